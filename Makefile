@@ -1,0 +1,98 @@
+# `make` lists the commands. A fresh clone needs Python >= 3.11, Rust >= 1.89 and a C compiler; the rest is installed
+# into .venv by the first command that wants it.
+
+PYTHON ?= python3
+FUZZ_SECONDS ?= 20
+
+VENV := .venv
+BIN := $(VENV)/bin
+FUZZ_DIR := target/fuzz
+FUZZ_TARGETS := tokenize vmem_read
+
+# maturin, pyo3's build script and `python -m ziglang` all find the environment through these.
+export VIRTUAL_ENV := $(CURDIR)/$(VENV)
+export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+
+.DEFAULT_GOAL := help
+.PHONY: help dev demo test lint bench bench-rust wheel fuzz check clean extension cargo
+
+help: ## List the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+
+dev: extension ## Set up .venv with every tool and an editable build
+	@echo "Ready: source $(BIN)/activate"
+
+demo: extension ## Show the primitives on a small conversation
+	@$(BIN)/python -m memctx.demo
+
+test: extension ## Run the Rust and the Python tests
+	cargo test --workspace --locked
+	$(BIN)/pytest
+
+lint: extension ## Check format, lints, types, stubs and layers
+	cargo fmt --all --check
+	cargo fmt --manifest-path rust/fuzz/Cargo.toml --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/pyright
+	$(BIN)/python -m mypy.stubtest memctx._core
+	$(BIN)/lint-imports
+
+# One thread and one core for everybody, so that the ratios compare work with work.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1 RAYON_NUM_THREADS=1
+ONE_CORE := $(shell command -v taskset >/dev/null 2>&1 && echo taskset -c 0)
+
+bench: extension $(VENV)/.installed-bench ## Race the primitives against their peers, in one process on one core
+	$(ONE_THREAD) $(ONE_CORE) $(BIN)/pytest -s -p no:randomly -W default --timeout=1800 benches/python
+
+bench-rust: cargo ## Run the criterion benches of the core
+	$(ONE_CORE) cargo bench -p memctx-benches --locked
+
+# zig links against an old glibc, whatever the machine has; elsewhere the platform's own linker does.
+WHEEL_FLAGS = $(shell test "$$(uname -s)" = Linux && $(BIN)/python -m ziglang version >/dev/null 2>&1 \
+	&& echo --zig --compatibility manylinux2014 || echo --compatibility pypi)
+
+wheel: cargo $(VENV)/.installed ## Build the release wheel into dist/ and try it in a clean environment
+	$(BIN)/maturin build --release --locked --out dist $(WHEEL_FLAGS)
+	@for wheel in dist/*.whl; do echo "$$wheel: $$(( $$(wc -c <"$$wheel") / 1024 )) KiB"; done
+	$(BIN)/pytest -m wheel tests/e2e/test_wheel.py
+
+fuzz: cargo ## Fuzz what reads foreign bytes, FUZZ_SECONDS=20 for each target
+	cd rust/fuzz && cargo build --release --locked --target "$$(rustc --print host-tuple)" --target-dir ../../$(FUZZ_DIR)
+	@mkdir -p $(FUZZ_TARGETS:%=$(FUZZ_DIR)/corpus/%)
+	@cp tests/golden/vmem_v1.bin $(FUZZ_DIR)/corpus/vmem_read/
+	@printf 'parseHTTPHeader payment_webhook src/pay.rs' >$(FUZZ_DIR)/corpus/tokenize/code
+	@printf '支付回调 カタカナ 한국어 Ａ１' >$(FUZZ_DIR)/corpus/tokenize/cjk
+	@for target in $(FUZZ_TARGETS); do \
+		echo "Fuzzing $$target for $(FUZZ_SECONDS) s"; \
+		"$(FUZZ_DIR)/$$(rustc --print host-tuple)/release/$$target" -max_total_time=$(FUZZ_SECONDS) -max_len=1024 -timeout=10 \
+			-artifact_prefix=$(FUZZ_DIR)/ $(FUZZ_DIR)/corpus/$$target >$(FUZZ_DIR)/$$target.log 2>&1 \
+			|| { tail -n 40 $(FUZZ_DIR)/$$target.log; exit 1; }; \
+		tail -n 1 $(FUZZ_DIR)/$$target.log; \
+	done
+
+check: lint test fuzz wheel ## Everything that must hold before a change lands
+
+clean: ## Remove everything that was built or installed here
+	rm -rf target $(VENV) dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache python/memctx/_core*.so
+
+# Incremental: cargo decides what there is to do.
+extension: cargo $(VENV)/.installed
+	$(BIN)/maturin develop --release --locked
+
+cargo:
+	@command -v cargo >/dev/null || { echo "cargo is not on PATH: install Rust >= 1.89 first." >&2; exit 1; }
+
+$(VENV)/.installed: requirements/dev.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "memctx needs Python >= 3.11, $(PYTHON) is $$($(PYTHON) --version 2>&1). Try: make PYTHON=python3.13" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/dev.txt
+	@touch $@
+
+$(VENV)/.installed-bench: requirements/bench.txt $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/bench.txt
+	@touch $@

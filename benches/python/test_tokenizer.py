@@ -1,0 +1,42 @@
+"""The tokenizer against the same one in pure Python."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from peers import naive_tokenizer
+from race import Entry, each
+
+import memctx
+
+if TYPE_CHECKING:
+    from corpus import Corpus
+    from race import Race
+
+SAMPLE = 4_000
+
+
+def test_output_is_identical(corpus: Corpus) -> None:
+    for text in corpus.texts:
+        assert memctx.tokenize(text) == naive_tokenizer.tokenize(text), text
+        original = naive_tokenizer.tokenize_original(text)
+        assert memctx.tokenize(text, "original") == original, text
+
+
+def test_tokenize(race: Race, corpus: Corpus) -> None:
+    texts = corpus.sample(SAMPLE)
+    race(
+        f"tokenizing {len(texts)} texts",
+        Entry(each(memctx.tokenize, texts)),
+        {"pure Python": Entry(each(naive_tokenizer.tokenize, texts), limit=1 / 12)},
+    )
+
+
+def test_tokenize_original(race: Race, corpus: Corpus) -> None:
+    texts = corpus.sample(SAMPLE)
+    race(
+        f"tokenizing {len(texts)} texts, original rules",
+        Entry(each(partial(memctx.tokenize, mode="original"), texts)),
+        {"pure Python": Entry(each(naive_tokenizer.tokenize_original, texts))},
+    )

@@ -1,0 +1,70 @@
+"""The exceptions memctx raises, defined here once for the Python layer and the Rust core alike.
+
+::
+
+    MemctxError
+    ├── ConfigError              a setting or an argument has a value that cannot be used
+    ├── StoreError               something on disk cannot be read or written as asked
+    │   ├── CorruptStoreError        its bytes are not what the format says
+    │   ├── UnsupportedVersionError  a newer memctx wrote it
+    │   └── StoreLockedError         another process holds it
+    ├── VectorError              a vector holds something that is no number
+    │   └── DimensionMismatchError   it has the wrong length
+    ├── ExtractionError          a model call that extracts facts failed
+    └── MessageShapeError        what was passed is no list of messages
+
+Every message names the file, field, offset or value at fault and what was expected instead.
+"""
+
+__all__ = [
+    "ConfigError",
+    "CorruptStoreError",
+    "DimensionMismatchError",
+    "ExtractionError",
+    "MemctxError",
+    "MessageShapeError",
+    "StoreError",
+    "StoreLockedError",
+    "UnsupportedVersionError",
+    "VectorError",
+]
+
+
+class MemctxError(Exception):
+    """The root of every exception that memctx raises on purpose."""
+
+
+class ConfigError(MemctxError, ValueError):
+    """A setting or an argument has a value that cannot be used."""
+
+
+class StoreError(MemctxError):
+    """Something on disk cannot be read or written as asked."""
+
+
+class CorruptStoreError(StoreError):
+    """The bytes of a file are not what its format says."""
+
+
+class UnsupportedVersionError(StoreError):
+    """A file has a format version this memctx does not know."""
+
+
+class StoreLockedError(StoreError):
+    """Another process holds the store."""
+
+
+class VectorError(MemctxError, ValueError):
+    """A vector holds something that is no number."""
+
+
+class DimensionMismatchError(VectorError):
+    """A vector has another length than the index or file it is meant for."""
+
+
+class ExtractionError(MemctxError):
+    """A model call that extracts facts failed."""
+
+
+class MessageShapeError(MemctxError, TypeError):
+    """What was passed is no list of messages in a shape memctx knows."""

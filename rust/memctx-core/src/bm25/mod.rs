@@ -1,0 +1,10 @@
+//! Text search: an inverted index in memory that is exact at every moment.
+
+mod index;
+mod postings;
+mod query;
+mod score;
+mod term;
+
+pub use index::Bm25Index;
+pub use score::{B, K1, Statistics};

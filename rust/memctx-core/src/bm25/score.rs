@@ -1,0 +1,67 @@
+//! The BM25 formula, in one place.
+
+use crate::Explanation;
+
+/// How soon more of the same term stops counting.
+pub const K1: f64 = 1.2;
+/// How much a long document is held against it.
+pub const B: f64 = 0.75;
+
+/// What the formula needs to know of the whole index.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Statistics {
+    /// Documents in the index.
+    pub documents: usize,
+    /// Their mean length in tokens.
+    pub average_length: f64,
+}
+
+impl Statistics {
+    /// How much a term tells that stands in `documents_with` of the documents.
+    #[must_use]
+    pub fn idf(&self, documents_with: usize) -> f64 {
+        let (all, with) = (self.documents as f64, documents_with as f64);
+        ((all - with + 0.5) / (with + 0.5) + 1.0).ln()
+    }
+
+    /// The part of the formula that depends on the document's length, as `base + slope * length`.
+    pub(super) fn norm(&self) -> Norm {
+        Norm { base: K1 * (1.0 - B), slope: K1 * B / self.average_length }
+    }
+
+    /// What one term adds to a document's score, and why.
+    pub(super) fn explain(&self, token: &str, repeats: u32, documents_with: usize, tf: u32, length: f64) -> Explanation {
+        let idf = self.idf(documents_with);
+        let saturation = (K1 + 1.0) * self.norm().saturate(f64::from(tf), length);
+        let value = weight(idf, repeats) * self.norm().saturate(f64::from(tf), length);
+        let parts = vec![
+            Explanation::leaf(format!("idf, in {documents_with} of {} documents", self.documents), idf),
+            Explanation::leaf(
+                format!("tf {tf} in {length} tokens, {:.2} on average", self.average_length),
+                saturation,
+            ),
+            Explanation::leaf("times in the query", f64::from(repeats)),
+        ];
+        Explanation::of(format!("term {token:?}"), value, parts)
+    }
+}
+
+/// What a term of the query is worth before a document is looked at. A term given twice counts twice.
+pub(super) fn weight(idf: f64, repeats: u32) -> f64 {
+    idf * (K1 + 1.0) * f64::from(repeats)
+}
+
+/// How length tempers term frequency.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Norm {
+    base: f64,
+    slope: f64,
+}
+
+impl Norm {
+    /// Between 0 and 1, rising with the term frequency and falling with the length; 0 for an infinite length.
+    #[inline]
+    pub(super) fn saturate(&self, tf: f64, length: f64) -> f64 {
+        tf / (tf + (self.base + self.slope * length))
+    }
+}

@@ -1,0 +1,124 @@
+//! Adding two rankings up, letting age count, and measuring the result on one scale.
+
+use std::hash::Hash;
+
+use rustc_hash::FxHashMap;
+
+use crate::Explanation;
+
+/// What a day does to a score by default: half is left after 139 days.
+pub const DECAY: f64 = 0.995;
+
+/// How much each side counts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Weights {
+    /// The vector side.
+    pub vector: f64,
+    /// The text side.
+    pub bm25: f64,
+}
+
+impl Default for Weights {
+    fn default() -> Self {
+        Self { vector: 0.7, bm25: 0.3 }
+    }
+}
+
+/// What the two sides say of one item; 0 where a side did not find it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Blend {
+    /// The cosine.
+    pub vector: f64,
+    /// The normalised BM25 score.
+    pub bm25: f64,
+}
+
+impl Blend {
+    /// The weighted sum.
+    ///
+    /// ```
+    /// use memctx_core::fusion::{Blend, Weights};
+    ///
+    /// let both = Blend { vector: 0.4, bm25: 1.0 };
+    /// assert_eq!(both.score(Weights::default()), 0.58);
+    /// ```
+    #[must_use]
+    pub fn score(self, weights: Weights) -> f64 {
+        weights.vector * self.vector + weights.bm25 * self.bm25
+    }
+
+    /// The sum of the weights that contributed.
+    #[must_use]
+    pub fn weight(self, weights: Weights) -> f64 {
+        let of = |part: f64, weight: f64| if part > 0.0 { weight } else { 0.0 };
+        of(self.vector, weights.vector) + of(self.bm25, weights.bm25)
+    }
+}
+
+/// Both sides of every item: those of the vector side in its order, then those that only the text side found.
+pub fn merge<K: Copy + Eq + Hash>(vector: &[(K, f64)], bm25: &[(K, f64)]) -> Vec<(K, Blend)> {
+    let mut merged: Vec<(K, Blend)> = Vec::with_capacity(vector.len() + bm25.len());
+    let mut places: FxHashMap<K, usize> = FxHashMap::default();
+    let mut at = |key: K, merged: &mut Vec<(K, Blend)>| {
+        *places.entry(key).or_insert_with(|| {
+            merged.push((key, Blend::default()));
+            merged.len() - 1
+        })
+    };
+    for &(key, score) in vector {
+        let place = at(key, &mut merged);
+        merged[place].1.vector = score;
+    }
+    for &(key, score) in bm25 {
+        let place = at(key, &mut merged);
+        merged[place].1.bm25 = score;
+    }
+    merged
+}
+
+/// The largest score if it is above zero, which is what scores are divided by to bring them to at most 1.
+#[must_use]
+pub fn normalize(scores: impl IntoIterator<Item = f64>) -> Option<f64> {
+    scores.into_iter().filter(|score| *score > 0.0).max_by(f64::total_cmp)
+}
+
+/// What a score is multiplied with at an age: `rate` to the power of the days.
+///
+/// Age below zero counts as zero; a rate of 1 or more changes nothing, one of 0 or less leaves nothing.
+///
+/// ```
+/// use memctx_core::fusion::decay_factor;
+///
+/// assert_eq!(decay_factor(-3.0, 0.995), 1.0);
+/// assert!((decay_factor(139.0, 0.995) - 0.5).abs() < 0.002);
+/// ```
+#[must_use]
+pub fn decay_factor(age_days: f64, rate: f64) -> f64 {
+    match rate {
+        rate if rate >= 1.0 => 1.0,
+        rate if rate > 0.0 => rate.powf(age_days.max(0.0)),
+        _ => 0.0,
+    }
+}
+
+/// A score divided by the weights that contributed to it: the scale on which a minimum is tested.
+#[must_use]
+pub fn calibrate(score: f64, weight: f64) -> f64 {
+    if weight > 0.0 { score / weight } else { score }
+}
+
+impl Blend {
+    /// The sum and its two summands.
+    #[must_use]
+    pub fn explain(self, weights: Weights, vector: Option<Explanation>, bm25: Option<Explanation>) -> Explanation {
+        let part = |name: &'static str, weight: f64, value: f64, of: Option<Explanation>| {
+            let factors = of.into_iter().chain([Explanation::leaf("weight", weight)]).collect();
+            Explanation::of(name, weight * value, factors)
+        };
+        let parts = vec![
+            part("vector side", weights.vector, self.vector, vector),
+            part("text side", weights.bm25, self.bm25, bm25),
+        ];
+        Explanation::of("blend", self.score(weights), parts)
+    }
+}

@@ -1,0 +1,17 @@
+//! The engine of memctx: how text is read, indexed, ranked and kept, with no knowledge of Python.
+#![deny(unsafe_code)]
+
+pub mod bm25;
+mod error;
+mod explanation;
+pub mod fusion;
+mod roster;
+pub mod text;
+mod topk;
+pub mod vector;
+pub mod vmem;
+
+pub use error::{Error, Result};
+pub use explanation::Explanation;
+pub use roster::{Filter, Roster};
+pub use topk::{Scored, TopK};

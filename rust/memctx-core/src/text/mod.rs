@@ -1,0 +1,15 @@
+//! Reading text: what search sees in it, and about what it costs a model.
+
+mod class;
+mod form;
+mod hash_form;
+mod identifier;
+mod original;
+mod pairs;
+mod script;
+mod tokenizer;
+mod tokens;
+
+pub(crate) use hash_form::hash_form;
+pub use tokenizer::{Mode, for_each_token};
+pub use tokens::{Estimator, utf16_len};

@@ -1,0 +1,59 @@
+//! The TypeScript original's tokenizer.
+
+use std::borrow::Cow;
+
+use super::class::OriginalClass;
+use super::form::Form;
+use super::pairs::PairChain;
+use super::script;
+
+/// The one letter whose small form depends on its neighbours.
+const SIGMA: &str = "Σ";
+
+pub(super) fn for_each_token(text: &str, emit: impl FnMut(&str)) {
+    let text = if memchr::memmem::find(text.as_bytes(), SIGMA.as_bytes()).is_some() {
+        Cow::Owned(text.to_lowercase())
+    } else {
+        Cow::Borrowed(text)
+    };
+    scan(&text, emit);
+}
+
+fn scan(text: &str, mut emit: impl FnMut(&str)) {
+    let mut word = Form::new(text);
+    let mut pairs = PairChain::new(text);
+    for (at, c) in text.char_indices() {
+        let end = at + c.len_utf8();
+        match OriginalClass::of(script::byte_of(c)) {
+            OriginalClass::Word => {
+                pairs.stop();
+                word.push_slice(at, end);
+            }
+            OriginalClass::Lowers => {
+                for small in c.to_lowercase() {
+                    if OriginalClass::of(script::byte_of(small)) == OriginalClass::Word {
+                        pairs.stop();
+                        word.push_char(small);
+                    }
+                }
+            }
+            OriginalClass::Cjk => {
+                finish(&mut word, &mut emit);
+                pairs.push(at, end, &mut emit);
+            }
+            OriginalClass::Break => {
+                finish(&mut word, &mut emit);
+                pairs.stop();
+            }
+            OriginalClass::Skip => {}
+        }
+    }
+    finish(&mut word, &mut emit);
+}
+
+fn finish(word: &mut Form<'_>, emit: &mut impl FnMut(&str)) {
+    if !word.is_empty() {
+        emit(word.as_str());
+        word.clear();
+    }
+}

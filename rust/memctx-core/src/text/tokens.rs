@@ -1,0 +1,117 @@
+//! About how many model tokens a text costs.
+
+use super::script;
+use crate::{Error, Result};
+
+/// UTF-16 units to a token, by the rule of thumb of the original.
+const UNITS_PER_TOKEN: usize = 3;
+
+/// Which estimate to use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Estimator {
+    /// A third of the UTF-16 length, rounded up. Stored with every segment.
+    #[default]
+    Utf16,
+    /// Each CJK character one token, the rest as in `Utf16`: an upper estimate, for budgets.
+    Script,
+}
+
+impl Estimator {
+    /// The estimator of that name.
+    pub fn parse(name: &str) -> Result<Self> {
+        match name {
+            "utf16" => Ok(Self::Utf16),
+            "script" => Ok(Self::Script),
+            _ => Err(Error::argument("estimator", "\"utf16\" or \"script\"", format!("{name:?}"))),
+        }
+    }
+
+    /// Tokens that the text costs, never less than 1.
+    ///
+    /// ```
+    /// use memctx_core::text::Estimator;
+    ///
+    /// assert_eq!(Estimator::Utf16.estimate("支付回调失败了"), 3);
+    /// assert_eq!(Estimator::Script.estimate("支付回调失败了"), 7);
+    /// ```
+    #[must_use]
+    pub fn estimate(self, text: &str) -> usize {
+        let units = utf16_len(text);
+        let tokens = match self {
+            Self::Utf16 => units.div_ceil(UNITS_PER_TOKEN),
+            Self::Script => {
+                let cjk = count_cjk(text);
+                cjk.characters + (units - cjk.units).div_ceil(UNITS_PER_TOKEN)
+            }
+        };
+        tokens.max(1)
+    }
+}
+
+/// Length in UTF-16 code units, which is what a JavaScript host means by length.
+#[must_use]
+pub fn utf16_len(text: &str) -> usize {
+    // Every byte that begins a character is a unit, and one that begins a four-byte character is two. Sums of at most
+    // 255 fit a byte, which lets the compiler use a full vector register for them.
+    text.as_bytes()
+        .chunks(255)
+        .map(|chunk| {
+            let firsts: u8 = chunk.iter().map(|&byte| u8::from(byte & 0xC0 != 0x80)).sum();
+            let pairs: u8 = chunk.iter().map(|&byte| u8::from(byte >= 0xF0)).sum();
+            usize::from(firsts) + usize::from(pairs)
+        })
+        .sum()
+}
+
+#[derive(Default)]
+struct CjkCount {
+    characters: usize,
+    units: usize,
+}
+
+fn count_cjk(text: &str) -> CjkCount {
+    let mut count = CjkCount::default();
+    let mut rest = text;
+    // CJK begins at U+1100, whose first byte is 0xE1: everything below is passed over without decoding.
+    while let Some(at) = rest.bytes().position(|byte| byte >= 0xE1) {
+        rest = &rest[at..];
+        let Some(c) = rest.chars().next() else { break };
+        if script::is_cjk(c) {
+            count.characters += 1;
+            count.units += c.len_utf16();
+        }
+        rest = &rest[c.len_utf8()..];
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_empty_text_costs_one_token() {
+        assert_eq!(Estimator::Utf16.estimate(""), 1);
+        assert_eq!(Estimator::Script.estimate(""), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn utf16_len_is_the_length_in_utf16(text in ".{0,600}") {
+            prop_assert_eq!(utf16_len(&text), text.encode_utf16().count());
+        }
+
+        #[test]
+        fn script_counts_cjk_characters_whole(text in "[a-zé飞書カ한😀 ]{0,80}") {
+            let (cjk, rest): (Vec<char>, Vec<char>) = text.chars().partition(|c| "飞書カ한".contains(*c));
+            let units: usize = rest.iter().map(|c| c.len_utf16()).sum();
+            prop_assert_eq!(Estimator::Script.estimate(&text), (cjk.len() + units.div_ceil(3)).max(1));
+        }
+
+        #[test]
+        fn script_is_never_below_utf16(text in ".{0,200}") {
+            prop_assert!(Estimator::Script.estimate(&text) >= Estimator::Utf16.estimate(&text));
+        }
+    }
+}

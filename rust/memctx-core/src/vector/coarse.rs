@@ -1,0 +1,107 @@
+//! An 8-bit copy of the vectors that rules out most of them.
+//!
+//! A vector of length 1 is kept as whole numbers times a scale of its own. How far the copy is from the vector is
+//! measured when it is made, so every product of two copies comes with an error that is never exceeded.
+
+use super::kernel::{Kernel, LANES, Line};
+
+/// A vector of length 1 (or 0) in 8 bits.
+#[derive(Debug)]
+pub(super) struct Copy {
+    lines: Vec<Line>,
+    scale: f32,
+    /// Length of the difference between the vector and its copy.
+    error: f32,
+}
+
+/// Room for the rounding of the few single-precision operations between a product and its bounds.
+const ROUNDING: f32 = 1e-5;
+
+impl Copy {
+    /// Copy a vector; `norm` is its length.
+    pub(super) fn new(vector: &[f32], norm: f64) -> Self {
+        let mut lines = vec![Line::ZERO; vector.len().div_ceil(LANES)];
+        if norm == 0.0 {
+            return Self { lines, scale: 0.0, error: 0.0 };
+        }
+        let peak = vector.iter().fold(0.0_f32, |peak, value| peak.max(value.abs()));
+        let scale = f64::from(peak) / norm / 127.0;
+        let mut square = 0.0;
+        for (line, values) in lines.iter_mut().zip(vector.chunks(LANES)) {
+            for (quantum, value) in line.0.iter_mut().zip(values) {
+                let exact = f64::from(*value) / norm;
+                *quantum = (exact / scale).round() as i8;
+                square += (exact - scale * f64::from(*quantum)).powi(2);
+            }
+        }
+        Self { lines, scale: scale as f32, error: square.sqrt() as f32 }
+    }
+}
+
+/// The copies of all vectors, one behind the other.
+#[derive(Debug)]
+pub(super) struct Copies {
+    kernel: Kernel,
+    /// Lines to a row.
+    width: usize,
+    lines: Vec<Line>,
+    scales: Vec<f32>,
+    errors: Vec<f32>,
+}
+
+/// What a cosine is at most and at least.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    pub(super) low: f32,
+    pub(super) high: f32,
+}
+
+impl Copies {
+    /// Rows that are multiplied at a time: few enough to stay in the cache nearest to the processor but one.
+    pub(super) const BATCH: usize = 512;
+
+    pub(super) fn new(dim: usize) -> Self {
+        Self {
+            kernel: Kernel::pick(),
+            width: dim.div_ceil(LANES),
+            lines: Vec::new(),
+            scales: Vec::new(),
+            errors: Vec::new(),
+        }
+    }
+
+    pub(super) fn push(&mut self, copy: &Copy) {
+        self.lines.extend_from_slice(&copy.lines);
+        self.scales.push(copy.scale);
+        self.errors.push(copy.error);
+    }
+
+    /// Keep the rows that pass, in order.
+    pub(super) fn retain(&mut self, keep: impl Fn(usize) -> bool) {
+        let mut kept = 0;
+        for row in (0..self.scales.len()).filter(|&row| keep(row)) {
+            self.lines.copy_within(row * self.width..(row + 1) * self.width, kept * self.width);
+            self.scales[kept] = self.scales[row];
+            self.errors[kept] = self.errors[row];
+            kept += 1;
+        }
+        self.lines.truncate(kept * self.width);
+        self.scales.truncate(kept);
+        self.errors.truncate(kept);
+    }
+
+    /// Bounds of the cosine between the query and each of the rows `from..from + out.len()`.
+    pub(super) fn bound(&self, query: &Copy, from: usize, out: &mut [Bounds]) {
+        let mut products = [0; Self::BATCH];
+        let products = &mut products[..out.len()];
+        let rows = from..from + out.len();
+        self.kernel.products(&query.lines, &self.lines[rows.start * self.width..rows.end * self.width], products);
+        let measures = self.scales[rows.clone()].iter().zip(&self.errors[rows]);
+        for ((bounds, &mut product), (&scale, &error)) in out.iter_mut().zip(products).zip(measures) {
+            let about = product as f32 * (scale * query.scale);
+            // |x·y − x'·y'| ≤ |x − x'|·|y| + |x'|·|y − y'|, and |y| ≤ 1, |x'| ≤ 1 + |x − x'|.
+            let slack = error + (1.0 + error) * query.error + ROUNDING;
+            *bounds = Bounds { low: about - slack, high: about + slack };
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! Vectors on disk: the VMEM v1 format.
+//!
+//! All numbers are little-endian. A [`Header`] of 16 bytes; then for each entry the length of its id as u16, the id in
+//! UTF-8, and the vector as f32. Behind the last entry may stand a checksum ([`trailer`]), which readers that do not
+//! know it ignore as they ignore anything there.
+
+mod header;
+mod reader;
+mod trailer;
+mod writer;
+
+pub use header::MAX_DIM;
+pub use reader::{Checksum, Report, Vectors, read, verify};
+pub use writer::{append, write};

@@ -1,0 +1,91 @@
+//! The one door between Python and the core.
+
+use std::any::Any;
+use std::borrow::Cow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use memctx_core::{Filter, Result};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
+
+use crate::error::{self, ConfigError, MemctxError};
+
+/// Run work of the core with the interpreter released, and turn a fault or a panic into an exception.
+pub(crate) fn enter_core<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
+    match py.detach(|| catch_unwind(AssertUnwindSafe(work))) {
+        Ok(outcome) => outcome.map_err(|fault| error::to_python(&fault)),
+        Err(panic) => Err(MemctxError::new_err(format!("internal error, please report it: {}", words_of(&*panic)))),
+    }
+}
+
+fn words_of(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
+}
+
+const UNUSABLE: &str = "this object is unusable after an earlier internal error";
+
+/// Lock for reading. To be called inside [`enter_core`] only, so that no thread waits while it holds the interpreter.
+pub(crate) fn reading<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
+    lock.read().expect(UNUSABLE)
+}
+
+/// Lock for writing, likewise.
+pub(crate) fn writing<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
+    lock.write().expect(UNUSABLE)
+}
+
+/// A text as the core reads it; each lone surrogate, which no UTF-8 can hold, becomes U+FFFD.
+pub(crate) fn text_of<'a>(text: &'a Bound<'_, PyString>) -> PyResult<Cow<'a, str>> {
+    if let Ok(text) = text.to_str() {
+        return Ok(Cow::Borrowed(text));
+    }
+    let encoded = text.call_method1("encode", ("utf-8", "surrogatepass"))?;
+    let mut bytes = encoded.cast::<PyBytes>()?.as_bytes().to_vec();
+    let mut at = 0;
+    while let Some(found) = bytes[at..].windows(2).position(|pair| pair[0] == 0xED && pair[1] >= 0xA0) {
+        // A surrogate takes as many bytes as U+FFFD.
+        bytes[at + found..at + found + 3].copy_from_slice("\u{FFFD}".as_bytes());
+        at += found + 3;
+    }
+    Ok(Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+/// The texts of an iterable.
+pub(crate) fn texts_of<'py>(texts: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyString>>> {
+    if texts.is_instance_of::<PyString>() {
+        return Err(PyTypeError::new_err("expected several strings, got one; put it in a list"));
+    }
+    texts.try_iter()?.map(|text| Ok(text?.cast_into::<PyString>()?)).collect()
+}
+
+/// Ids, which must be valid Unicode since they are compared and stored.
+pub(crate) fn ids_of<'a>(ids: &'a [Bound<'_, PyString>]) -> PyResult<Vec<&'a str>> {
+    ids.iter().map(|id| id.to_str()).collect()
+}
+
+/// How many results were asked for.
+pub(crate) fn count_of(k: i64) -> PyResult<usize> {
+    usize::try_from(k).map_err(|_| ConfigError::new_err(format!("k must be 0 or more, not {k}")))
+}
+
+/// The `group` and `within` of a search, kept alive for the call.
+pub(crate) struct Limits<'py> {
+    group: Option<Bound<'py, PyString>>,
+    within: Option<Vec<Bound<'py, PyString>>>,
+}
+
+impl<'py> Limits<'py> {
+    pub(crate) fn new(group: Option<Bound<'py, PyString>>, within: Option<&Bound<'py, PyAny>>) -> PyResult<Self> {
+        Ok(Self { group, within: within.map(texts_of).transpose()? })
+    }
+
+    /// Call `search` with the filter they make.
+    pub(crate) fn apply<T>(&self, search: impl FnOnce(Filter<'_>) -> PyResult<T>) -> PyResult<T> {
+        let group = self.group.as_ref().map(|group| group.to_str()).transpose()?;
+        let within = self.within.as_deref().map(ids_of).transpose()?;
+        search(Filter { group, within: within.as_deref() })
+    }
+}

@@ -1,0 +1,38 @@
+//! Faults of the core as Python exceptions, which are defined in `memctx/errors.py`.
+
+use std::io;
+use std::path::Path;
+
+use memctx_core::Error;
+use pyo3::PyErr;
+use pyo3::exceptions::PyOSError;
+
+pyo3::import_exception!(memctx.errors, ConfigError);
+pyo3::import_exception!(memctx.errors, CorruptStoreError);
+pyo3::import_exception!(memctx.errors, DimensionMismatchError);
+pyo3::import_exception!(memctx.errors, MemctxError);
+pyo3::import_exception!(memctx.errors, StoreError);
+pyo3::import_exception!(memctx.errors, UnsupportedVersionError);
+pyo3::import_exception!(memctx.errors, VectorError);
+
+/// The exception that stands for a fault.
+pub(crate) fn to_python(fault: &Error) -> PyErr {
+    let message = fault.to_string();
+    match fault {
+        Error::Argument { .. } => ConfigError::new_err(message),
+        Error::Dimension { .. } => DimensionMismatchError::new_err(message),
+        Error::NotFinite { .. } => VectorError::new_err(message),
+        Error::Io { path, source } => os_error(path, source),
+        Error::Corrupt { .. } => CorruptStoreError::new_err(message),
+        Error::Version { .. } => UnsupportedVersionError::new_err(message),
+        Error::Full { .. } => StoreError::new_err(message),
+    }
+}
+
+/// What `open()` would raise: the number chooses `FileNotFoundError`, `PermissionError` and so on.
+fn os_error(path: &Path, source: &io::Error) -> PyErr {
+    match source.raw_os_error() {
+        Some(number) => PyOSError::new_err((number, source.to_string(), path.as_os_str().to_owned())),
+        None => StoreError::new_err(format!("{}: {source}", path.display())),
+    }
+}

@@ -1,0 +1,59 @@
+//! `memctx.HashEmbedder`.
+
+use memctx_core::vector::HashEmbedder as Core;
+use numpy::{PyArray1, PyArray2};
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use crate::array;
+use crate::boundary::{enter_core, text_of, texts_of};
+
+/// Vectors from character trigrams: no model, no network, the same on every machine.
+#[pyclass(frozen, module = "memctx._core")]
+pub(crate) struct HashEmbedder(Core);
+
+#[pymethods]
+impl HashEmbedder {
+    #[new]
+    #[pyo3(signature = (dim = 384))]
+    fn new(py: Python<'_>, dim: usize) -> PyResult<Self> {
+        enter_core(py, || Core::new(dim)).map(Self)
+    }
+
+    /// The name stored beside vectors made with it.
+    #[getter]
+    fn name(&self) -> &'static str {
+        Core::NAME
+    }
+
+    /// The length of its vectors.
+    #[getter]
+    fn dim(&self) -> usize {
+        self.0.dim()
+    }
+
+    /// The vector of a text: length 1, or all zeros when the text holds no letter or digit.
+    fn embed<'py>(&self, py: Python<'py>, text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyArray1<f32>>> {
+        let text = text_of(text)?;
+        let values = enter_core(py, || {
+            let mut values = vec![0.0; self.0.dim()];
+            self.0.embed(&text, &mut values);
+            Ok(values)
+        })?;
+        Ok(array::new_vector(py, values))
+    }
+
+    /// One row for each text.
+    fn embed_many<'py>(&self, py: Python<'py>, texts: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let texts = texts_of(texts)?;
+        let texts = texts.iter().map(text_of).collect::<PyResult<Vec<_>>>()?;
+        let values = enter_core(py, || {
+            let mut values = vec![0.0; texts.len() * self.0.dim()];
+            for (text, row) in texts.iter().zip(values.chunks_exact_mut(self.0.dim())) {
+                self.0.embed(text, row);
+            }
+            Ok(values)
+        })?;
+        array::new_matrix(py, values, self.0.dim())
+    }
+}

@@ -1,0 +1,41 @@
+//! The extension `memctx._core`: the core crate as Python sees it.
+//!
+//! One file for each noun. Whatever takes longer than a few microseconds or takes a lock goes through
+//! [`boundary::enter_core`]; errors become Python's in [`error`]; arrays pass through [`array`].
+
+mod array;
+mod bm25;
+mod boundary;
+mod error;
+mod explanation;
+mod flat;
+mod fusion;
+mod hash;
+mod hit;
+mod text;
+mod vmem;
+
+/// What `memctx._core` exports.
+#[pyo3::pymodule]
+mod _core {
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    #[pymodule_export]
+    use crate::bm25::Bm25Index;
+    #[pymodule_export]
+    use crate::explanation::Explanation;
+    #[pymodule_export]
+    use crate::flat::FlatIndex;
+    #[pymodule_export]
+    use crate::fusion::{blend, decay, mmr, normalize, threshold};
+    #[pymodule_export]
+    use crate::hash::HashEmbedder;
+    #[pymodule_export]
+    use crate::hit::Hit;
+    #[pymodule_export]
+    use crate::text::{estimate_tokens, tokenize};
+    #[pymodule_export]
+    use crate::vmem::{VmemReport, vmem_append, vmem_read, vmem_verify, vmem_write};
+}

@@ -1,0 +1,55 @@
+"""What holds for every test: no network beyond this machine, and bounded property tests."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import socket
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# The typed-usage files are for type checkers; nothing runs them.
+collect_ignore = ["typing"]
+
+settings.register_profile(
+    "dev", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile(
+    "ci",
+    settings.get_profile("dev"),
+    max_examples=100,
+    derandomize=True,  # a failure in CI fails again at the desk
+    print_blob=True,
+)
+settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+
+def _is_local(address: object) -> bool:
+    if not isinstance(address, tuple):
+        return True  # the path of a Unix socket
+    host = str(address[0])
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+@pytest.fixture(autouse=True)
+def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fail whatever connects to another machine."""
+
+    def guarded(connect: Callable[..., Any]) -> Callable[..., Any]:
+        def guard(self: socket.socket, address: object) -> Any:
+            if not _is_local(address):
+                pytest.fail(f"a test tried to connect to {address!r}", pytrace=True)
+            return connect(self, address)
+
+        return guard
+
+    for name in ("connect", "connect_ex"):
+        monkeypatch.setattr(socket.socket, name, guarded(getattr(socket.socket, name)))

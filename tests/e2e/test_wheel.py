@@ -1,0 +1,100 @@
+"""The wheel works where there is no Rust and no source tree."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.wheel
+
+DIST = Path(__file__).parents[2] / "dist"
+LIMIT = 12_000_000
+
+PROGRAM = """
+import pathlib, shutil, sys
+assert sys.flags.isolated
+assert shutil.which("cargo") is None and shutil.which("rustc") is None
+import memctx
+assert pathlib.Path(memctx.__file__).is_relative_to(sys.prefix), memctx.__file__
+
+assert memctx.tokenize("parseHTTPHeader 飞书") == [
+    "parse", "http", "header", "parsehttpheader", "飞", "书", "飞书"]
+
+texts = {"a": "the webhook listens on port 8443", "b": "支付回调的端口", "c": "unrelated"}
+index = memctx.Bm25Index()
+index.add_many(texts.items())
+assert [hit.id for hit in index.search("webhook port", 1)] == ["a"]
+assert [hit.id for hit in index.search("支付", 1)] == ["b"]
+
+embedder = memctx.HashEmbedder()
+matrix = embedder.embed_many(texts.values())
+assert matrix.shape == (3, 384) and str(matrix.dtype) == "float32"
+flat = memctx.FlatIndex(embedder.dim)
+flat.add_many(list(texts), matrix)
+assert flat.search(embedder.embed(texts["b"]), 1)[0].id == "b"
+
+memctx.vmem.write("vectors.bin", list(texts), matrix)
+ids, same = memctx.vmem.read("vectors.bin", strict=True)
+assert ids == list(texts) and (same == matrix).all()
+print("works:", memctx.__version__)
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel() -> Path:
+    wheels = sorted(DIST.glob("memctx-*.whl"), key=lambda path: path.stat().st_mtime)
+    if not wheels:
+        pytest.skip("dist/ holds no wheel: `make wheel` builds one")
+    return wheels[-1]
+
+
+def test_wheel_is_small_and_fits_many_systems(wheel: Path) -> None:
+    assert wheel.stat().st_size < LIMIT
+    python, abi, platform = wheel.stem.split("-")[2:]
+    assert (python, abi) == ("cp311", "abi3")
+    if sys.platform == "linux":
+        assert re.match(r"(manylinux2014|manylinux_2_17|musllinux_1_2)_", platform)
+
+
+@pytest.mark.timeout(300)
+def test_wheel_works_without_rust(wheel: Path, tmp_path: Path) -> None:
+    home = tmp_path / "venv"
+    venv.create(home, with_pip=True)
+    python = home / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    environment = {name: value for name, value in os.environ.items() if "PYTHON" not in name}
+    environment["PATH"] = path_without_rust()
+
+    def run(*arguments: str | Path) -> str:
+        result = subprocess.run(
+            [python, *arguments],
+            cwd=tmp_path,
+            env=environment,
+            check=False,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+        )
+        assert result.returncode == 0, result.stdout
+        return result.stdout
+
+    run("-I", "-m", "pip", "install", "--quiet", "--only-binary=:all:", wheel)
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM, encoding="utf-8")
+    assert run("-I", "-X", "utf8", program).startswith("works: ")
+
+
+def path_without_rust() -> str:
+    """The folders of PATH that hold neither cargo nor rustc."""
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    return os.pathsep.join(
+        folder
+        for folder in folders
+        if not shutil.which("cargo", path=folder) and not shutil.which("rustc", path=folder)
+    )

@@ -1,0 +1,30 @@
+"""Importing the package is cheap."""
+
+from __future__ import annotations
+
+import re
+import statistics
+import subprocess
+import sys
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a fresh interpreter that sees the installed packages and nothing else."""
+    command = [sys.executable, "-I", *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True)
+
+
+def test_import_leaves_heavy_packages_alone() -> None:
+    loaded = run("-c", "import memctx, sys; print(*sys.modules)").stdout.split()
+    assert "memctx._core" in loaded
+    assert {"anthropic", "numpy", "pydantic"}.isdisjoint(loaded)
+
+
+def test_import_takes_less_than_60_ms() -> None:
+    def milliseconds() -> float:
+        log = run("-X", "importtime", "-c", "import memctx").stderr
+        found = re.search(r"\| +(\d+) \| memctx$", log, re.MULTILINE)
+        assert found, log
+        return int(found[1]) / 1000
+
+    assert statistics.median(milliseconds() for _ in range(5)) < 60

@@ -1,0 +1,43 @@
+"""The stub carries the prose that editors show."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import memctx
+from memctx import _core
+
+STUB = Path(memctx.__file__).with_name("_core.pyi")
+Documented = ast.ClassDef | ast.FunctionDef
+
+
+def public_members() -> dict[str, Documented]:
+    """What a user reaches through `memctx`: classes, their public members, functions."""
+    members: dict[str, Documented] = {}
+    for node in ast.parse(STUB.read_text(encoding="utf-8")).body:
+        if not isinstance(node, ast.ClassDef | ast.FunctionDef):
+            continue
+        if node.name in memctx.__all__ or node.name in memctx.vmem.__all__:
+            members[node.name] = node
+        if isinstance(node, ast.ClassDef):
+            methods = (item for item in node.body if isinstance(item, ast.FunctionDef))
+            members |= {f"{node.name}.{m.name}": m for m in methods if not m.name.startswith("_")}
+    return members
+
+
+def test_every_public_member_of_the_stub_is_documented() -> None:
+    members = public_members()
+    assert {"Hit.score", "Bm25Index.search", "VmemReport.ok", "tokenize"} <= members.keys()
+    assert [name for name, node in members.items() if not ast.get_docstring(node)] == []
+
+
+def test_help_shows_prose_for_all_of_them() -> None:
+    """`help()` reads the binary, not the stub."""
+    silent = []
+    for name in public_members():
+        owner, _, member = name.rpartition(".")
+        value = getattr(getattr(_core, owner) if owner else _core, member)
+        if not value.__doc__:
+            silent.append(name)
+    assert silent == []

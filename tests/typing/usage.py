@@ -1,0 +1,105 @@
+"""The whole public API as a typed program uses it. Only type checkers read this file; nothing runs it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal, assert_type
+
+import numpy as np
+from numpy.typing import NDArray
+
+import memctx
+from memctx import Explanation, Hit
+
+assert_type(memctx.__version__, str)
+
+# text
+assert_type(memctx.tokenize("text"), list[str])
+assert_type(memctx.tokenize("text", mode="original"), list[str])
+assert_type(memctx.estimate_tokens("text"), int)
+assert_type(memctx.estimate_tokens("text", "script"), int)
+memctx.tokenize("text", mode="other")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+memctx.tokenize(b"text")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+# hits and why they are where they are
+hit = Hit("a", 0.5)
+assert_type(hit, Hit)
+assert_type(hit.id, str)
+assert_type(hit.score, float)
+assert_type(hit.explain, Explanation)
+assert_type(hit.explain.name, str)
+assert_type(hit.explain.value, float)
+assert_type(hit.explain.parts, tuple[Explanation, ...])
+assert_type(hit.explain.to_dict(), dict[str, Any])
+hit.score = 1.0  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIssue]
+
+# text search
+index = memctx.Bm25Index()
+assert_type(memctx.Bm25Index(mode="original").mode, Literal["memctx", "original"])
+index.add("a", "text")
+index.add("b", "text", group="session-1")
+index.add_many([("c", "text"), ("d", "text")], group="session-2")
+index.add_many((str(number), "text") for number in range(3))
+assert_type(index.remove("a"), bool)
+assert_type(index.search("query"), list[Hit])
+assert_type(index.search("query", 5, group="session-1", within={"a", "b"}), list[Hit])
+assert_type(index.explain("query", "b"), Explanation | None)
+assert_type(len(index), int)
+assert_type("a" in index, bool)
+
+# vector search
+vector = np.zeros(3, dtype=np.float32)
+matrix = np.zeros((2, 3), dtype=np.float64)
+flat = memctx.FlatIndex(3)
+assert_type(flat.dim, int)
+flat.add("a", vector)
+flat.add("b", [1.0, 0.0, 0.0], group="session-1")
+flat.add_many(["c", "d"], matrix, group="session-2")
+assert_type(flat.remove("a"), bool)
+assert_type(flat.get("b"), NDArray[np.float32] | None)
+assert_type(flat.search(vector), list[Hit])
+assert_type(flat.search([0, 1, 0], 5, group="session-1", within=["b"]), list[Hit])
+assert_type(flat.search_many(matrix, 5), list[list[Hit]])
+assert_type(flat.explain(vector, "b"), Explanation | None)
+assert_type(len(flat), int)
+assert_type("a" in flat, bool)
+
+# embedding
+embedder = memctx.HashEmbedder()
+assert_type(embedder.name, str)
+assert_type(memctx.HashEmbedder(dim=64).dim, int)
+assert_type(embedder.embed("text"), NDArray[np.float32])
+assert_type(embedder.embed_many(text for text in ("a", "b")), NDArray[np.float32])
+
+# vectors on disk
+path = Path("vectors.bin")
+memctx.vmem.write(path, ["a", "b"], matrix)
+memctx.vmem.write("vectors.bin", ["a"], [[1.0, 2.0, 3.0]], checksum=True)
+memctx.vmem.append(path, ["c"], matrix[:1])
+assert_type(memctx.vmem.read(path, strict=True), tuple[list[str], NDArray[np.float32]])
+report = memctx.vmem.verify(path)
+assert_type(report, memctx.vmem.VmemReport)
+assert_type((report.dim, report.declared, report.complete), tuple[int, int, int])
+assert_type((report.unreadable, report.trailing_bytes), tuple[int, int])
+assert_type(report.checksum, Literal["valid", "absent", "wrong"])
+assert_type(report.ok, bool)
+
+# fusion
+fused = memctx.fusion.blend([hit], memctx.fusion.normalize([hit]), vector_weight=0.6)
+assert_type(fused, list[Hit])
+assert_type(memctx.fusion.decay(fused, [0.0], rate=0.99), list[Hit])
+assert_type(memctx.fusion.threshold(fused, 0.3), list[Hit])
+assert_type(memctx.fusion.mmr(fused, 1, balance=0.5, vectors=matrix), list[Hit])
+assert_type(memctx.fusion.mmr(fused, 1, texts=["text"]), list[Hit])
+
+# errors
+try:
+    memctx.vmem.read(path)
+except memctx.CorruptStoreError as error:
+    assert_type(error, memctx.CorruptStoreError)
+except (memctx.StoreLockedError, memctx.UnsupportedVersionError) as error:
+    assert_type(error, memctx.StoreLockedError | memctx.UnsupportedVersionError)
+not_a_value: ValueError = memctx.ConfigError("no")
+wrong_length: memctx.VectorError = memctx.DimensionMismatchError("no")
+wrong_shape: TypeError = memctx.MessageShapeError("no")
+errors: list[memctx.MemctxError] = [memctx.StoreError("no"), memctx.ExtractionError("no")]
