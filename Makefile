@@ -26,9 +26,10 @@ dev: extension ## Set up .venv with every tool and an editable build
 demo: extension ## Show the primitives on a small conversation
 	@$(BIN)/python -m memctx.demo
 
-test: extension ## Run the Rust and the Python tests
+test: extension ## Run the Rust and the Python tests, those of the boundary also in four threads
 	cargo test --workspace --locked
 	$(BIN)/pytest
+	$(BIN)/pytest --parallel-threads=4 tests/boundary
 
 lint: extension ## Check format, lints, types, stubs and layers
 	cargo fmt --all --check
@@ -38,7 +39,7 @@ lint: extension ## Check format, lints, types, stubs and layers
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/pyright
-	$(BIN)/python -m mypy.stubtest memctx._core
+	$(BIN)/python -m mypy.stubtest --allowlist tests/typing/stubtest.txt memctx._core
 	$(BIN)/lint-imports
 
 # One thread and one core for everybody, so that the ratios compare work with work.
@@ -46,7 +47,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_N
 ONE_CORE := $(shell command -v taskset >/dev/null 2>&1 && echo taskset -c 0)
 
 bench: extension $(VENV)/.installed-bench ## Race the primitives against their peers, in one process on one core
-	$(ONE_THREAD) $(ONE_CORE) $(BIN)/pytest -s -p no:randomly -W default --timeout=1800 benches/python
+	$(ONE_THREAD) $(ONE_CORE) $(BIN)/pytest benches/python
 
 bench-rust: cargo ## Run the criterion benches of the core
 	$(ONE_CORE) cargo bench -p memctx-benches --locked

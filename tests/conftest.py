@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 # The typed-usage files are for type checkers; nothing runs them.
 collect_ignore = ["typing"]
@@ -39,17 +39,19 @@ def _is_local(address: object) -> bool:
         return host == "localhost"
 
 
-@pytest.fixture(autouse=True)
-def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fail whatever connects to another machine."""
+@pytest.fixture(autouse=True, scope="session")
+def _no_network() -> Iterator[None]:
+    """Fail whatever connects to another machine. For the whole session, so that tests may run in several threads."""
 
     def guarded(connect: Callable[..., Any]) -> Callable[..., Any]:
         def guard(self: socket.socket, address: object) -> Any:
             if not _is_local(address):
-                pytest.fail(f"a test tried to connect to {address!r}", pytrace=True)
+                pytest.fail(f"a test tried to connect to {address!r}")
             return connect(self, address)
 
         return guard
 
-    for name in ("connect", "connect_ex"):
-        monkeypatch.setattr(socket.socket, name, guarded(getattr(socket.socket, name)))
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("connect", "connect_ex"):
+            patch.setattr(socket.socket, name, guarded(getattr(socket.socket, name)))
+        yield

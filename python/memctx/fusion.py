@@ -12,10 +12,9 @@ Each step takes hits and gives hits whose ``explain`` shows what the step did.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from memctx import _core
 
+TYPE_CHECKING = False  # as type checkers know it, without importing typing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

@@ -15,12 +15,11 @@ then for every entry the length of its id as u16, the id in UTF-8, and the vecto
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
-
 from memctx import _core
 from memctx._core import VmemReport
 from memctx.errors import CorruptStoreError
 
+TYPE_CHECKING = False  # as type checkers know it, without importing typing
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
@@ -28,9 +27,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["VmemReport", "append", "read", "verify", "write"]
 
-_log = logging.getLogger("memctx.vmem")
+__all__ = ["VmemReport", "append", "read", "verify", "write"]
 
 
 def read(
@@ -50,7 +48,9 @@ def read(
         )
         if strict:
             raise CorruptStoreError(fault)
-        _log.warning("%s", fault)
+        import logging  # noqa: PLC0415 - costs ten milliseconds and is hardly ever needed
+
+        logging.getLogger("memctx.vmem").warning("%s", fault)
     return ids, matrix
 
 

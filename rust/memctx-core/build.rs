@@ -148,7 +148,12 @@ fn is_punctuation(category: Category) -> bool {
     };
     matches!(
         category,
-        ClosePunctuation | ConnectorPunctuation | DashPunctuation | FinalPunctuation | InitialPunctuation
-            | OpenPunctuation | OtherPunctuation
+        ClosePunctuation
+            | ConnectorPunctuation
+            | DashPunctuation
+            | FinalPunctuation
+            | InitialPunctuation
+            | OpenPunctuation
+            | OtherPunctuation
     )
 }

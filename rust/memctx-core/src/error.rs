@@ -96,11 +96,9 @@ impl fmt::Display for Error {
             }
             Self::Io { path, source } => write!(f, "{}: {source}", path.display()),
             Self::Corrupt { path, offset, fault } => write!(f, "{} at byte {offset}: {fault}", path.display()),
-            Self::Version { path, found, supported } => write!(
-                f,
-                "{}: version {found} of the format; this memctx reads version {supported}",
-                path.display()
-            ),
+            Self::Version { path, found, supported } => {
+                write!(f, "{}: version {found} of the format; this memctx reads version {supported}", path.display())
+            }
             Self::Full { what, limit } => write!(f, "{what} is full: it holds {limit} at most"),
         }
     }

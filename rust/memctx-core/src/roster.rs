@@ -70,6 +70,12 @@ impl Roster {
         id_in(&self.items, number)
     }
 
+    /// Whether an item has the number.
+    #[must_use]
+    pub fn is_used(&self, number: u32) -> bool {
+        self.items.get(number as usize).is_some_and(Option::is_some)
+    }
+
     /// Items present.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -122,7 +128,6 @@ impl Roster {
     /// A test of numbers for what the filter lets through.
     ///
     /// A group or an id that is not present matches nothing.
-    #[must_use]
     pub fn admit(&self, filter: Filter<'_>) -> impl Fn(u32) -> bool + '_ {
         let group = filter.group.map(|name| self.groups.get(name).copied());
         let within = filter.within.map(|ids| {

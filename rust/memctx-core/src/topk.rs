@@ -79,7 +79,9 @@ mod tests {
             let items: Vec<Scored> = scores.iter().zip(0..)
                 .map(|(&score, number)| Scored { number, score: f64::from(score) }).collect();
             let mut best = TopK::new(k);
-            items.iter().for_each(|&item| best.offer(item));
+            for &item in &items {
+                best.offer(item);
+            }
             let mut sorted = items;
             sorted.sort_by(|a, b| b.cmp(a));
             sorted.truncate(k);

@@ -75,7 +75,9 @@ impl Naive {
             };
             query.iter().map(part).sum()
         };
-        let mut hits: Vec<(String, f64)> = self.documents.iter()
+        let mut hits: Vec<(String, f64)> = self
+            .documents
+            .iter()
             .filter(|(id, own, _)| group.is_none_or(|g| g == own) && within.is_none_or(|ids| ids.contains(id)))
             .map(|(id, _, document)| (id.clone(), score(document)))
             .filter(|(_, score)| *score > 0.0)
@@ -163,7 +165,10 @@ fn large_indexes_stay_exact() {
         (state >> 33) % below
     };
     let mut text = |length| {
-        let mut word = || { let spread = 1 + random(300); format!("w{}", random(spread)) };
+        let mut word = || {
+            let spread = 1 + random(300);
+            format!("w{}", random(spread))
+        };
         (0..length).map(|_| word()).collect::<Vec<_>>().join(" ")
     };
     for number in 0..3000 {
@@ -190,6 +195,7 @@ fn equal_scores_keep_the_order_of_arrival() {
         index.add(id, "the same words", "").expect("room");
     }
     index.add("c", "the same words", "").expect("room");
-    let ids: Vec<String> = named(&index, &index.search("same", 3, Filter::default())).into_iter().map(|h| h.0).collect();
+    let ids: Vec<String> =
+        named(&index, &index.search("same", 3, Filter::default())).into_iter().map(|h| h.0).collect();
     assert_eq!(ids, ["a", "b", "c"], "replacing makes a document the newest");
 }

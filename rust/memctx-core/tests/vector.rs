@@ -29,8 +29,14 @@ fn naive_embed(text: &str, dim: usize) -> Vec<f32> {
     let is_word = |c| {
         matches!(
             get_general_category(c),
-            G::UppercaseLetter | G::LowercaseLetter | G::TitlecaseLetter | G::ModifierLetter | G::OtherLetter
-                | G::DecimalNumber | G::LetterNumber | G::OtherNumber
+            G::UppercaseLetter
+                | G::LowercaseLetter
+                | G::TitlecaseLetter
+                | G::ModifierLetter
+                | G::OtherLetter
+                | G::DecimalNumber
+                | G::LetterNumber
+                | G::OtherNumber
         )
     };
     let is_space = |c: char| c == '\u{FEFF}' || (c.is_whitespace() && c != '\u{85}');

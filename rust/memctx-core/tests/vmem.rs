@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use memctx_core::Error;
-use memctx_core::vmem::{Checksum, append, read, verify, write};
+use memctx_core::vmem::{Checksum, Vectors, append, read, verify, write};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -24,6 +24,10 @@ fn golden_entries() -> (Vec<String>, Vec<f32>) {
     (ids, rows.map(|value| value.as_f64().expect("value") as f32).collect())
 }
 
+fn names(vectors: &Vectors) -> Vec<&str> {
+    vectors.ids.iter().collect()
+}
+
 fn refs(ids: &[String]) -> Vec<&str> {
     ids.iter().map(String::as_str).collect()
 }
@@ -33,7 +37,7 @@ fn golden_file_is_read_and_written_to_the_byte() {
     let (ids, values) = golden_entries();
     let golden = golden::folder().join("vmem_v1.bin");
     let vectors = read(&golden).expect("a valid file");
-    assert_eq!((&vectors.ids, &vectors.values), (&ids, &values));
+    assert_eq!((names(&vectors), &vectors.values), (refs(&ids), &values));
     assert!(vectors.report.is_ok());
     let (_folder, path) = place();
     write(&path, &refs(&ids), &values, 4, false).expect("written");
@@ -76,7 +80,7 @@ proptest! {
         write(&path, &ids, &values, 3, checksum).expect("written");
         prop_assert_eq!(appended, fs::read(&path).expect("readable"));
         let vectors = read(&path).expect("a valid file");
-        prop_assert_eq!(refs(&vectors.ids), ids);
+        prop_assert_eq!(names(&vectors), ids);
         prop_assert_eq!(vectors.values, values);
     }
 
@@ -91,7 +95,7 @@ proptest! {
         fs::write(&path, &bytes[..cut]).expect("written");
         let vectors = read(&path).expect("a readable file");
         let complete = vectors.report.complete;
-        prop_assert_eq!(&refs(&vectors.ids), &ids[..complete]);
+        prop_assert_eq!(&names(&vectors), &ids[..complete]);
         prop_assert_eq!(&vectors.values, &values[..3 * complete]);
         prop_assert!(vectors.report.is_ok() == (complete == ids.len()));
         append(&path, &["new"], &[1.0, 2.0, 3.0], 3).expect("appended");
@@ -113,7 +117,7 @@ proptest! {
         bytes[at] ^= 1_u8 << bit;
         fs::write(&path, &bytes).expect("written");
         match read(&path) {
-            Ok(vectors) => prop_assert_eq!((refs(&vectors.ids), vectors.values), (ids, values)),
+            Ok(vectors) => prop_assert_eq!((names(&vectors), &vectors.values), (ids, &values)),
             Err(Error::Corrupt { .. } | Error::Version { .. }) => {}
             Err(error) => prop_assert!(false, "{error}"),
         }
@@ -148,7 +152,7 @@ fn an_append_that_never_counted_is_no_part_of_the_file() {
     bytes.extend_from_slice(b"\x03\0half");
     fs::write(&path, &bytes).expect("written");
     let vectors = read(&path).expect("a readable file");
-    assert_eq!(vectors.ids, ids);
+    assert_eq!(names(&vectors), refs(&ids));
     assert_eq!((vectors.report.is_ok(), vectors.report.trailing_bytes), (true, 6));
 }
 
@@ -161,7 +165,7 @@ fn entries_that_cannot_be_read_are_skipped_and_counted() {
     bytes[16 + 7 + 3..16 + 7 + 7].copy_from_slice(&f32::NAN.to_le_bytes());
     fs::write(&path, &bytes).expect("written");
     let vectors = read(&path).expect("a readable file");
-    assert_eq!((vectors.ids, vectors.values), (vec!["c".to_owned()], vec![3.0]));
+    assert_eq!((names(&vectors), &vectors.values), (vec!["c"], &vec![3.0]));
     assert_eq!((vectors.report.complete, vectors.report.unreadable), (3, 2));
     assert_eq!(verify(&path).expect("a readable file"), vectors.report);
 }
@@ -180,13 +184,17 @@ fn faults_name_the_file_and_the_place() {
     let message = |error: Error| error.to_string();
     assert!(matches!(read(&path), Err(Error::Io { .. })), "a missing file is the system's error");
     fs::write(&path, b"VMEM\x02\0\0\0\x02\0\0\0\0\0\0\0").expect("written");
-    assert!(message(read(&path).expect_err("a version")).ends_with("version 2 of the format; this memctx reads version 1"));
+    assert!(
+        message(read(&path).expect_err("a version")).ends_with("version 2 of the format; this memctx reads version 1")
+    );
     fs::write(&path, b"vmem\x01\0\0\0\x02\0\0\0\0\0\0\0").expect("written");
     assert!(message(read(&path).expect_err("magic")).contains("at byte 0"));
     fs::write(&path, b"VMEM").expect("written");
     assert!(message(read(&path).expect_err("too short")).contains("4 bytes are no header"));
     let long = "x".repeat(70_000);
-    assert!(message(write(&path, &[&long], &[1.0], 1, false).expect_err("too long")).contains("70000 bytes long (id 0)"));
+    assert!(
+        message(write(&path, &[&long], &[1.0], 1, false).expect_err("too long")).contains("70000 bytes long (id 0)")
+    );
     assert!(write(&path, &["a"], &[f32::NAN], 1, false).is_err());
     assert_eq!(fs::read(&path).expect("readable"), b"VMEM", "a refused write leaves the file alone");
 }

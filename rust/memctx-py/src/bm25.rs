@@ -45,8 +45,7 @@ impl Bm25Index {
     fn add_many(&self, py: Python<'_>, items: &Bound<'_, PyAny>, group: &str) -> PyResult<()> {
         let items: Vec<(Bound<'_, PyString>, Bound<'_, PyString>)> =
             items.try_iter()?.map(|item| item?.extract()).collect::<PyResult<_>>()?;
-        let items =
-            items.iter().map(|(id, text)| Ok((id.to_str()?, text_of(text)?))).collect::<PyResult<Vec<_>>>()?;
+        let items = items.iter().map(|(id, text)| Ok((id.to_str()?, text_of(text)?))).collect::<PyResult<Vec<_>>>()?;
         // One lock for each document lets searches of other threads in between.
         enter_core(py, || items.iter().try_for_each(|(id, text)| writing(&self.inner).add(id, text, group)))
     }

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::thread;
 
 use memctx_core::{Filter, Result};
 use pyo3::exceptions::PyTypeError;
@@ -14,7 +15,16 @@ use crate::error::{self, ConfigError, MemctxError};
 
 /// Run work of the core with the interpreter released, and turn a fault or a panic into an exception.
 pub(crate) fn enter_core<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
-    match py.detach(|| catch_unwind(AssertUnwindSafe(work))) {
+    to_python(py.detach(|| catch_unwind(AssertUnwindSafe(work))))
+}
+
+/// The same for work that needs the interpreter at every step.
+pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> PyResult<T> {
+    to_python(catch_unwind(AssertUnwindSafe(work)))
+}
+
+fn to_python<T>(outcome: thread::Result<Result<T>>) -> PyResult<T> {
+    match outcome {
         Ok(outcome) => outcome.map_err(|fault| error::to_python(&fault)),
         Err(panic) => Err(MemctxError::new_err(format!("internal error, please report it: {}", words_of(&*panic)))),
     }

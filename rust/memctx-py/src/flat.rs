@@ -44,13 +44,7 @@ impl FlatIndex {
 
     /// Add one row of ``matrix`` for each id. Either all are added or, on an error, none.
     #[pyo3(signature = (ids, matrix, *, group = ""))]
-    fn add_many(
-        &self,
-        py: Python<'_>,
-        ids: &Bound<'_, PyAny>,
-        matrix: &Bound<'_, PyAny>,
-        group: &str,
-    ) -> PyResult<()> {
+    fn add_many(&self, py: Python<'_>, ids: &Bound<'_, PyAny>, matrix: &Bound<'_, PyAny>, group: &str) -> PyResult<()> {
         let ids = texts_of(ids)?;
         let ids = ids_of(&ids)?;
         let matrix = array::matrix(matrix)?;

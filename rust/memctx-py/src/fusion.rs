@@ -32,12 +32,7 @@ pub(crate) fn normalize(hits: Hits<'_>) -> Vec<Hit> {
 
 /// Add two rankings up by weight, best first.
 #[pyfunction]
-pub(crate) fn blend(
-    vector: Hits<'_>,
-    bm25: Hits<'_>,
-    vector_weight: f64,
-    bm25_weight: f64,
-) -> Vec<Hit> {
+pub(crate) fn blend(vector: Hits<'_>, bm25: Hits<'_>, vector_weight: f64, bm25_weight: f64) -> Vec<Hit> {
     let weights = Weights { vector: vector_weight, bm25: bm25_weight };
     let (vector, bm25) = (Side::of(&vector), Side::of(&bm25));
     let blended = fusion::merge(&vector.scores, &bm25.scores).into_iter().map(|(id, blend)| Hit {

@@ -12,6 +12,7 @@ mod flat;
 mod fusion;
 mod hash;
 mod hit;
+mod spelling;
 mod text;
 mod vmem;
 

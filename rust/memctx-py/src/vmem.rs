@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use memctx_core::vmem::{self, Checksum, Report, Vectors};
 use numpy::{PyArray2, PyUntypedArrayMethods as _};
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 
 use crate::array;
 use crate::boundary::{enter_core, ids_of, texts_of};
@@ -76,8 +77,9 @@ impl VmemReport {
 pub(crate) fn vmem_read(
     py: Python<'_>,
     path: PathBuf,
-) -> PyResult<(Vec<String>, Bound<'_, PyArray2<f32>>, VmemReport)> {
+) -> PyResult<(Bound<'_, PyList>, Bound<'_, PyArray2<f32>>, VmemReport)> {
     let Vectors { ids, values, report } = enter_core(py, || vmem::read(&path))?;
+    let ids = PyList::new(py, ids.iter())?;
     Ok((ids, array::new_matrix(py, values, report.dim)?, VmemReport(report)))
 }
 

@@ -1,10 +1,10 @@
 //! The index itself: documents in, documents out.
 
-use super::postings::{MAX_DOCUMENTS, Posting, Postings};
+use super::postings::{MAX_DOCUMENTS, Postings};
 use super::query::Query;
 use super::score::Statistics;
-use super::term::{Term, TermTable};
-use crate::text::{Mode, for_each_token};
+use super::term::{Bag, Probe, TermTable};
+use crate::text::{Mode, Term, for_each_token};
 use crate::{Explanation, Filter, Result, Roster, Scored};
 
 /// A text index in memory that is exact at every moment: an added document is found by the next search, and counts
@@ -25,14 +25,18 @@ pub struct Bm25Index {
     mode: Mode,
     pub(super) terms: TermTable,
     pub(super) postings: Postings,
-    /// Length in tokens by document number; infinite for a removed one, which takes its score to zero.
-    pub(super) lengths: Vec<f64>,
+    /// Length in tokens by document number.
+    pub(super) lengths: Vec<u32>,
     roster: Roster,
     tokens: u64,
     contents: Contents,
-    /// The terms of the document being added, kept to be allocated once.
-    scratch: Vec<Term>,
+    /// What adding a document needs, kept to be allocated once.
+    bag: Bag,
+    probes: Vec<Probe>,
 }
+
+/// Stands for the number of a term that is new.
+const UNKNOWN: u32 = u32::MAX;
 
 /// The distinct terms of each document, so that removing one can correct the counts.
 #[derive(Debug, Default)]
@@ -64,29 +68,43 @@ impl Bm25Index {
     pub fn add(&mut self, id: &str, text: &str, group: &str) -> Result<()> {
         self.remove(id);
         let document = self.roster.insert(id, group, MAX_DOCUMENTS)?;
-        self.scratch.clear();
-        let scratch = &mut self.scratch;
-        for_each_token(text, self.mode, |token| scratch.push(Term::new(token)));
-        for &term in &self.scratch {
-            let number = self.terms.number(term);
-            if self.postings.push(number, document) {
-                self.contents.terms.push(number);
+        self.bag.clear();
+        for_each_token(text, self.mode, |token| self.bag.count(Term::new(token)));
+        self.enter(document);
+        self.lengths.push(self.bag.tokens());
+        self.tokens += u64::from(self.bag.tokens());
+        Ok(())
+    }
+
+    /// Write the bag's terms into the postings of a new document.
+    ///
+    /// Three passes instead of one: each touches memory at random places, and a pass that does little else lets the
+    /// processor fetch many of them at a time.
+    fn enter(&mut self, document: u32) {
+        let terms = self.bag.terms();
+        self.probes.clear();
+        self.probes.extend(terms.iter().map(|&(term, _)| self.terms.probe(term)));
+        let start = self.contents.terms.len();
+        let number = |(&(term, _), &probe)| self.terms.follow(term, probe).unwrap_or(UNKNOWN);
+        self.contents.terms.extend(terms.iter().zip(&self.probes).map(number));
+        for (&(term, tf), number) in terms.iter().zip(&mut self.contents.terms[start..]) {
+            if *number == UNKNOWN {
+                *number = self.terms.next_number();
+                self.terms.insert(term, self.postings.start(*number, document, tf));
+            } else {
+                self.postings.push(self.terms.list_mut(*number), *number, document, tf);
             }
         }
         self.contents.ends.push(self.contents.terms.len());
-        self.lengths.push(self.scratch.len() as f64);
-        self.tokens += self.scratch.len() as u64;
-        Ok(())
     }
 
     /// Take a document out; false if there is none of that id.
     pub fn remove(&mut self, id: &str) -> bool {
         let Some(document) = self.roster.remove(id) else { return false };
         for &term in self.contents.of(document) {
-            self.postings.forget_one(term);
+            self.terms.list_mut(term).forget_one();
         }
-        let length = std::mem::replace(&mut self.lengths[document as usize], f64::INFINITY);
-        self.tokens -= length as u64;
+        self.tokens -= u64::from(self.lengths[document as usize]);
         if self.roster.is_sparse() {
             self.compact();
         }
@@ -102,13 +120,13 @@ impl Bm25Index {
     /// [`Bm25Index::search`] over the documents whose numbers pass a test.
     #[must_use]
     pub fn search_where(&self, query: &str, k: usize, admit: impl Fn(u32) -> bool) -> Vec<Scored> {
-        Query::new(self, query).best(k, admit)
+        Query::new(self, query).best(k, |document| self.roster.is_used(document) && admit(document))
     }
 
     /// A document's score for a query, term by term; none if there is no document of that id.
     #[must_use]
     pub fn explain(&self, query: &str, id: &str) -> Option<Explanation> {
-        self.roster.number(id).map(|document| Query::new(self, query).explain(document))
+        self.roster.number(id).map(|document| Query::new(self, query).explain(query, document))
     }
 
     /// What the formula needs to know of the whole index.
@@ -124,20 +142,28 @@ impl Bm25Index {
         let mut terms = TermTable::default();
         let mut postings = Postings::default();
         let mut numbers = vec![0; self.terms.len()];
-        for (old, term) in (0..).zip(self.terms.iter()).filter(|&(old, _)| self.postings.live(old) > 0) {
-            let new = terms.number(term);
+        for (old, term, list) in self.terms.iter().filter(|(_, _, list)| list.live() > 0) {
+            let new = terms.next_number();
             numbers[old as usize] = new;
-            for posting in self.postings.blocks(old).flatten().map(|&word| Posting(word)) {
-                if let Some(document) = documents[posting.document() as usize] {
-                    postings.restore(new, document, self.postings.tf(old, posting));
+            let mut renumbered = None;
+            for &posting in self.postings.blocks(list).flatten() {
+                let Some(document) = documents[posting.document() as usize] else { continue };
+                let tf = self.postings.tf(old, posting);
+                match &mut renumbered {
+                    Some(list) => postings.push(list, new, document, tf),
+                    None => renumbered = Some(postings.start(new, document, tf)),
                 }
+            }
+            if let Some(list) = renumbered {
+                terms.insert(term, list);
             }
         }
         let mut contents = Contents::default();
         for document in (0..).zip(&documents).filter_map(|(old, new)| new.map(|_| old)) {
             contents.push(self.contents.of(document).iter().map(|&term| numbers[term as usize]));
         }
-        self.lengths.retain(|length| length.is_finite());
+        let mut document = documents.iter();
+        self.lengths.retain(|_| document.next().is_some_and(Option::is_some));
         (self.terms, self.postings, self.contents) = (terms, postings, contents);
     }
 }

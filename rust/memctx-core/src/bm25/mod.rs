@@ -1,6 +1,7 @@
 //! Text search: an inverted index in memory that is exact at every moment.
 
 mod index;
+mod kernel;
 mod postings;
 mod query;
 mod score;

@@ -1,23 +1,21 @@
 //! Answering a query.
 //!
 //! Terms are read one after another, the rarest first, and each adds its part to the score of every document that
-//! holds it. Before a term is read, the best that all remaining terms together could still add is compared with the
-//! `k`-th best score so far: once no untouched document can reach that score, the rest of the postings is only
-//! looked up for the few documents still in the race. What is left out cannot change the answer.
+//! holds it. In between, the best that all remaining terms together could still add is compared with the `k`-th best
+//! score so far: once no document outside the lead can reach that score, the rest of the postings is only looked up for
+//! the few documents still in the race. What is left out cannot change the answer.
 
 use std::cell::RefCell;
 
-use rustc_hash::FxHashMap;
-
 use super::index::Bm25Index;
-use super::postings::Posting;
-use super::score::{Statistics, weight};
-use super::term::Term;
-use crate::text::for_each_token;
+use super::kernel::{self, Worth};
+use super::postings::List;
+use super::score::{Norm, Statistics, weight};
+use crate::text::{Term, for_each_token};
 use crate::{Explanation, Scored, TopK};
 
-/// Looking for the `k`-th best score reads every score once; that pays when this many times more postings remain.
-const RACE_PAYS: usize = 1;
+/// Looking one document up in a list costs about as much as reading this many postings.
+const MEETING_COST: usize = 16;
 
 /// Room for rounding when bounds are compared with scores.
 const ROUNDING: f64 = 1e-9;
@@ -31,14 +29,16 @@ thread_local! {
 pub(super) struct Query<'a> {
     index: &'a Bm25Index,
     statistics: Statistics,
+    norm: Norm,
     /// The rarest first.
-    terms: Vec<QueryTerm>,
+    terms: Vec<QueryTerm<'a>>,
 }
 
 #[derive(Debug)]
-struct QueryTerm {
+struct QueryTerm<'a> {
+    term: Term,
     number: u32,
-    token: Box<str>,
+    list: &'a List,
     repeats: u32,
     weight: f64,
     /// The most it can add to any score.
@@ -47,26 +47,17 @@ struct QueryTerm {
 
 impl<'a> Query<'a> {
     pub(super) fn new(index: &'a Bm25Index, text: &str) -> Self {
+        let mut tokens: Vec<Term> = Vec::new();
+        for_each_token(text, index.mode(), |token| tokens.push(Term::new(token)));
+        tokens.sort_unstable();
         let statistics = index.statistics();
         let norm = statistics.norm();
-        let mut terms: Vec<QueryTerm> = Vec::new();
-        let mut seen: FxHashMap<Term, usize> = FxHashMap::default();
-        for_each_token(text, index.mode(), |token| {
-            let term = Term::new(token);
-            if let Some(&at) = seen.get(&term) {
-                terms[at].repeats += 1;
-            } else if let Some(number) = index.terms.find(term).filter(|&number| index.postings.live(number) > 0) {
-                seen.insert(term, terms.len());
-                terms.push(QueryTerm { number, token: token.into(), repeats: 1, weight: 0.0, bound: 0.0 });
-            }
-        });
-        for term in &mut terms {
-            let saturation = index.postings.peak(term.number).map_or(1.0, |peak| norm.saturate(f64::from(peak), 0.0));
-            term.weight = weight(statistics.idf(index.postings.live(term.number)), term.repeats);
-            term.bound = term.weight * saturation;
-        }
-        terms.sort_by_key(|term| index.postings.live(term.number));
-        Self { index, statistics, terms }
+        let mut terms: Vec<QueryTerm<'a>> = tokens
+            .chunk_by(|a, b| a == b)
+            .filter_map(|same| QueryTerm::new(index, statistics, norm, same[0], same.len() as u32))
+            .collect();
+        terms.sort_by_key(|term| (term.list.live(), term.term));
+        Self { index, statistics, norm, terms }
     }
 
     /// The best `k` documents of those admitted.
@@ -79,69 +70,66 @@ impl<'a> Query<'a> {
     }
 
     fn race(&self, k: usize, scores: &mut [f64], admit: impl Fn(u32) -> bool) -> Vec<Scored> {
-        let mut unread = Unread::of(self);
+        let mut unread = Unread::of(&self.terms);
+        let mut floor = 0.0;
         for (at, term) in self.terms.iter().enumerate() {
-            if at > 0 && unread.postings > RACE_PAYS * scores.len() {
-                let floor = leaders(k, scores, &admit).floor();
-                if unread.bound * (1.0 + ROUNDING) < floor {
-                    let runners = self.runners(scores, floor - unread.bound * (1.0 + ROUNDING), &admit);
-                    return self.finish(k, &self.terms[at..], runners);
+            if unread.is_worth_a_look(scores.len(), floor) {
+                floor = leaders(k, scores, &admit).floor();
+                let rest = &self.terms[at..];
+                let reach = unread.bound * (1.0 + ROUNDING);
+                let enough = unread.postings / (MEETING_COST * rest.len());
+                if reach < floor
+                    && let Some(runners) = runners(scores, floor - reach, enough, &admit)
+                {
+                    return self.finish(k, rest, runners);
                 }
             }
             self.accumulate(term, scores);
-            unread.pass(self, term);
+            unread.pass(term);
         }
         leaders(k, scores, &admit).into_sorted()
     }
 
     /// Add what one term is worth to every document that holds it.
-    fn accumulate(&self, term: &QueryTerm, scores: &mut [f64]) {
-        let norm = self.statistics.norm();
-        let lengths = &self.index.lengths[..scores.len()];
-        for block in self.index.postings.blocks(term.number) {
-            for posting in block.iter().map(|&word| Posting(word)) {
-                let document = posting.document() as usize;
-                let tf = f64::from(self.index.postings.tf(term.number, posting));
-                scores[document] += term.weight * norm.saturate(tf, lengths[document]);
-            }
+    fn accumulate(&self, term: &QueryTerm<'_>, scores: &mut [f64]) {
+        let postings = &self.index.postings;
+        for block in postings.blocks(term.list) {
+            let tf = |posting| postings.tf(term.number, posting);
+            kernel::accumulate(self.worth(term), block, &self.index.lengths, scores, tf);
         }
     }
 
-    /// Documents that have at least this score so far, ascending.
-    fn runners(&self, scores: &[f64], least: f64, admit: impl Fn(u32) -> bool) -> Vec<Scored> {
-        let all = (0..).zip(scores).map(|(number, &score)| Scored { number, score });
-        all.filter(|item| item.score >= least && item.score > 0.0 && admit(item.number)).collect()
+    fn worth(&self, term: &QueryTerm<'_>) -> Worth {
+        Worth { weight: term.weight, norm: self.norm }
     }
 
     /// Bring the scores of a few documents up to date with the terms not read yet.
-    fn finish(&self, k: usize, terms: &[QueryTerm], mut runners: Vec<Scored>) -> Vec<Scored> {
-        let norm = self.statistics.norm();
+    fn finish(&self, k: usize, terms: &[QueryTerm<'_>], mut runners: Vec<Scored>) -> Vec<Scored> {
         for term in terms {
-            self.visit(term.number, &mut runners, |runner, tf| {
-                let length = self.index.lengths[runner.number as usize];
-                runner.score += term.weight * norm.saturate(f64::from(tf), length);
+            self.visit(term, &mut runners, |runner, tf| {
+                runner.score += self.worth(term).part(tf, self.index.lengths[runner.number as usize]);
             });
         }
         let mut best = TopK::new(k);
-        runners.into_iter().for_each(|runner| best.offer(runner));
+        for runner in runners {
+            best.offer(runner);
+        }
         best.into_sorted()
     }
 
     /// Call `meet` for every one of the ascending `runners` that holds the term.
-    fn visit(&self, term: u32, runners: &mut [Scored], mut meet: impl FnMut(&mut Scored, u32)) {
+    fn visit(&self, term: &QueryTerm<'_>, runners: &mut [Scored], mut meet: impl FnMut(&mut Scored, u32)) {
         let mut rest = runners;
-        for block in self.index.postings.blocks(term) {
-            let Some(&last) = block.last() else { continue };
-            let inside = rest.partition_point(|runner| runner.number <= Posting(last).document());
+        for mut block in self.index.postings.blocks(term.list) {
+            let Some(last) = block.last().map(|posting| posting.document()) else { continue };
+            let inside = rest.partition_point(|runner| runner.number <= last);
             let (here, beyond) = rest.split_at_mut(inside);
-            let mut block = block;
             for runner in here {
-                let at = block.partition_point(|&word| Posting(word).document() < runner.number);
-                block = &block[at..];
-                if let Some(posting) = block.first().map(|&word| Posting(word))
+                block = &block[block.partition_point(|posting| posting.document() < runner.number)..];
+                if let Some(&posting) = block.first()
                     && posting.document() == runner.number
                 {
-                    meet(runner, self.index.postings.tf(term, posting));
+                    meet(runner, self.index.postings.tf(term.number, posting));
                 }
             }
             rest = beyond;
@@ -151,22 +139,34 @@ impl<'a> Query<'a> {
         }
     }
 
-    /// The score of one document, term by term.
-    pub(super) fn explain(&self, document: u32) -> Explanation {
-        let length = self.index.lengths[document as usize];
+    /// The score of one document, term by term. `text` is the query's.
+    pub(super) fn explain(&self, text: &str, document: u32) -> Explanation {
+        let length = f64::from(self.index.lengths[document as usize]);
         let mut parts = Vec::new();
-        let mut score = 0.0;
         for term in &self.terms {
             let mut runner = [Scored { number: document, score: 0.0 }];
-            self.visit(term.number, &mut runner, |_, tf| {
-                let documents_with = self.index.postings.live(term.number);
-                parts.push(self.statistics.explain(&term.token, term.repeats, documents_with, tf, length));
+            self.visit(term, &mut runner, |_, tf| {
+                let token = token_of(term.term, text, self.index);
+                parts.push(self.statistics.explain(&token, term.repeats, term.list.live(), tf, length));
             });
         }
-        for part in &parts {
-            score += part.value;
-        }
+        // Not `sum()`, which starts at minus zero.
+        let score = parts.iter().fold(0.0, |score, part| score + part.value);
         Explanation::of("bm25", score, parts)
+    }
+}
+
+impl<'a> QueryTerm<'a> {
+    /// A term that some document holds.
+    fn new(index: &'a Bm25Index, statistics: Statistics, norm: Norm, term: Term, repeats: u32) -> Option<Self> {
+        let number = index.terms.find(term)?;
+        let list = index.terms.list(number);
+        if list.live() == 0 {
+            return None;
+        }
+        let weight = weight(statistics.idf(list.live()), repeats);
+        let most = list.peak().map_or(1.0, |peak| norm.saturate(f64::from(peak), 0.0));
+        Some(Self { term, number, list, repeats, weight, bound: weight * most })
     }
 }
 
@@ -174,30 +174,43 @@ impl<'a> Query<'a> {
 struct Unread {
     postings: usize,
     bound: f64,
+    /// The most that the terms read so far can have given any document.
+    given: f64,
 }
 
 impl Unread {
-    fn of(query: &Query<'_>) -> Self {
+    fn of(terms: &[QueryTerm<'_>]) -> Self {
         Self {
-            postings: query.terms.iter().map(|term| query.index.postings.len(term.number)).sum(),
-            bound: query.terms.iter().map(|term| term.bound).sum(),
+            postings: terms.iter().map(|term| term.list.len()).sum(),
+            bound: terms.iter().map(|term| term.bound).sum(),
+            given: 0.0,
         }
     }
 
-    fn pass(&mut self, query: &Query<'_>, term: &QueryTerm) {
-        self.postings -= query.index.postings.len(term.number);
+    fn pass(&mut self, term: &QueryTerm<'_>) {
+        self.postings -= term.list.len();
         self.bound -= term.bound;
+        self.given += term.bound;
+    }
+
+    /// Whether the race may be decided, and knowing so saves more than finding out, which takes a look at the scores
+    /// of all documents. `floor` is the `k`-th best score when it was last looked for.
+    fn is_worth_a_look(&self, documents: usize, floor: f64) -> bool {
+        const GROWTH: f64 = 1.2;
+        let may_be_decided = self.bound < self.given && (floor == 0.0 || self.bound < floor * GROWTH);
+        may_be_decided && self.postings > documents
     }
 }
 
+/// Scores are compared with a bound this many at a time.
+const STRIDE: usize = 64;
+
 /// The best `k` of the scores above zero.
 fn leaders(k: usize, scores: &[f64], admit: impl Fn(u32) -> bool) -> TopK {
-    const STRIDE: usize = 32;
     let mut best = TopK::new(k);
     let mut floor = best.floor().max(0.0);
     for (stride, chunk) in scores.chunks(STRIDE).enumerate() {
-        let highest = chunk.iter().fold(0.0, |high: f64, &score| if score > high { score } else { high });
-        if highest <= floor {
+        if highest(chunk) <= floor {
             continue;
         }
         for (number, &score) in (stride * STRIDE..).zip(chunk) {
@@ -209,4 +222,48 @@ fn leaders(k: usize, scores: &[f64], admit: impl Fn(u32) -> bool) -> TopK {
         }
     }
     best
+}
+
+/// Documents that have at least this score so far, ascending; none if they are not clearly few.
+fn runners(scores: &[f64], least: f64, enough: usize, admit: impl Fn(u32) -> bool) -> Option<Vec<Scored>> {
+    let mut runners = Vec::new();
+    for (stride, chunk) in scores.chunks(STRIDE).enumerate() {
+        if highest(chunk) < least {
+            continue;
+        }
+        for (number, &score) in (stride * STRIDE..).zip(chunk) {
+            let number = number as u32;
+            if score >= least && score > 0.0 && admit(number) {
+                runners.push(Scored { number, score });
+            }
+        }
+        if runners.len() > enough {
+            return None;
+        }
+    }
+    Some(runners)
+}
+
+/// The highest of the scores or 0, found in several lanes so that the compiler uses vector registers.
+fn highest(chunk: &[f64]) -> f64 {
+    let larger = |a: f64, b: f64| if b > a { b } else { a };
+    let (lanes, rest) = chunk.as_chunks::<8>();
+    let mut high = [0.0; 8];
+    for lane in lanes {
+        for (high, &score) in high.iter_mut().zip(lane) {
+            *high = larger(*high, score);
+        }
+    }
+    high.iter().chain(rest).copied().fold(0.0, larger)
+}
+
+/// How the text spells a term.
+fn token_of(term: Term, text: &str, index: &Bm25Index) -> String {
+    let mut spelling = String::new();
+    for_each_token(text, index.mode(), |token| {
+        if spelling.is_empty() && Term::new(token) == term {
+            spelling.push_str(token);
+        }
+    });
+    spelling
 }

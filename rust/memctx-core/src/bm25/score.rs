@@ -30,16 +30,20 @@ impl Statistics {
     }
 
     /// What one term adds to a document's score, and why.
-    pub(super) fn explain(&self, token: &str, repeats: u32, documents_with: usize, tf: u32, length: f64) -> Explanation {
+    pub(super) fn explain(
+        &self,
+        token: &str,
+        repeats: u32,
+        documents_with: usize,
+        tf: u32,
+        length: f64,
+    ) -> Explanation {
         let idf = self.idf(documents_with);
         let saturation = (K1 + 1.0) * self.norm().saturate(f64::from(tf), length);
         let value = weight(idf, repeats) * self.norm().saturate(f64::from(tf), length);
         let parts = vec![
             Explanation::leaf(format!("idf, in {documents_with} of {} documents", self.documents), idf),
-            Explanation::leaf(
-                format!("tf {tf} in {length} tokens, {:.2} on average", self.average_length),
-                saturation,
-            ),
+            Explanation::leaf(format!("tf {tf} in {length} tokens, {:.2} on average", self.average_length), saturation),
             Explanation::leaf("times in the query", f64::from(repeats)),
         ];
         Explanation::of(format!("term {token:?}"), value, parts)
@@ -59,9 +63,14 @@ pub(super) struct Norm {
 }
 
 impl Norm {
-    /// Between 0 and 1, rising with the term frequency and falling with the length; 0 for an infinite length.
+    /// Where the line over lengths begins, and how steep it is.
+    pub(super) fn line(self) -> (f64, f64) {
+        (self.base, self.slope)
+    }
+
+    /// Between 0 and 1, rising with the term frequency and falling with the length.
     #[inline]
-    pub(super) fn saturate(&self, tf: f64, length: f64) -> f64 {
+    pub(super) fn saturate(self, tf: f64, length: f64) -> f64 {
         tf / (tf + (self.base + self.slope * length))
     }
 }

@@ -16,24 +16,29 @@ impl<'t> Form<'t> {
         Self { text, start: 0, end: 0, buffer: String::new(), is_slice: true }
     }
 
+    #[inline]
     pub(super) fn clear(&mut self) {
         self.start = self.end;
         self.is_slice = true;
     }
 
+    #[inline]
     pub(super) fn len(&self) -> usize {
         if self.is_slice { self.end - self.start } else { self.buffer.len() }
     }
 
+    #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
+    #[inline]
     pub(super) fn as_str(&self) -> &str {
         if self.is_slice { &self.text[self.start..self.end] } else { &self.buffer }
     }
 
     /// Append what stands in the text from `at` to `end`.
+    #[inline]
     pub(super) fn push_slice(&mut self, at: usize, end: usize) {
         if self.is_slice && self.start == self.end {
             self.start = at;

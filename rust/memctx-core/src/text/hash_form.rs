@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::class::is_js_space;
+use super::original::with_final_sigmas;
 use super::script;
 
 const SPACE: u16 = b' ' as u16;
@@ -10,22 +11,44 @@ const SPACE: u16 = b' ' as u16;
 /// The text in UTF-16, lower-cased, with one space for every run of white space and one for every other character
 /// that is neither a letter, a number nor one of `@ . + -`; no space at the ends.
 pub(crate) fn hash_form(text: &str) -> Vec<u16> {
-    let text: Cow<'_, str> = if text.is_ascii() { Cow::Borrowed(text) } else { Cow::Owned(text.to_lowercase()) };
-    let mut units = Vec::with_capacity(text.len());
-    let mut is_behind_space = false;
+    let text: Cow<'_, str> = with_final_sigmas(text);
+    let mut form = Form { units: Vec::with_capacity(text.len()), is_behind_space: false };
     for c in text.chars() {
-        let is_space = is_js_space(c);
-        if is_space && is_behind_space {
-            continue;
-        }
-        is_behind_space = is_space;
-        if script::is_letter_or_number(c) || matches!(c, '@' | '.' | '+' | '-') {
-            units.extend_from_slice(c.to_ascii_lowercase().encode_utf16(&mut [0; 2]));
-        } else {
-            units.push(SPACE);
+        match c {
+            'a'..='z' | '0'..='9' | '@' | '.' | '+' | '-' => form.push_kept(c as u16),
+            'A'..='Z' => form.push_kept(c.to_ascii_lowercase() as u16),
+            c if !script::lowers(c) => form.push(c),
+            c => c.to_lowercase().for_each(|small| form.push(small)),
         }
     }
-    trim(units)
+    trim(form.units)
+}
+
+struct Form {
+    units: Vec<u16>,
+    is_behind_space: bool,
+}
+
+impl Form {
+    #[inline]
+    fn push_kept(&mut self, unit: u16) {
+        self.is_behind_space = false;
+        self.units.push(unit);
+    }
+
+    #[inline]
+    fn push(&mut self, c: char) {
+        if script::is_letter_or_number(c) {
+            self.is_behind_space = false;
+            self.units.extend_from_slice(c.encode_utf16(&mut [0; 2]));
+            return;
+        }
+        let is_space = is_js_space(c);
+        if !(is_space && self.is_behind_space) {
+            self.units.push(SPACE);
+        }
+        self.is_behind_space = is_space;
+    }
 }
 
 fn trim(mut units: Vec<u16>) -> Vec<u16> {

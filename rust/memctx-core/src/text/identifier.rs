@@ -31,7 +31,13 @@ impl<'t> Identifier<'t> {
 
     /// Take a run of small letters and digits that stands in the text at `at`, given the classes of its ends.
     #[inline]
-    pub(super) fn push_small(&mut self, at: usize, run: &str, (first, last): (Class, Class), emit: &mut impl FnMut(&str)) {
+    pub(super) fn push_small(
+        &mut self,
+        at: usize,
+        run: &str,
+        (first, last): (Class, Class),
+        emit: &mut impl FnMut(&str),
+    ) {
         if self.last == Class::Upper || self.maybe_plural {
             self.end_capitals(run, first, emit);
         }
@@ -63,13 +69,12 @@ impl<'t> Identifier<'t> {
         }
     }
 
-    /// Go on behind a connector, which stands in the text from `at` to `end`.
-    pub(super) fn join(&mut self, connector: char, at: usize, end: usize, emit: &mut impl FnMut(&str)) {
+    /// Go on behind a connector, which stands in the text from `at` to `end`, or for which `folded` stands.
+    pub(super) fn join(&mut self, folded: Option<char>, at: usize, end: usize, emit: &mut impl FnMut(&str)) {
         self.end_part(self.form.len(), emit);
-        if end - at == connector.len_utf8() {
-            self.form.push_slice(at, end);
-        } else {
-            self.form.push_char(connector);
+        match folded {
+            Some(connector) => self.form.push_char(connector),
+            None => self.form.push_slice(at, end),
         }
         self.part = self.form.len();
         self.last = Class::Break;

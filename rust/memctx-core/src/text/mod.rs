@@ -7,9 +7,12 @@ mod identifier;
 mod original;
 mod pairs;
 mod script;
+mod swar;
+mod term;
 mod tokenizer;
 mod tokens;
 
 pub(crate) use hash_form::hash_form;
+pub use term::Term;
 pub use tokenizer::{Mode, for_each_token};
 pub use tokens::{Estimator, utf16_len};

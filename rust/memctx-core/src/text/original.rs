@@ -11,12 +11,16 @@ use super::script;
 const SIGMA: &str = "Σ";
 
 pub(super) fn for_each_token(text: &str, emit: impl FnMut(&str)) {
-    let text = if memchr::memmem::find(text.as_bytes(), SIGMA.as_bytes()).is_some() {
+    scan(&with_final_sigmas(text), emit);
+}
+
+/// The text, all lower-cased if it holds a capital sigma; every other letter can be lower-cased where it stands.
+pub(super) fn with_final_sigmas(text: &str) -> Cow<'_, str> {
+    if memchr::memmem::find(text.as_bytes(), SIGMA.as_bytes()).is_some() {
         Cow::Owned(text.to_lowercase())
     } else {
         Cow::Borrowed(text)
-    };
-    scan(&text, emit);
+    }
 }
 
 fn scan(text: &str, mut emit: impl FnMut(&str)) {

@@ -1,6 +1,8 @@
 //! CJK characters and their adjacent pairs.
 
+use super::class::Class;
 use super::form::Form;
+use super::script;
 
 /// Emits every character it is given, and behind it the pair it forms with the one before.
 #[derive(Debug)]
@@ -16,17 +18,35 @@ impl<'t> PairChain<'t> {
     }
 
     /// The next character does not follow on this one.
+    #[inline]
     pub(super) fn stop(&mut self) {
         self.previous = None;
     }
 
+    /// Take the character at `at..end` of the text and the CJK characters right behind it; gives their end.
+    #[inline]
+    pub(super) fn push_run(&mut self, at: usize, end: usize, emit: &mut impl FnMut(&str)) -> usize {
+        self.push(at, end, emit);
+        let (mut at, mut end) = (at, end);
+        while let Some((byte, next)) = script::byte_at(self.text, end)
+            && Class::of(byte) == Class::Cjk
+        {
+            emit(&self.text[end..next]);
+            emit(&self.text[at..next]);
+            (at, end) = (end, next);
+        }
+        self.previous = Some((at, end));
+        end
+    }
+
     /// Take the character at `at..end` of the text.
+    #[inline]
     pub(super) fn push(&mut self, at: usize, end: usize, emit: &mut impl FnMut(&str)) {
         emit(&self.text[at..end]);
-        if let Some((first, second)) = self.previous.replace((at, end)) {
+        if let Some((start, middle)) = self.previous.replace((at, end)) {
             // Characters that are read over may stand between the two.
             self.pair.clear();
-            self.pair.push_slice(first, second);
+            self.pair.push_slice(start, middle);
             self.pair.push_slice(at, end);
             emit(self.pair.as_str());
         }

@@ -1,41 +1,72 @@
 //! Looking characters up in the table that `build.rs` makes.
 
-use super::class::{Class, FOLDS, WORD};
+use super::class::{Class, FOLDS, OriginalClass, WORD};
+use super::swar;
 
 include!(concat!(env!("OUT_DIR"), "/classes.rs"));
 
 /// The table byte of a character; see [`Class`] and [`super::class::OriginalClass`] for how to read it.
 #[inline]
 pub(super) fn byte_of(c: char) -> u8 {
-    let code = c as usize;
-    PAGES[usize::from(PAGE_OF[code >> 8])][code & 0xFF]
+    byte_of_code(c as u32)
 }
 
-/// The table byte of an ASCII character.
+/// The table byte of a code point.
 #[inline]
-pub(super) fn ascii_byte_of(byte: u8) -> u8 {
-    PAGES[0][usize::from(byte)]
+fn byte_of_code(code: u32) -> u8 {
+    let page = PAGE_OF.get(code as usize >> 8).copied().unwrap_or_default();
+    PAGES[usize::from(page)][code as usize & 0xFF]
+}
+
+/// The table byte of the character that begins at `at`, and where it ends.
+#[allow(clippy::inline_always)] // a fifth of the tokenizer's time is the call otherwise
+#[inline(always)]
+pub(super) fn byte_at(text: &str, at: usize) -> Option<(u8, usize)> {
+    let bytes = text.as_bytes();
+    let first = *bytes.get(at)?;
+    let low = |offset: usize| bytes.get(at + offset).map_or(0, |&byte| u32::from(byte & 0x3F));
+    let first_bits = u32::from(first);
+    Some(match first {
+        0..0x80 => (PAGES[0][usize::from(first)], at + 1),
+        0x80..0xE0 => (byte_of_code((first_bits & 0x1F) << 6 | low(1)), at + 2),
+        0xE0..0xF0 => (byte_of_code((first_bits & 0xF) << 12 | low(1) << 6 | low(2)), at + 3),
+        _ => (byte_of_code((first_bits & 7) << 18 | low(1) << 12 | low(2) << 6 | low(3)), at + 4),
+    })
 }
 
 /// Whether the text must be brought into NFKC before the classes of its characters hold.
 ///
 /// Full-width ASCII does not count: it folds one character at a time.
 pub(super) fn needs_folding(text: &str) -> bool {
-    let mut rest = text;
-    while let Some(at) = rest.bytes().position(|byte| MAY_FOLD[usize::from(byte)]) {
-        rest = &rest[at..];
-        let Some(c) = rest.chars().next() else { return false };
-        if byte_of(c) & FOLDS != 0 {
-            return true;
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(&first) = bytes.get(at) {
+        if first.is_ascii() {
+            at += swar::ascii_run(&bytes[at..]).max(1);
+        } else if MAY_FOLD[usize::from(first)] {
+            let Some((byte, end)) = byte_at(text, at) else { break };
+            if byte & FOLDS != 0 {
+                return true;
+            }
+            at = end;
+        } else {
+            // The number of leading ones is the number of bytes.
+            at += first.leading_ones() as usize;
         }
-        rest = &rest[c.len_utf8()..];
     }
     false
 }
 
 /// Whether a character is a letter or a number of any script.
+#[inline]
 pub(super) fn is_letter_or_number(c: char) -> bool {
     byte_of(c) & WORD != 0
+}
+
+/// Whether lower-casing changes a character.
+#[inline]
+pub(super) fn lowers(c: char) -> bool {
+    OriginalClass::of(byte_of(c)) == OriginalClass::Lowers
 }
 
 /// Whether a character is Han, kana, hangul or bopomofo.
@@ -67,6 +98,15 @@ mod tests {
                 assert_eq!(text.nfkc().collect::<String>(), expected, "{c:?} beside {partner:?}");
             }
         }
+    }
+
+    #[test]
+    fn every_character_is_found_in_a_text() {
+        for c in '\0'..=char::MAX {
+            let text = format!("é{c}");
+            assert_eq!(byte_at(&text, 2), Some((byte_of(c), text.len())));
+        }
+        assert_eq!(byte_at("é", 2), None);
     }
 
     #[test]

@@ -21,7 +21,7 @@ use unicode_normalization::UnicodeNormalization as _;
 use super::class::Class;
 use super::identifier::Identifier;
 use super::pairs::PairChain;
-use super::{original, script};
+use super::{original, script, swar};
 use crate::{Error, Result};
 
 /// Which tokenizer to use.
@@ -76,28 +76,35 @@ fn scan(text: &str, mut emit: impl FnMut(&str)) {
     let mut identifier = Identifier::new(text);
     let mut pairs = PairChain::new(text);
     let mut at = 0;
-    while let Some((c, class, mut end)) = read(text, at) {
+    while let Some((byte, mut end)) = script::byte_at(text, at) {
+        let mut class = Class::of(byte);
+        let wide = (class == Class::Wide).then(|| narrow(text, at));
+        if let Some((_, narrow_class)) = wide {
+            class = narrow_class;
+        }
         match class {
             Class::Lower | Class::Digit => {
                 pairs.stop();
-                if end - at == c.len_utf8() {
+                if let Some((c, _)) = wide {
+                    identifier.push_folded(c, class, &mut emit);
+                } else {
                     let (run_end, last) = small_run(text, end, class);
                     end = run_end;
                     identifier.push_small(at, &text[at..end], (class, last), &mut emit);
-                } else {
-                    identifier.push_folded(c, class, &mut emit);
                 }
             }
             Class::Upper => {
                 pairs.stop();
-                identifier.push_capital(c, &mut emit);
+                if let Some(c) = wide.map(|(c, _)| c).or_else(|| text[at..].chars().next()) {
+                    identifier.push_capital(c, &mut emit);
+                }
             }
             Class::Cjk => {
                 identifier.finish(&mut emit);
-                pairs.push(at, end, &mut emit);
+                end = pairs.push_run(at, end, &mut emit);
             }
             Class::Connector if identifier.is_open() && is_word_at(text, end) => {
-                identifier.join(c, at, end, &mut emit);
+                identifier.join(wide.map(|(c, _)| c), at, end, &mut emit);
             }
             Class::Break | Class::Connector => {
                 identifier.finish(&mut emit);
@@ -110,41 +117,37 @@ fn scan(text: &str, mut emit: impl FnMut(&str)) {
     identifier.finish(&mut emit);
 }
 
-/// The character at `at`, narrow if it was full-width, with its class and where it ends in the text.
-#[inline]
-fn read(text: &str, at: usize) -> Option<(char, Class, usize)> {
-    let first = *text.as_bytes().get(at)?;
-    if first.is_ascii() {
-        return Some((char::from(first), Class::of(script::ascii_byte_of(first)), at + 1));
-    }
-    let c = text[at..].chars().next()?;
-    let end = at + c.len_utf8();
-    match Class::of(script::byte_of(c)) {
-        Class::Wide => {
-            // U+FF01..=U+FF5E are the printable ASCII characters in the same order.
-            let narrow = (c as u32 - 0xFEE0) as u8;
-            Some((char::from(narrow), Class::of(script::ascii_byte_of(narrow)), end))
-        }
-        class => Some((c, class, end)),
-    }
+/// The ASCII character that a full-width one at `at` stands for, and its class.
+#[cold]
+fn narrow(text: &str, at: usize) -> (char, Class) {
+    // U+FF01..=U+FF5E are the printable ASCII characters in the same order.
+    let wide = text[at..].chars().next().map_or(0, u32::from);
+    let c = char::from(wide.wrapping_sub(0xFEE0) as u8);
+    (c, Class::of(script::byte_of(c)))
 }
 
 /// Where a run of ASCII small letters and digits that goes on at `at` ends, and the class of its last character.
 #[inline]
-fn small_run(text: &str, mut at: usize, mut last: Class) -> (usize, Class) {
-    while let Some(&byte) = text.as_bytes().get(at) {
-        if byte.is_ascii_lowercase() {
-            last = Class::Lower;
-        } else if byte.is_ascii_digit() {
-            last = Class::Digit;
-        } else {
+fn small_run(text: &str, mut at: usize, last: Class) -> (usize, Class) {
+    let bytes = text.as_bytes();
+    let start = at;
+    loop {
+        let run = swar::small_run(&bytes[at..]);
+        at += run;
+        if run < 8 {
             break;
         }
-        at += 1;
     }
-    (at, last)
+    match bytes[..at].last() {
+        Some(byte) if at > start => (at, if byte.is_ascii_digit() { Class::Digit } else { Class::Lower }),
+        _ => (at, last),
+    }
 }
 
 fn is_word_at(text: &str, at: usize) -> bool {
-    matches!(read(text, at), Some((_, Class::Lower | Class::Upper | Class::Digit, _)))
+    let class = script::byte_at(text, at).map(|(byte, _)| Class::of(byte));
+    match class {
+        Some(Class::Wide) => matches!(narrow(text, at).1, Class::Lower | Class::Upper | Class::Digit),
+        class => matches!(class, Some(Class::Lower | Class::Upper | Class::Digit)),
+    }
 }

@@ -27,6 +27,9 @@ pub struct FlatIndex {
     copies: Copies,
 }
 
+/// Queries that are answered in one pass over the copies. Each needs a bound for every vector, so not too many.
+const TOGETHER: usize = 16;
+
 /// A query that has been checked and measured.
 struct Query<'a> {
     vector: &'a [f32],
@@ -108,8 +111,6 @@ impl FlatIndex {
         }
         check_finite(vectors, self.dim)?;
         let queries: Vec<Query<'_>> = vectors.chunks_exact(self.dim).map(Query::new).collect();
-        // Each query of a batch needs a bound for every vector; a few at a time keep that small.
-        const TOGETHER: usize = 16;
         Ok(queries.chunks(TOGETHER).flat_map(|queries| self.scan(queries, k, &admit)).collect())
     }
 

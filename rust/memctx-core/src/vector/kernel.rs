@@ -76,10 +76,10 @@ use x86::native;
 mod x86 {
     use super::{Kernel, Line};
     use std::arch::x86_64::{
-        __m128i, __m512i, _mm_add_epi32, _mm_cvtsi128_si32, _mm_shuffle_epi32, _mm_unpackhi_epi64, _mm256_add_epi32,
-        _mm256_castsi256_si128, _mm256_cvtepi8_epi16, _mm256_extracti128_si256, _mm256_madd_epi16,
+        __m128i, __m512i, _mm_add_epi32, _mm_cvtsi128_si32, _mm_load_si128, _mm_shuffle_epi32, _mm_unpackhi_epi64,
+        _mm256_add_epi32, _mm256_castsi256_si128, _mm256_cvtepi8_epi16, _mm256_extracti128_si256, _mm256_madd_epi16,
         _mm256_setzero_si256, _mm512_dpbusd_epi32, _mm512_load_si512, _mm512_reduce_add_epi32, _mm512_set1_epi8,
-        _mm512_setzero_si512, _mm512_xor_si512, _mm_load_si128,
+        _mm512_setzero_si512, _mm512_xor_si512,
     };
 
     pub(super) fn native() -> Vec<Kernel> {

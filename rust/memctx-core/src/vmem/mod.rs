@@ -10,5 +10,5 @@ mod trailer;
 mod writer;
 
 pub use header::MAX_DIM;
-pub use reader::{Checksum, Report, Vectors, read, verify};
+pub use reader::{Checksum, Ids, Report, Vectors, read, verify};
 pub use writer::{append, write};

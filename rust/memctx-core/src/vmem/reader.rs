@@ -1,17 +1,16 @@
 //! Reading a file in one pass, however it may be damaged.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::ops::Range;
 use std::path::Path;
-
-use crc32fast::Hasher;
 
 use super::header::{HEADER_BYTES, Header};
 use super::trailer::{self, TRAILER_BYTES, Trailer};
 use crate::{Error, Result};
 
 /// Bytes read at a time: enough to make system calls cheap, few enough to stay in the cache.
-const CHUNK: usize = 256 * 1024;
+const CHUNK: usize = 64 * 1024;
 
 /// Whether a file carries a checksum and whether it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,11 +52,49 @@ impl Report {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vectors {
     /// The ids, in the order of the file. One may occur twice; the last counts.
-    pub ids: Vec<String>,
+    pub ids: Ids,
     /// One vector for each id, one behind the other.
     pub values: Vec<f32>,
     /// How the file was found.
     pub report: Report,
+}
+
+/// Many ids in two allocations.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ids {
+    joined: String,
+    ends: Vec<usize>,
+}
+
+impl Ids {
+    fn with_capacity(count: usize) -> Self {
+        const UUID: usize = 36;
+        Self { joined: String::with_capacity(count * UUID), ends: Vec::with_capacity(count) }
+    }
+
+    fn push(&mut self, id: &str) {
+        self.joined.push_str(id);
+        self.ends.push(self.joined.len());
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Each id in order.
+    #[must_use]
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
+        let mut start = 0;
+        self.ends.iter().map(move |&end| &self.joined[std::mem::replace(&mut start, end)..end])
+    }
 }
 
 /// Read a file. One that was cut short gives its complete entries; the report says what is missing.
@@ -66,20 +103,15 @@ pub struct Vectors {
 pub fn read(path: &Path) -> Result<Vectors> {
     let mut source = Source::open(path)?;
     let rows = source.most_entries();
-    let mut ids = Vec::with_capacity(rows);
+    let mut ids = Ids::with_capacity(rows);
     let mut values = Vec::with_capacity(rows * source.header.dim as usize);
     let report = source.walk(|id, vector| {
-        let before = values.len();
-        values.extend(vector.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)));
-        let is_readable = is_finite(&values[before..]);
-        match std::str::from_utf8(id) {
-            Ok(id) if is_readable => ids.push(id.to_owned()),
-            _ => {
-                values.truncate(before);
-                return false;
-            }
+        let id = std::str::from_utf8(id).ok().filter(|_| is_finite(vector));
+        if let Some(id) = id {
+            ids.push(id);
+            values.extend(vector.as_chunks().0.iter().map(|value| f32::from_le_bytes(*value)));
         }
-        true
+        id.is_some()
     })?;
     if report.checksum == Checksum::Wrong {
         let offset = source.file_bytes - TRAILER_BYTES as u64;
@@ -90,27 +122,28 @@ pub fn read(path: &Path) -> Result<Vectors> {
 
 /// Check a file without keeping its contents.
 pub fn verify(path: &Path) -> Result<Report> {
-    let mut values: Vec<f32> = Vec::new();
-    Source::open(path)?.walk(|id, vector| {
-        values.clear();
-        values.extend(vector.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)));
-        std::str::from_utf8(id).is_ok() && is_finite(&values)
-    })
+    Source::open(path)?.walk(|id, vector| std::str::from_utf8(id).is_ok() && is_finite(vector))
 }
 
-/// Without a branch for each value, which lets the compiler use vector registers.
-fn is_finite(values: &[f32]) -> bool {
-    values.iter().fold(true, |all, value| all & value.is_finite())
+/// Whether no value in the bytes of a vector is NaN or infinite.
+fn is_finite(vector: &[u8]) -> bool {
+    // A value is neither unless all bits of its exponent are set; adding one to them then carries into the sign. Two
+    // values at a time and no branch.
+    const EXPONENTS: u64 = 0x7F80_0000_7F80_0000;
+    const ONES: u64 = 0x0080_0000_0080_0000;
+    let (pairs, rest) = vector.as_chunks();
+    let carried = pairs.iter().fold(0, |carried, pair| carried | ((u64::from_le_bytes(*pair) & EXPONENTS) + ONES));
+    let is_last_finite = rest.try_into().is_ok_and(|last| f32::from_le_bytes(last).is_finite());
+    carried & 0x8000_0000_8000_0000 == 0 && (rest.is_empty() || is_last_finite)
 }
 
 /// An open file of which the header has been read.
 pub(super) struct Source<'a> {
     path: &'a Path,
-    reader: BufReader<File>,
+    file: File,
     pub(super) header: Header,
     pub(super) trailer: Option<Trailer>,
     file_bytes: u64,
-    checksum: Hasher,
 }
 
 impl<'a> Source<'a> {
@@ -126,8 +159,7 @@ impl<'a> Source<'a> {
         let header = Header::parse(&bytes, path)?;
         let trailer = find_trailer(&mut file, file_bytes).map_err(Error::io(path))?;
         file.seek(SeekFrom::Start(HEADER_BYTES as u64)).map_err(Error::io(path))?;
-        let reader = BufReader::with_capacity(CHUNK, file);
-        Ok(Self { path, reader, header, trailer, file_bytes, checksum: trailer::checksum(header) })
+        Ok(Self { path, file, header, trailer, file_bytes })
     }
 
     fn declared(&self) -> usize {
@@ -143,50 +175,85 @@ impl<'a> Source<'a> {
     /// Pass every complete entry, as id and vector bytes, to `keep`, which says whether it could read it.
     pub(super) fn walk(&mut self, mut keep: impl FnMut(&[u8], &[u8]) -> bool) -> Result<Report> {
         let end = self.file_bytes - self.trailer.map_or(0, |_| TRAILER_BYTES as u64);
-        let mut at = HEADER_BYTES as u64;
-        let (mut complete, mut unreadable) = (0, 0);
-        let mut entry = Vec::new();
+        let mut window = Window::new(&self.file, end - HEADER_BYTES as u64);
+        let mut checksum = trailer::checksum(self.header);
+        let (mut complete, mut unreadable, mut body_bytes) = (0, 0, 0);
         while complete < self.declared() {
-            let Some(id_bytes) = self.read_entry(&mut entry, end - at).map_err(Error::io(self.path))? else { break };
+            let entry = window.entry(self.header.row_bytes()).map_err(Error::io(self.path))?;
+            let Some((entry, id_bytes)) = entry else { break };
             let (id, vector) = entry[2..].split_at(id_bytes);
             unreadable += usize::from(!keep(id, vector));
-            at += entry.len() as u64;
+            if self.trailer.is_some() {
+                checksum.update(entry);
+            }
+            body_bytes += entry.len() as u64;
             complete += 1;
         }
-        let mut report = Report {
+        let is_whole = |trailer: Trailer| complete == self.declared() && body_bytes == trailer.body_bytes;
+        let checksum = match self.trailer {
+            None => Checksum::Absent,
+            Some(trailer) if is_whole(trailer) && checksum.finalize() == trailer.crc => Checksum::Valid,
+            Some(_) => Checksum::Wrong,
+        };
+        Ok(Report {
             dim: self.header.dim as usize,
             declared: self.declared(),
             complete,
             unreadable,
-            trailing_bytes: end - at,
-            checksum: Checksum::Absent,
-        };
-        if let Some(trailer) = self.trailer {
-            let is_whole = complete == report.declared && at - HEADER_BYTES as u64 == trailer.body_bytes;
-            let is_valid = is_whole && self.checksum.clone().finalize() == trailer.crc;
-            report.checksum = if is_valid { Checksum::Valid } else { Checksum::Wrong };
-        }
-        Ok(report)
+            trailing_bytes: end - HEADER_BYTES as u64 - body_bytes,
+            checksum,
+        })
+    }
+}
+
+/// A stretch of the file in memory that moves along it.
+struct Window<'a> {
+    file: &'a File,
+    /// Bytes of the file not yet in memory.
+    left: u64,
+    bytes: Vec<u8>,
+    /// What of `bytes` has been read from the file and not yet been passed on.
+    held: Range<usize>,
+}
+
+impl<'a> Window<'a> {
+    fn new(file: &'a File, left: u64) -> Self {
+        Self { file, left, bytes: vec![0; CHUNK], held: 0..0 }
     }
 
-    /// Read one entry, if `left` bytes hold one in full, and give the length of its id.
-    fn read_entry(&mut self, entry: &mut Vec<u8>, left: u64) -> io::Result<Option<usize>> {
-        if left < 2 {
+    /// The next entry with the length of its id, unless the file ends before it does.
+    fn entry(&mut self, row_bytes: usize) -> io::Result<Option<(&[u8], usize)>> {
+        if !self.reach(2)? {
             return Ok(None);
         }
-        entry.resize(2, 0);
-        self.reader.read_exact(&mut entry[..2])?;
-        let id_bytes = usize::from(u16::from_le_bytes([entry[0], entry[1]]));
-        let total = 2 + id_bytes + self.header.row_bytes();
-        if left < total as u64 {
+        let at = self.held.start;
+        let id_bytes = usize::from(u16::from_le_bytes([self.bytes[at], self.bytes[at + 1]]));
+        let length = 2 + id_bytes + row_bytes;
+        if !self.reach(length)? {
             return Ok(None);
         }
-        entry.resize(total, 0);
-        self.reader.read_exact(&mut entry[2..])?;
-        if self.trailer.is_some() {
-            self.checksum.update(entry);
+        self.held.start += length;
+        Ok(Some((&self.bytes[self.held.start - length..self.held.start], id_bytes)))
+    }
+
+    /// Bring the next `length` bytes into memory; false if there are fewer.
+    fn reach(&mut self, length: usize) -> io::Result<bool> {
+        let here = self.held.len();
+        if here >= length {
+            return Ok(true);
         }
-        Ok(Some(id_bytes))
+        if ((length - here) as u64) > self.left {
+            return Ok(false);
+        }
+        self.bytes.copy_within(self.held.clone(), 0);
+        if self.bytes.len() < length {
+            self.bytes.resize(length, 0);
+        }
+        let end = self.bytes.len().min(here + usize::try_from(self.left).unwrap_or(usize::MAX - here));
+        self.file.read_exact(&mut self.bytes[here..end])?;
+        self.left -= (end - here) as u64;
+        self.held = 0..end;
+        Ok(true)
     }
 }
 
@@ -194,7 +261,7 @@ fn find_trailer(file: &mut File, file_bytes: u64) -> io::Result<Option<Trailer>>
     if file_bytes < (HEADER_BYTES + TRAILER_BYTES) as u64 {
         return Ok(None);
     }
-    file.seek(SeekFrom::End(-(TRAILER_BYTES as i64)))?;
+    file.seek(SeekFrom::Start(file_bytes - TRAILER_BYTES as u64))?;
     let mut bytes = [0; TRAILER_BYTES];
     file.read_exact(&mut bytes)?;
     Ok(Trailer::parse(&bytes))

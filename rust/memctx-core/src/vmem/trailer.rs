@@ -25,11 +25,8 @@ impl Trailer {
     /// The trailer in the last bytes of a file; none unless they are one, undamaged.
     pub(super) fn parse(bytes: &[u8; TRAILER_BYTES]) -> Option<Self> {
         let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-        let trailer = Self {
-            count: word(8),
-            body_bytes: u64::from(word(12)) | u64::from(word(16)) << 32,
-            crc: word(20),
-        };
+        let trailer =
+            Self { count: word(8), body_bytes: u64::from(word(12)) | u64::from(word(16)) << 32, crc: word(20) };
         (*bytes == trailer.to_bytes()).then_some(trailer)
     }
 

@@ -58,7 +58,12 @@ pub fn append(path: &Path, ids: &[&str], values: &[f32], dim: usize) -> Result<(
 }
 
 fn extend(
-    file: &mut File, header: Header, count: u32, body: &mut Body, ids: &[&str], values: &[f32],
+    file: &mut File,
+    header: Header,
+    count: u32,
+    body: &mut Body,
+    ids: &[&str],
+    values: &[f32],
 ) -> io::Result<()> {
     file.seek(SeekFrom::Start(HEADER_BYTES as u64 + body.bytes))?;
     let mut out = BufWriter::with_capacity(CHUNK, &*file);

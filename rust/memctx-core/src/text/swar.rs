@@ -1,0 +1,60 @@
+//! Eight bytes at a time in one register: how long a run of ASCII goes on.
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGH: u64 = 0x80 * ONES;
+
+/// How many of the next eight bytes are ASCII, up to the first that is not.
+#[inline]
+pub(super) fn ascii_run(bytes: &[u8]) -> usize {
+    run(!load(bytes) & HIGH).min(bytes.len())
+}
+
+/// How many of the next eight bytes are ASCII small letters or digits, up to the first that is neither.
+#[inline]
+pub(super) fn small_run(bytes: &[u8]) -> usize {
+    let word = load(bytes);
+    let low = word & !HIGH;
+    let is_small = within(low, b'a', b'z') | within(low, b'0', b'9');
+    run(is_small & !word & HIGH)
+}
+
+/// The first eight bytes, with zeros where there are fewer.
+#[inline]
+fn load(bytes: &[u8]) -> u64 {
+    if let Some(eight) = bytes.first_chunk() {
+        return u64::from_le_bytes(*eight);
+    }
+    let mut eight = [0; 8];
+    eight[..bytes.len()].copy_from_slice(bytes);
+    u64::from_le_bytes(eight)
+}
+
+/// The high bit of each byte, below 128, that lies between the two.
+#[inline]
+fn within(word: u64, least: u8, most: u8) -> u64 {
+    let from_least = word + (0x80 - u64::from(least)) * ONES;
+    let above_most = word + (0x7F - u64::from(most)) * ONES;
+    from_least & !above_most & HIGH
+}
+
+/// How many bytes from the first on have their high bit set.
+#[inline]
+fn run(mask: u64) -> usize {
+    (!mask & HIGH).trailing_zeros() as usize / 8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn runs_equal_counting(bytes in prop::collection::vec(prop_oneof![any::<u8>(), b'a'..=b'z', b'0'..=b'9'], 0..12)) {
+            let eight = || bytes.iter().take(8);
+            let small = |byte: &&u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+            prop_assert_eq!(small_run(&bytes), eight().take_while(small).count());
+            prop_assert_eq!(ascii_run(&bytes), eight().take_while(|byte| byte.is_ascii()).count());
+        }
+    }
+}
