@@ -211,7 +211,10 @@ class HashEmbedder:
         """The length of its vectors."""
 
     def embed(self, text: str) -> NDArray[np.float32]:
-        """The vector of a text: length 1, or all zeros when the text holds no letter or digit."""
+        """The vector of a text: length 1, or all zeros when nothing in the text counts.
+
+        What counts are letters, digits and ``@ . + -``.
+        """
 
     def embed_many(self, texts: Iterable[str]) -> NDArray[np.float32]:
         """One row for each text."""
@@ -226,7 +229,7 @@ class VmemReport:
 
     @property
     def declared(self) -> int:
-        """Entries the header promises."""
+        """Entries that the checksum or, without one, the header promises."""
 
     @property
     def complete(self) -> int:
@@ -254,9 +257,7 @@ def vmem_read(
 def vmem_write(
     path: str | PathLike[str], ids: Sequence[str], matrix: ArrayLike, checksum: bool
 ) -> None: ...
-def vmem_append(
-    path: str | PathLike[str], ids: Sequence[str], matrix: ArrayLike
-) -> None: ...
+def vmem_append(path: str | PathLike[str], ids: Sequence[str], matrix: ArrayLike) -> None: ...
 def vmem_verify(path: str | PathLike[str]) -> VmemReport: ...
 def normalize(hits: Sequence[Hit]) -> list[Hit]: ...
 def blend(

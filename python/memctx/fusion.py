@@ -53,7 +53,7 @@ def decay(hits: Sequence[Hit], ages_days: Sequence[float], *, rate: float = 0.99
 
 
 def threshold(hits: Sequence[Hit], min_score: float) -> list[Hit]:
-    """Keep hits whose score, divided by the weights that contributed to it, reaches ``min_score``.
+    """Keep hits whose score, divided by the weights that contributed to it, reaches ``min_score``; all if that is 0.
 
     A hit that only one side of a `blend` found is thereby measured on that side's own scale.
     """

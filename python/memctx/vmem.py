@@ -14,7 +14,6 @@ then for every entry the length of its id as u16, the id in UTF-8, and the vecto
 
 from __future__ import annotations
 
-import logging
 from memctx import _core
 from memctx._core import VmemReport
 from memctx.errors import CorruptStoreError

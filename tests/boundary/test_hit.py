@@ -25,7 +25,7 @@ def explained() -> Explanation:
     return found
 
 
-@for_all(st.text(), st.floats(allow_nan=False))
+@for_all(st.text(), st.floats(allow_nan=False, allow_infinity=False))
 def test_a_hit_made_by_hand(key: str, score: float) -> None:
     """A hit keeps the id and the score it was made with and explains the score by itself."""
     hit = Hit(key, score)

@@ -246,7 +246,7 @@ def mmr(
 
 def trigrams(text: str) -> set[str]:
     folded = " ".join(text.split()).lower()
-    return {folded[at : at + 3] for at in range(len(folded) - 2)}
+    return {folded[at : at + 3] for at in range(max(len(folded) - 2, 1))} - {""}
 
 
 def likeness(a: str, b: str) -> float:

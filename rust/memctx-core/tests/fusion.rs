@@ -1,9 +1,15 @@
 //! The fusion of rankings against golden values and plain re-statements of its rules.
 
+#![allow(clippy::float_cmp)] // equal means equal here: no rounding is involved
+
 mod golden;
 
 use memctx_core::fusion::{BALANCE, Blend, DECAY, Trigrams, Weights, calibrate, decay_factor, merge, mmr, normalize};
 use proptest::prelude::*;
+
+fn by_ref(side: &[(String, f64)], divisor: f64) -> Vec<(&str, f64)> {
+    side.iter().map(|(id, score)| (id.as_str(), score / divisor)).collect()
+}
 
 #[test]
 fn golden_hybrid_scores() {
@@ -14,9 +20,6 @@ fn golden_hybrid_scores() {
     };
     let (vector, bm25) = (side("vector"), side("bm25"));
     let divisor = normalize(bm25.iter().map(|hit| hit.1)).expect("a score above zero");
-    fn by_ref(side: &[(String, f64)], divisor: f64) -> Vec<(&str, f64)> {
-        side.iter().map(|(id, score)| (id.as_str(), score / divisor)).collect()
-    }
     let mut hits: Vec<(&str, f64, Blend)> = merge(&by_ref(&vector, 1.0), &by_ref(&bm25, divisor))
         .into_iter()
         .map(|(id, blend)| {

@@ -39,11 +39,15 @@ fn contiguous<'py, D: Dimension>(source: &Bound<'py, PyAny>, expected: &str) -> 
     if let Ok(array) = source.cast::<PyArray<f32, D>>()
         && array.is_c_contiguous()
     {
-        return Ok(array.try_readonly()?);
+        let array = array.try_readonly()?;
+        // Not so if it is misaligned.
+        if array.as_slice().is_ok() {
+            return Ok(array);
+        }
     }
     let py = source.py();
-    let convert = py.import(intern!(py, "numpy"))?.getattr(intern!(py, "ascontiguousarray"))?;
-    let array = convert.call1((source, f32::get_dtype(py)))?;
+    let convert = py.import(intern!(py, "numpy"))?.getattr(intern!(py, "require"))?;
+    let array = convert.call1((source, f32::get_dtype(py), ("C", "A")))?;
     match array.cast_into::<PyArray<f32, D>>() {
         Ok(array) => Ok(array.try_readonly()?),
         Err(refused) => {

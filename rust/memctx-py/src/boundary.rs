@@ -81,6 +81,11 @@ pub(crate) fn count_of(k: i64) -> PyResult<usize> {
     usize::try_from(k).map_err(|_| ConfigError::new_err(format!("k must be 0 or more, not {k}")))
 }
 
+/// The length of vectors that was asked for; the core checks all but the sign.
+pub(crate) fn dim_of(dim: i64, most: usize) -> PyResult<usize> {
+    usize::try_from(dim).map_err(|_| ConfigError::new_err(format!("dim must be between 1 and {most}, not {dim}")))
+}
+
 /// The `group` and `within` of a search, kept alive for the call.
 pub(crate) struct Limits<'py> {
     group: Option<Bound<'py, PyString>>,

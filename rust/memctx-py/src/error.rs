@@ -31,8 +31,16 @@ pub(crate) fn to_python(fault: &Error) -> PyErr {
 
 /// What `open()` would raise: the number chooses `FileNotFoundError`, `PermissionError` and so on.
 fn os_error(path: &Path, source: &io::Error) -> PyErr {
-    match source.raw_os_error() {
-        Some(number) => PyOSError::new_err((number, source.to_string(), path.as_os_str().to_owned())),
-        None => StoreError::new_err(format!("{}: {source}", path.display())),
+    let Some(number) = source.raw_os_error() else {
+        return io::Error::new(source.kind(), format!("{}: {source}", path.display())).into();
+    };
+    let words = source.to_string();
+    let words = words.split(" (os error").next().unwrap_or_default().to_owned();
+    let path = path.as_os_str().to_owned();
+    if cfg!(windows) {
+        // There the number is not an errno; Python finds the one that belongs to it.
+        PyOSError::new_err((0, words, path, number))
+    } else {
+        PyOSError::new_err((number, words, path))
     }
 }

@@ -3,12 +3,13 @@
 use std::sync::RwLock;
 
 use memctx_core::vector::FlatIndex as Core;
+use memctx_core::vmem::MAX_DIM;
 use numpy::{PyArray1, PyUntypedArrayMethods as _};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::array;
-use crate::boundary::{Limits, count_of, enter_core, ids_of, reading, texts_of, writing};
+use crate::boundary::{Limits, count_of, dim_of, enter_core, ids_of, reading, texts_of, writing};
 use crate::error::DimensionMismatchError;
 use crate::explanation::Explanation;
 use crate::hit::Hit;
@@ -23,7 +24,8 @@ pub(crate) struct FlatIndex {
 #[pymethods]
 impl FlatIndex {
     #[new]
-    fn new(py: Python<'_>, dim: usize) -> PyResult<Self> {
+    fn new(py: Python<'_>, dim: i64) -> PyResult<Self> {
+        let dim = dim_of(dim, MAX_DIM)?;
         let inner = enter_core(py, || Core::new(dim))?;
         Ok(Self { dim, inner: RwLock::new(inner) })
     }
@@ -81,13 +83,12 @@ impl FlatIndex {
         if values.len() != self.dim {
             return Err(wrong_length(values.len(), self.dim));
         }
-        let found = Limits::new(group, within)?.apply(|filter| {
+        Limits::new(group, within)?.apply(|filter| {
             enter_core(py, || {
                 let index = reading(&self.inner);
                 Ok(Hit::list(index.roster(), &index.search(values, k, filter)?, "cosine"))
             })
-        });
-        found
+        })
     }
 
     /// `search` for every row of ``matrix``, reading the index once for several of them.
@@ -105,14 +106,13 @@ impl FlatIndex {
         if matrix.shape()[1] != self.dim {
             return Err(wrong_length(matrix.shape()[1], self.dim));
         }
-        let found = Limits::new(group, within)?.apply(|filter| {
+        Limits::new(group, within)?.apply(|filter| {
             enter_core(py, || {
                 let index = reading(&self.inner);
                 let hits = index.search_many(values, k, filter)?;
                 Ok(hits.iter().map(|hits| Hit::list(index.roster(), hits, "cosine")).collect())
             })
-        });
-        found
+        })
     }
 
     /// The cosine to one stored vector, with the product and the lengths behind it; None when the id is unknown.

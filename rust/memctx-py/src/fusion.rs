@@ -1,5 +1,6 @@
 //! What `memctx.fusion` is made of.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use memctx_core::Explanation;
@@ -32,8 +33,9 @@ pub(crate) fn normalize(hits: Hits<'_>) -> Vec<Hit> {
 
 /// Add two rankings up by weight, best first.
 #[pyfunction]
-pub(crate) fn blend(vector: Hits<'_>, bm25: Hits<'_>, vector_weight: f64, bm25_weight: f64) -> Vec<Hit> {
-    let weights = Weights { vector: vector_weight, bm25: bm25_weight };
+pub(crate) fn blend(vector: Hits<'_>, bm25: Hits<'_>, vector_weight: f64, bm25_weight: f64) -> PyResult<Vec<Hit>> {
+    let weights =
+        Weights { vector: finite("vector_weight", vector_weight)?, bm25: finite("bm25_weight", bm25_weight)? };
     let (vector, bm25) = (Side::of(&vector), Side::of(&bm25));
     let blended = fusion::merge(&vector.scores, &bm25.scores).into_iter().map(|(id, blend)| Hit {
         id: id.to_owned(),
@@ -41,7 +43,7 @@ pub(crate) fn blend(vector: Hits<'_>, bm25: Hits<'_>, vector_weight: f64, bm25_w
         weight: blend.weight(weights),
         explain: blend.explain(weights, vector.explanation(id), bm25.explanation(id)),
     });
-    best_first(blended.collect())
+    Ok(best_first(blended.collect()))
 }
 
 /// Multiply each score by ``rate`` to the power of its age in days, then sort again.
@@ -131,8 +133,16 @@ impl<'a> Side<'a> {
 }
 
 fn best_first(mut hits: Vec<Hit>) -> Vec<Hit> {
-    hits.sort_by(|a, b| b.score.total_cmp(&a.score));
+    // Scores are finite; zero and minus zero are equal.
+    hits.sort_by(|a, b| b.score.partial_cmp(&a.score).unwrap_or(Ordering::Equal));
     hits
+}
+
+fn finite(what: &str, value: f64) -> PyResult<f64> {
+    if value.is_finite() {
+        return Ok(value);
+    }
+    Err(ConfigError::new_err(format!("{what} must be a finite number, not {value}")))
 }
 
 fn same_length(hits: &[Bound<'_, Hit>], what: &str, length: usize) -> PyResult<()> {

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::array;
-use crate::boundary::{enter_core, text_of, texts_of};
+use crate::boundary::{dim_of, enter_core, text_of, texts_of};
 
 /// Vectors from character trigrams: no model, no network, the same on every machine.
 #[pyclass(frozen, module = "memctx._core")]
@@ -16,11 +16,13 @@ pub(crate) struct HashEmbedder(Core);
 impl HashEmbedder {
     #[new]
     #[pyo3(signature = (dim = 384))]
-    fn new(py: Python<'_>, dim: usize) -> PyResult<Self> {
+    fn new(py: Python<'_>, dim: i64) -> PyResult<Self> {
+        let dim = dim_of(dim, Core::MAX_DIM)?;
         enter_core(py, || Core::new(dim)).map(Self)
     }
 
     /// The name stored beside vectors made with it.
+    #[allow(clippy::unused_self)] // a property in Python, like those of other embedders
     #[getter]
     fn name(&self) -> &'static str {
         Core::NAME
@@ -32,7 +34,7 @@ impl HashEmbedder {
         self.0.dim()
     }
 
-    /// The vector of a text: length 1, or all zeros when the text holds no letter or digit.
+    /// The vector of a text: length 1, or all zeros when nothing in the text counts.
     fn embed<'py>(&self, py: Python<'py>, text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyArray1<f32>>> {
         let text = text_of(text)?;
         let values = enter_core(py, || {

@@ -34,8 +34,10 @@ impl Hit {
 impl Hit {
     #[new]
     fn new(id: String, score: f64) -> PyResult<Self> {
-        if score.is_nan() {
-            return Err(VectorError::new_err(format!("the score of hit {id:?} is NaN; it must be a number")));
+        if !score.is_finite() {
+            return Err(VectorError::new_err(format!(
+                "the score of hit {id:?} is {score}; it must be a finite number"
+            )));
         }
         Ok(Self { id, score, weight: 1.0, explain: Core::leaf("score", score) })
     }

@@ -2,6 +2,8 @@
 //!
 //! One file for each noun. Whatever takes longer than a few microseconds or takes a lock goes through
 //! [`boundary::enter_core`]; errors become Python's in [`error`]; arrays pass through [`array`].
+// Arguments of Python functions are extracted by value.
+#![allow(clippy::needless_pass_by_value)]
 
 mod array;
 mod bm25;

@@ -81,6 +81,12 @@ impl Trigrams {
     pub fn new(text: &str) -> Self {
         let folded: Vec<char> = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase().chars().collect();
         let mut grams: Vec<[char; 3]> = folded.windows(3).map(|gram| [gram[0], gram[1], gram[2]]).collect();
+        if let [first, rest @ ..] = &folded[..]
+            && rest.len() < 2
+        {
+            // A text that is shorter than a gram is one.
+            grams.push([*first, rest.first().copied().unwrap_or_default(), '\0']);
+        }
         grams.sort_unstable();
         grams.dedup();
         Self(grams)

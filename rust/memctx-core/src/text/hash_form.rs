@@ -15,10 +15,10 @@ pub(crate) fn hash_form(text: &str) -> Vec<u16> {
     let mut form = Form { units: Vec::with_capacity(text.len()), is_behind_space: false };
     for c in text.chars() {
         match c {
-            'a'..='z' | '0'..='9' | '@' | '.' | '+' | '-' => form.push_kept(c as u16),
-            'A'..='Z' => form.push_kept(c.to_ascii_lowercase() as u16),
-            c if !script::lowers(c) => form.push(c),
-            c => c.to_lowercase().for_each(|small| form.push(small)),
+            'a'..='z' | '0'..='9' | '@' | '.' | '+' | '-' => form.keep(c),
+            'A'..='Z' => form.keep(c.to_ascii_lowercase()),
+            c if script::lowers(c) => c.to_lowercase().for_each(|small| form.push(small)),
+            c => form.push(c),
         }
     }
     trim(form.units)
@@ -31,16 +31,18 @@ struct Form {
 
 impl Form {
     #[inline]
-    fn push_kept(&mut self, unit: u16) {
+    fn keep(&mut self, c: char) {
         self.is_behind_space = false;
-        self.units.push(unit);
+        match u16::try_from(u32::from(c)) {
+            Ok(unit) => self.units.push(unit),
+            Err(_) => self.units.extend_from_slice(c.encode_utf16(&mut [0; 2])),
+        }
     }
 
     #[inline]
     fn push(&mut self, c: char) {
         if script::is_letter_or_number(c) {
-            self.is_behind_space = false;
-            self.units.extend_from_slice(c.encode_utf16(&mut [0; 2]));
+            self.keep(c);
             return;
         }
         let is_space = is_js_space(c);

@@ -5,10 +5,10 @@
 //! 1. A Han, kana, hangul or bopomofo character is a token; so is each adjacent pair, which follows its second
 //!    character: 飞书消 gives 飞, 书, 飞书, 消, 书消.
 //! 2. Every other run of letters and numbers is a word, lower-cased character by character.
-//! 3. Words joined by exactly one of `_ - . / : \ @` form an identifier.
+//! 3. Words joined by exactly one of `_ - . / : \ @`, with the next word right behind it, form an identifier.
 //! 4. A capital begins a new part of a word when a letter that is no capital stands before it, and when a small
-//!    letter stands behind it and anything before it: `parseHTTPHeader` is `parse`, `http`, `header`. But a lone `s`
-//!    behind two or more capitals, with no small letter or digit following, is a plural: `APIs` is one part.
+//!    letter stands behind it and anything before it: `parseHTTPHeader` is `parse`, `http`, `header`. But if that small
+//!    letter is a lone `s`, with no small letter or digit following, it is a plural: `APIs` is one part.
 //! 5. An identifier gives its parts in order and then, if there were several, itself: `src/payHook.rs` gives
 //!    `src`, `pay`, `hook`, `rs`, `src/payhook.rs`.
 //! 6. Marks and invisible format characters are read over. Everything else ends a word, an identifier and a chain

@@ -96,6 +96,9 @@ impl FlatIndex {
     /// The `k` vectors with the highest cosine, best first, older first among equals. A zero vector has cosine 0 to
     /// every other.
     pub fn search(&self, vector: &[f32], k: usize, filter: Filter<'_>) -> Result<Vec<Scored>> {
+        if vector.len() != self.dim {
+            return Err(Error::Dimension { expected: self.dim, found: vector.len() });
+        }
         Ok(self.search_many(vector, k, filter)?.pop().unwrap_or_default())
     }
 
@@ -106,7 +109,7 @@ impl FlatIndex {
 
     /// [`FlatIndex::search_many`] over the vectors whose numbers pass a test.
     pub fn search_where(&self, vectors: &[f32], k: usize, admit: impl Fn(u32) -> bool) -> Result<Vec<Vec<Scored>>> {
-        if !vectors.len().is_multiple_of(self.dim) || vectors.is_empty() {
+        if !vectors.len().is_multiple_of(self.dim) {
             return Err(Error::Dimension { expected: self.dim, found: vectors.len() });
         }
         check_finite(vectors, self.dim)?;
@@ -220,7 +223,8 @@ pub fn cosine(a: &[f32], b: &[f32]) -> f64 {
 }
 
 fn quotient(product: f64, norms: f64) -> f64 {
-    if norms == 0.0 { 0.0 } else { product / norms }
+    // Adding zero makes minus zero plain, so that the two tie.
+    if norms == 0.0 { 0.0 } else { product / norms + 0.0 }
 }
 
 /// The product of two vectors of the same length, in double precision.

@@ -10,8 +10,6 @@ use crate::{Error, Result};
 
 /// UTF-16 units to a gram.
 const GRAM: usize = 3;
-/// The longest vector: a place and its sign fit 16 bits.
-const MAX_DIM: usize = 1 << 15;
 const SPACE: u64 = b' ' as u64;
 /// Grams whose place is remembered, in two megabytes.
 const REMEMBERED: usize = 1 << 18;
@@ -44,10 +42,12 @@ impl fmt::Debug for HashEmbedder {
 impl HashEmbedder {
     /// The name stored beside vectors made with it.
     pub const NAME: &str = "hash";
+    /// The longest vector: a place and its sign fit 16 bits.
+    pub const MAX_DIM: usize = 1 << 15;
 
     /// An embedder for vectors of this length.
     pub fn new(dim: usize) -> Result<Self> {
-        if dim == 0 || dim > MAX_DIM {
+        if dim == 0 || dim > Self::MAX_DIM {
             return Err(Error::argument("dim", "between 1 and 32768", dim.to_string()));
         }
         Ok(Self { dim, memory: (0..REMEMBERED).map(|_| AtomicU64::new(0)).collect() })
@@ -59,7 +59,7 @@ impl HashEmbedder {
         self.dim
     }
 
-    /// Write the vector of a text: length 1, or all zeros if the text holds no letter or digit.
+    /// Write the vector of a text: length 1, or all zeros if nothing in the text counts.
     ///
     /// # Panics
     /// If `vector` has another length than [`HashEmbedder::dim`].

@@ -106,10 +106,12 @@ pub fn read(path: &Path) -> Result<Vectors> {
     let mut ids = Ids::with_capacity(rows);
     let mut values = Vec::with_capacity(rows * source.header.dim as usize);
     let report = source.walk(|id, vector| {
-        let id = std::str::from_utf8(id).ok().filter(|_| is_finite(vector));
-        if let Some(id) = id {
-            ids.push(id);
-            values.extend(vector.as_chunks().0.iter().map(|value| f32::from_le_bytes(*value)));
+        let row = values.len();
+        values.extend(vector.as_chunks().0.iter().map(|value| f32::from_le_bytes(*value)));
+        let id = std::str::from_utf8(id).ok().filter(|_| is_finite(&values[row..]));
+        match id {
+            Some(id) => ids.push(id),
+            None => values.truncate(row),
         }
         id.is_some()
     })?;
@@ -122,19 +124,26 @@ pub fn read(path: &Path) -> Result<Vectors> {
 
 /// Check a file without keeping its contents.
 pub fn verify(path: &Path) -> Result<Report> {
-    Source::open(path)?.walk(|id, vector| std::str::from_utf8(id).is_ok() && is_finite(vector))
+    let mut values = Vec::new();
+    Source::open(path)?.walk(|id, vector| {
+        values.clear();
+        values.extend(vector.as_chunks().0.iter().map(|value| f32::from_le_bytes(*value)));
+        std::str::from_utf8(id).is_ok() && is_finite(&values)
+    })
 }
 
-/// Whether no value in the bytes of a vector is NaN or infinite.
-fn is_finite(vector: &[u8]) -> bool {
-    // A value is neither unless all bits of its exponent are set; adding one to them then carries into the sign. Two
-    // values at a time and no branch.
-    const EXPONENTS: u64 = 0x7F80_0000_7F80_0000;
-    const ONES: u64 = 0x0080_0000_0080_0000;
-    let (pairs, rest) = vector.as_chunks();
-    let carried = pairs.iter().fold(0, |carried, pair| carried | ((u64::from_le_bytes(*pair) & EXPONENTS) + ONES));
-    let is_last_finite = rest.try_into().is_ok_and(|last| f32::from_le_bytes(last).is_finite());
-    carried & 0x8000_0000_8000_0000 == 0 && (rest.is_empty() || is_last_finite)
+/// Whether no value is NaN or infinite. Times zero such a value gives NaN and every other gives zero, and adding these up
+/// needs no branch.
+fn is_finite(values: &[f32]) -> bool {
+    const LANES: usize = 16;
+    let (lanes, rest) = values.as_chunks::<LANES>();
+    let mut sums = [0.0_f32; LANES];
+    for lane in lanes {
+        for (sum, value) in sums.iter_mut().zip(lane) {
+            *sum += value * 0.0;
+        }
+    }
+    sums.iter().chain(rest).all(|value| value.is_finite())
 }
 
 /// An open file of which the header has been read.

@@ -22,7 +22,10 @@ pub fn write(path: &Path, ids: &[&str], values: &[f32], dim: usize, with_checksu
     let header = Header::new(dim, ids.len())?;
     check_entries(ids, values, dim)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let temporary = tempfile::Builder::new().prefix(".vmem-").tempfile_in(folder).map_err(Error::io(path))?;
+    std::fs::metadata(folder).map_err(Error::io(path))?;
+    let temporary = tempfile::Builder::new().prefix(".vmem-").tempfile_in(folder);
+    // The error names the temporary file, which is nobody's business.
+    let temporary = temporary.map_err(|refused| Error::io(path)(refused.kind().into()))?;
     fill(temporary.as_file(), header, ids, values, with_checksum).map_err(Error::io(path))?;
     temporary.persist(path).map_err(|refused| Error::io(path)(refused.error))?;
     sync_folder(folder).map_err(Error::io(path))
