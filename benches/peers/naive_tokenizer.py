@@ -60,6 +60,15 @@ _ORIGINAL_SKIP = re.compile(rf"[^\w\s{_ORIGINAL_CJK}{_PUNCTUATION}]+")
 
 def tokenize(text: str) -> list[str]:
     """The tokens of ``memctx.tokenize(text)``."""
+    return _tokenize(text, _with_parts)
+
+
+def tokenize_remembering(text: str) -> list[str]:
+    """The same, with the parts of identifiers seen before looked up."""
+    return _tokenize(text, _remembered_parts)
+
+
+def _tokenize(text: str, with_parts: Callable[[str], tuple[str, ...]]) -> list[str]:
     if not text.isascii():
         text = normalize("NFKC", text)
         if _UNUSUAL.search(text):
@@ -71,7 +80,7 @@ def tokenize(text: str) -> list[str]:
         elif not term.isascii() and _STARTS_CJK.match(term):
             tokens += _with_pairs(term)
         else:
-            tokens += _with_parts(term)
+            tokens += with_parts(term)
     return tokens
 
 
@@ -94,7 +103,6 @@ def _with_pairs(run: str) -> list[str]:
     return tokens
 
 
-@lru_cache(maxsize=1 << 16)
 def _with_parts(name: str) -> tuple[str, ...]:
     """``payHook.rs`` gives ``pay``, ``hook``, ``rs`` and ``payhook.rs``."""
     whole = name.lower()
@@ -102,3 +110,6 @@ def _with_parts(name: str) -> tuple[str, ...]:
     if len(parts) == 1:
         return (whole,)
     return (*map(str.lower, parts), whole)
+
+
+_remembered_parts = lru_cache(maxsize=1 << 16)(_with_parts)

@@ -22,9 +22,6 @@ impl Worth {
     }
 }
 
-/// Postings that are worked on together.
-const GROUP: usize = 8;
-
 /// Add what the term is worth to the score of every document of the block. `lengths` and `scores` hold a value for
 /// each document, and `tf` tells how often a document holds the term.
 #[inline]
@@ -36,7 +33,7 @@ pub(super) fn accumulate(
     tf: impl Fn(Posting) -> u32,
 ) {
     #[cfg(target_arch = "x86_64")]
-    if block.len() >= GROUP && is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx2") {
+    if block.len() >= x86::GROUP && is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx2") {
         // SAFETY: the processor has the instructions.
         unsafe { x86::accumulate(worth, block, lengths, scores, tf) };
         return;
@@ -55,13 +52,17 @@ fn add_each(worth: Worth, postings: &[Posting], lengths: &[u32], scores: &mut [f
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use super::super::postings::{MAX_DOCUMENTS, Posting, TF_BITS, TF_MANY};
-    use super::{GROUP, Worth, add_each};
+    use super::super::score::Norm;
+    use super::{Worth, add_each};
     use std::arch::x86_64::{
         __m256i, _mm256_and_si256, _mm256_castsi256_ps, _mm256_cmpeq_epi32, _mm256_cmpgt_epi32, _mm256_i32gather_epi32,
         _mm256_loadu_si256, _mm256_movemask_ps, _mm256_set1_epi32, _mm256_srli_epi32, _mm512_add_pd,
         _mm512_cvtepi32_pd, _mm512_cvtepu32_pd, _mm512_div_pd, _mm512_i32gather_pd, _mm512_i32scatter_pd,
         _mm512_mul_pd, _mm512_set1_pd,
     };
+
+    /// Postings that are worked on together.
+    pub(super) const GROUP: usize = 8;
 
     #[target_feature(enable = "avx512f,avx2")]
     pub(super) fn accumulate(
@@ -83,7 +84,7 @@ mod x86 {
     /// False, and nothing done, if a document lies outside the scores or a frequency does not fit its posting.
     #[target_feature(enable = "avx512f,avx2")]
     fn add_group(worth: Worth, group: &[Posting; GROUP], lengths: &[u32], scores: &mut [f64]) -> bool {
-        let (base, slope) = worth.norm.line();
+        let Norm { base, slope } = worth.norm;
         let many = _mm256_set1_epi32(TF_MANY.cast_signed());
         let count = lengths.len().min(scores.len()).min(MAX_DOCUMENTS) as u32;
         let count = _mm256_set1_epi32(count.cast_signed());

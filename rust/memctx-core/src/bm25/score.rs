@@ -58,16 +58,11 @@ pub(super) fn weight(idf: f64, repeats: u32) -> f64 {
 /// How length tempers term frequency.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Norm {
-    base: f64,
-    slope: f64,
+    pub(super) base: f64,
+    pub(super) slope: f64,
 }
 
 impl Norm {
-    /// Where the line over lengths begins, and how steep it is.
-    pub(super) fn line(self) -> (f64, f64) {
-        (self.base, self.slope)
-    }
-
     /// Between 0 and 1, rising with the term frequency and falling with the length.
     #[inline]
     pub(super) fn saturate(self, tf: f64, length: f64) -> f64 {
