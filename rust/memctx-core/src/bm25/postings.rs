@@ -32,7 +32,7 @@ impl Posting {
 
 /// The postings of all terms, in one vector.
 ///
-/// A term's newest posting lies in its [`List`]; the ones before are in blocks of 2, 4, 8 up to [`BLOCK`] postings,
+/// A term's newest posting lies in its [`List`]; the ones before are in blocks of 2, 8, 32 up to [`BLOCK`] postings,
 /// each behind a word that says where the next block begins. Within a list documents ascend.
 #[derive(Debug, Default)]
 pub(super) struct Postings {
@@ -54,8 +54,10 @@ pub(super) struct List {
     tail: u32,
     /// Documents that are still there.
     live: u32,
+    /// Postings that the last block has room for.
+    room: u16,
     /// The highest frequency there has been, as kept in a posting.
-    peak: u32,
+    peak: u16,
 }
 
 impl List {
@@ -71,7 +73,7 @@ impl List {
 
     /// A frequency that no document exceeds; none if it is not known.
     pub(super) fn peak(&self) -> Option<u32> {
-        (self.peak < TF_MANY).then_some(self.peak)
+        Some(u32::from(self.peak)).filter(|&peak| peak < TF_MANY)
     }
 
     /// One document that holds the term is gone.
@@ -84,22 +86,23 @@ impl Postings {
     /// The list of a term that its first document holds `tf` times.
     pub(super) fn start(&mut self, term: u32, document: u32, tf: u32) -> List {
         self.note_frequent(term, document, tf);
-        List { newest: Posting::new(document, tf), stored: 0, head: 0, tail: 0, live: 1, peak: tf.min(TF_MANY) }
+        let newest = Posting::new(document, tf);
+        List { newest, stored: 0, head: 0, tail: 0, live: 1, room: 0, peak: newest.tf() as u16 }
     }
 
     /// Enter a document that is newer than all others of the list.
     #[inline]
     pub(super) fn push(&mut self, list: &mut List, term: u32, document: u32, tf: u32) {
-        let stored = list.stored as usize;
-        if is_block_start(stored) {
+        if list.room == 0 {
             self.start_block(list);
         }
         self.words[list.tail as usize] = list.newest;
         list.tail += 1;
+        list.room -= 1;
         list.stored += 1;
         list.newest = Posting::new(document, tf);
         list.live += 1;
-        list.peak = list.peak.max(tf.min(TF_MANY));
+        list.peak = list.peak.max(list.newest.tf() as u16);
         self.note_frequent(term, document, tf);
     }
 
@@ -115,6 +118,7 @@ impl Postings {
         let words = 1 + block_len(stored);
         self.words.resize(block + words, Posting(0));
         list.tail = block as u32 + 1;
+        list.room = block_len(stored) as u16;
     }
 
     #[inline]
@@ -168,14 +172,10 @@ impl<'a> Iterator for Blocks<'a> {
     }
 }
 
-/// Whether a block begins with the posting of that index.
-fn is_block_start(index: usize) -> bool {
-    if index < BLOCK { (index + 2).is_power_of_two() } else { (index + 2).is_multiple_of(BLOCK) }
-}
-
-/// The length of the block that the posting of that index lies in.
+/// The length of the block that the posting of that index lies in: the blocks of 2, 8, 32 and so on begin at 0, 2, 10
+/// and so on, each at two thirds of a power of four less one.
 fn block_len(index: usize) -> usize {
-    (1 << (index + 2).ilog2()).min(BLOCK)
+    (2 << ((index * 3 / 2 + 1).ilog2() & !1)).min(BLOCK)
 }
 
 #[cfg(test)]
