@@ -199,3 +199,14 @@ fn equal_scores_keep_the_order_of_arrival() {
         named(&index, &index.search("same", 3, Filter::default())).into_iter().map(|h| h.0).collect();
     assert_eq!(ids, ["a", "b", "c"], "replacing makes a document the newest");
 }
+
+#[test]
+fn a_test_of_numbers_limits_a_search_and_never_brings_back_the_removed() {
+    let mut index = Bm25Index::new(Mode::Memctx);
+    for id in ["a", "b", "c", "d"] {
+        index.add(id, "the same words", "").expect("room");
+    }
+    index.remove("c");
+    let hits = named(&index, &index.search_where("same", 9, |number| number != 0));
+    assert_eq!(hits.iter().map(|hit| hit.0.as_str()).collect::<Vec<_>>(), ["b", "d"]);
+}

@@ -19,7 +19,7 @@ fn byte_of_code(code: u32) -> u8 {
 }
 
 /// The table byte of the character that begins at `at`, and where it ends.
-#[allow(clippy::inline_always)] // a fifth of the tokenizer's time is the call otherwise
+#[allow(clippy::inline_always)] // once for every character of every text
 #[inline(always)]
 pub(super) fn byte_at(text: &str, at: usize) -> Option<(u8, usize)> {
     let bytes = text.as_bytes();
