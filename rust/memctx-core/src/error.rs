@@ -60,6 +60,20 @@ pub enum Error {
         /// The version this code knows.
         supported: u32,
     },
+    /// A directory or file is there but must not be used.
+    Refused {
+        /// What was to be opened.
+        path: PathBuf,
+        /// Why it was not, and what to do.
+        why: &'static str,
+    },
+    /// Another process kept the lock for too long.
+    Locked {
+        /// The lock.
+        path: PathBuf,
+        /// How long it was waited for.
+        seconds: f64,
+    },
     /// A structure cannot number one more item.
     Full {
         /// What is full.
@@ -98,6 +112,10 @@ impl fmt::Display for Error {
             Self::Corrupt { path, offset, fault } => write!(f, "{} at byte {offset}: {fault}", path.display()),
             Self::Version { path, found, supported } => {
                 write!(f, "{}: version {found} of the format; this memctx reads version {supported}", path.display())
+            }
+            Self::Refused { path, why } => write!(f, "{}: {why}", path.display()),
+            Self::Locked { path, seconds } => {
+                write!(f, "{}: another process has held the lock for {seconds} seconds; nothing was written", path.display())
             }
             Self::Full { what, limit } => write!(f, "{what} is full: it holds {limit} at most"),
         }

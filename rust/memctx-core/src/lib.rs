@@ -2,10 +2,13 @@
 #![deny(unsafe_code)]
 
 pub mod bm25;
+mod blocks;
 mod error;
 mod explanation;
+mod file;
 pub mod fusion;
 mod roster;
+pub mod store;
 pub mod text;
 mod topk;
 pub mod vector;

@@ -12,6 +12,7 @@ pyo3::import_exception!(memctx.errors, CorruptStoreError);
 pyo3::import_exception!(memctx.errors, DimensionMismatchError);
 pyo3::import_exception!(memctx.errors, MemctxError);
 pyo3::import_exception!(memctx.errors, StoreError);
+pyo3::import_exception!(memctx.errors, StoreLockedError);
 pyo3::import_exception!(memctx.errors, UnsupportedVersionError);
 pyo3::import_exception!(memctx.errors, VectorError);
 
@@ -25,7 +26,8 @@ pub(crate) fn to_python(fault: &Error) -> PyErr {
         Error::Io { path, source } => os_error(path, source),
         Error::Corrupt { .. } => CorruptStoreError::new_err(message),
         Error::Version { .. } => UnsupportedVersionError::new_err(message),
-        Error::Full { .. } => StoreError::new_err(message),
+        Error::Refused { .. } | Error::Full { .. } => StoreError::new_err(message),
+        Error::Locked { .. } => StoreLockedError::new_err(message),
     }
 }
 

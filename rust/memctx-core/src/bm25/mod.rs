@@ -4,8 +4,11 @@ mod index;
 mod kernel;
 mod postings;
 mod query;
+mod saved;
 mod score;
 mod term;
+mod texts;
 
 pub use index::Bm25Index;
 pub use score::{B, K1, Statistics};
+pub use texts::Texts;

@@ -1,9 +1,13 @@
 //! Which documents hold a term, and how often.
 
+use std::io::{self, Write};
+
 use rustc_hash::FxHashMap;
 
+use crate::blocks::{BlockReader, BlockWriter, Fault};
+
 /// A document's number and how often it holds the term, in 32 bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(transparent)]
 pub(super) struct Posting(u32);
 
@@ -43,7 +47,8 @@ pub(super) struct Postings {
 const BLOCK: usize = 1024;
 
 /// Where the postings of one term are.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
 pub(super) struct List {
     newest: Posting,
     /// Postings in blocks.
@@ -104,6 +109,18 @@ impl Postings {
         list.live += 1;
         list.peak = list.peak.max(list.newest.tf() as u16);
         self.note_frequent(term, document, tf);
+    }
+
+    pub(super) fn save<W: Write>(&self, out: &mut BlockWriter<W>) -> io::Result<()> {
+        let frequent: Vec<[u32; 3]> = self.frequent.iter().map(|(&(term, document), &tf)| [term, document, tf]).collect();
+        out.write("t.words", &self.words)?;
+        out.write("t.often", &frequent)
+    }
+
+    pub(super) fn load(from: &BlockReader) -> Result<Self, Fault> {
+        let frequent: Vec<[u32; 3]> = from.read("t.often")?;
+        let frequent = frequent.into_iter().map(|[term, document, tf]| ((term, document), tf)).collect();
+        Ok(Self { words: from.read("t.words")?, frequent })
     }
 
     fn start_block(&mut self, list: &mut List) {

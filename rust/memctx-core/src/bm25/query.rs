@@ -7,7 +7,7 @@
 
 use std::cell::RefCell;
 
-use super::index::Bm25Index;
+use super::texts::Texts;
 use super::kernel::{self, Worth};
 use super::postings::List;
 use super::score::{Norm, Statistics, weight};
@@ -27,7 +27,7 @@ thread_local! {
 /// A query, with what the index knows of its terms.
 #[derive(Debug)]
 pub(super) struct Query<'a> {
-    index: &'a Bm25Index,
+    index: &'a Texts,
     statistics: Statistics,
     norm: Norm,
     /// The rarest first.
@@ -46,7 +46,7 @@ struct QueryTerm<'a> {
 }
 
 impl<'a> Query<'a> {
-    pub(super) fn new(index: &'a Bm25Index, text: &str) -> Self {
+    pub(super) fn new(index: &'a Texts, text: &str) -> Self {
         let mut tokens: Vec<Term> = Vec::new();
         for_each_token(text, index.mode(), |token| tokens.push(Term::new(token)));
         tokens.sort_unstable();
@@ -158,7 +158,7 @@ impl<'a> Query<'a> {
 
 impl<'a> QueryTerm<'a> {
     /// A term that some document holds.
-    fn new(index: &'a Bm25Index, statistics: Statistics, norm: Norm, term: Term, repeats: u32) -> Option<Self> {
+    fn new(index: &'a Texts, statistics: Statistics, norm: Norm, term: Term, repeats: u32) -> Option<Self> {
         let number = index.terms.find(term)?;
         let list = index.terms.list(number);
         if list.live() == 0 {
@@ -258,7 +258,7 @@ fn highest(chunk: &[f64]) -> f64 {
 }
 
 /// How the text spells a term.
-fn token_of(term: Term, text: &str, index: &Bm25Index) -> String {
+fn token_of(term: Term, text: &str, index: &Texts) -> String {
     let mut spelling = String::new();
     for_each_token(text, index.mode(), |token| {
         if spelling.is_empty() && Term::new(token) == term {

@@ -1,13 +1,15 @@
 //! Terms as 64-bit words, and the tables that find them.
 
 use std::hash::{BuildHasher as _, RandomState};
+use std::io::{self, Write};
 
 use super::postings::List;
+use crate::blocks::{BlockReader, BlockWriter, Fault};
 use crate::text::Term;
 
 /// Everything an index knows of a term, in half a cache line.
-#[derive(Debug)]
-#[repr(align(32))]
+#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C, align(32))]
 pub(super) struct Entry {
     term: Term,
     pub(super) list: List,
@@ -101,6 +103,24 @@ impl TermTable {
             at = (at + 1) & mask;
         }
         self.buckets[at] = (hash & TAG) | number;
+    }
+
+    pub(super) fn save<W: Write>(&self, out: &mut BlockWriter<W>) -> io::Result<()> {
+        out.write("t.seed", &[self.seed])?;
+        out.write("t.bucket", &self.buckets)?;
+        out.write("t.entry", &self.entries)
+    }
+
+    pub(super) fn load(from: &BlockReader) -> Result<Self, Fault> {
+        let table =
+            Self { seed: from.read_one("t.seed")?, buckets: from.read("t.bucket")?, entries: from.read("t.entry")? };
+        let has_room = table.entries.len() < table.buckets.len();
+        let is_numbered = |&bucket: &u64| bucket as u32 as usize <= table.entries.len();
+        if table.buckets.len().is_power_of_two() && has_room && table.buckets.iter().all(is_numbered) {
+            Ok(table)
+        } else {
+            Err("the table of terms contradicts itself")
+        }
     }
 
     #[cold]

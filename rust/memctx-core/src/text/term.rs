@@ -6,7 +6,8 @@ use rustc_hash::FxBuildHasher;
 
 /// A token as one word: its bytes where they fit, which they do for every pair of CJK characters of the basic plane,
 /// or else a 63-bit hash. Two long tokens share a word once in some 10^19 pairs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(transparent)]
 pub struct Term(u64);
 
 const IS_HASH: u64 = 1 << 63;

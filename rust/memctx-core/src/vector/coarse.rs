@@ -3,7 +3,10 @@
 //! A vector of length 1 is kept as whole numbers times a scale of its own. How far the copy is from the vector is
 //! measured when it is made, so every product of two copies comes with an error that is never exceeded.
 
+use std::io::{self, Write};
+
 use super::kernel::{Kernel, LANES, Line};
+use crate::blocks::{BlockReader, BlockWriter, Fault};
 
 /// A vector of length 1 (or 0) in 8 bits.
 #[derive(Debug)]
@@ -74,6 +77,22 @@ impl Copies {
         self.lines.extend_from_slice(&copy.lines);
         self.scales.push(copy.scale);
         self.errors.push(copy.error);
+    }
+
+    pub(super) fn save<W: Write>(&self, out: &mut BlockWriter<W>) -> io::Result<()> {
+        out.write("v.lines", &self.lines)?;
+        out.write("v.scales", &self.scales)?;
+        out.write("v.errors", &self.errors)
+    }
+
+    pub(super) fn load(dim: usize, from: &BlockReader) -> Result<Self, Fault> {
+        let (lines, scales, errors) = (from.read("v.lines")?, from.read("v.scales")?, from.read("v.errors")?);
+        Ok(Self { lines, scales, errors, ..Self::new(dim) })
+    }
+
+    /// Whether it holds a copy for each of so many vectors.
+    pub(super) fn has_rows(&self, rows: usize) -> bool {
+        self.lines.len() == rows * self.width && self.scales.len() == rows && self.errors.len() == rows
     }
 
     /// Keep the rows that pass, in order.

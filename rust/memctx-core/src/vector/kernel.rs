@@ -8,7 +8,7 @@
 pub(crate) const LANES: usize = 64;
 
 /// Part of a row: as many values as a cache line has bytes, aligned to it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C, align(64))]
 pub(crate) struct Line(pub(crate) [i8; LANES]);
 

@@ -4,7 +4,10 @@ mod coarse;
 mod flat;
 mod hash;
 mod kernel;
+mod rows;
+mod saved;
 
-pub(crate) use flat::check_finite;
-pub use flat::{FlatIndex, cosine};
+pub use flat::FlatIndex;
 pub use hash::HashEmbedder;
+pub(crate) use rows::check_finite;
+pub use rows::{Rows, cosine};

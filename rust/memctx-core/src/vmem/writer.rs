@@ -9,6 +9,7 @@ use crc32fast::Hasher;
 use super::header::{COUNT_AT, HEADER_BYTES, Header};
 use super::reader::Source;
 use super::trailer::{self, Trailer};
+use crate::file::sync_folder;
 use crate::vector::check_finite;
 use crate::{Error, Result};
 
@@ -135,15 +136,4 @@ fn check_entries(ids: &[&str], values: &[f32], dim: usize) -> Result<()> {
         return Err(Error::argument("ids", "at most 65535 bytes long in UTF-8", found));
     }
     check_finite(values, dim)
-}
-
-/// Make a rename outlast a power cut.
-#[cfg(unix)]
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
-}
-
-#[cfg(not(unix))]
-fn sync_folder(_: &Path) -> io::Result<()> {
-    Ok(())
 }

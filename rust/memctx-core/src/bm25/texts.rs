@@ -1,0 +1,174 @@
+//! The inverted index itself: texts in, numbers out.
+
+use super::postings::{MAX_DOCUMENTS, Postings};
+use super::query::Query;
+use super::score::Statistics;
+use super::term::{Bag, Probe, TermTable};
+use crate::text::{Mode, Term, for_each_token};
+use crate::{Error, Explanation, Result, Scored};
+
+/// Texts under the numbers 0, 1, 2 … in the order they come, exact at every moment: an added text is found by the next
+/// search, and counts and average length are always those of the texts present.
+///
+/// It does not know which numbers are still in use: searches are told by a test of numbers. [`super::Bm25Index`] adds
+/// ids and groups.
+#[derive(Debug, Default)]
+pub struct Texts {
+    mode: Mode,
+    pub(super) terms: TermTable,
+    pub(super) postings: Postings,
+    /// Length in tokens by number.
+    pub(super) lengths: Vec<u32>,
+    pub(super) contents: Contents,
+    /// How many are present.
+    pub(super) live: usize,
+    /// Their tokens.
+    pub(super) tokens: u64,
+    /// What adding a text needs, kept to be allocated once.
+    bag: Bag,
+    probes: Vec<Probe>,
+}
+
+/// Stands for the number of a term that is new.
+const UNKNOWN: u32 = u32::MAX;
+
+/// The distinct terms of each document, so that removing one can correct the counts.
+#[derive(Debug, Default)]
+pub(super) struct Contents {
+    pub(super) terms: Vec<u32>,
+    pub(super) ends: Vec<u64>,
+}
+
+impl Texts {
+    /// Numbers that can be given out.
+    pub const LIMIT: usize = MAX_DOCUMENTS;
+
+    /// None yet, to be read in this mode.
+    #[must_use]
+    pub fn new(mode: Mode) -> Self {
+        Self { mode, ..Self::default() }
+    }
+
+    /// The mode they are read in.
+    #[must_use]
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// Numbers given out so far, used or not.
+    #[must_use]
+    pub fn span(&self) -> usize {
+        self.lengths.len()
+    }
+
+    /// Add a text and give its number.
+    pub fn push(&mut self, text: &str) -> Result<u32> {
+        if self.span() >= Self::LIMIT {
+            return Err(Error::Full { what: "the index", limit: Self::LIMIT });
+        }
+        let document = self.span() as u32;
+        self.bag.clear();
+        for_each_token(text, self.mode, |token| self.bag.count(Term::new(token)));
+        self.enter(document);
+        self.lengths.push(self.bag.tokens());
+        self.tokens += u64::from(self.bag.tokens());
+        self.live += 1;
+        Ok(document)
+    }
+
+    /// Write the bag's terms into the postings of a new document.
+    ///
+    /// Three passes instead of one: each touches memory at random places, and a pass that does little else lets the
+    /// processor fetch many of them at a time.
+    fn enter(&mut self, document: u32) {
+        let terms = self.bag.terms();
+        self.probes.clear();
+        self.probes.extend(terms.iter().map(|&(term, _)| self.terms.probe(term)));
+        let start = self.contents.terms.len();
+        let number = |(&(term, _), &probe)| self.terms.follow(term, probe).unwrap_or(UNKNOWN);
+        self.contents.terms.extend(terms.iter().zip(&self.probes).map(number));
+        for (&(term, tf), number) in terms.iter().zip(&mut self.contents.terms[start..]) {
+            if *number == UNKNOWN {
+                *number = self.terms.next_number();
+                self.terms.insert(term, self.postings.start(*number, document, tf));
+            } else {
+                self.postings.push(self.terms.list_mut(*number), *number, document, tf);
+            }
+        }
+        self.contents.ends.push(self.contents.terms.len() as u64);
+    }
+
+    /// Take the text of a number out of the counts. It must be present.
+    pub fn remove(&mut self, number: u32) {
+        for &term in self.contents.of(number) {
+            self.terms.list_mut(term).forget_one();
+        }
+        self.tokens -= u64::from(self.lengths[number as usize]);
+        self.live -= 1;
+    }
+
+    /// The best `k` texts that share a term with the query, of those whose numbers pass the test; best first, older
+    /// first among equals.
+    #[must_use]
+    pub fn search(&self, query: &str, k: usize, admit: impl Fn(u32) -> bool) -> Vec<Scored> {
+        Query::new(self, query).best(k, admit)
+    }
+
+    /// The score of a text for a query, term by term.
+    #[must_use]
+    pub fn explain(&self, query: &str, number: u32) -> Explanation {
+        Query::new(self, query).explain(query, number)
+    }
+
+    /// What the formula needs to know of all texts.
+    #[must_use]
+    pub fn statistics(&self) -> Statistics {
+        Statistics { documents: self.live, average_length: self.tokens as f64 / self.live.max(1) as f64 }
+    }
+
+    /// The same texts without the removed ones. `documents` holds the new number of each old one, ascending, or none
+    /// for those that were removed.
+    #[must_use]
+    pub fn renumbered(&self, documents: &[Option<u32>]) -> Self {
+        let mut terms = TermTable::default();
+        let mut postings = Postings::default();
+        let mut numbers = vec![0; self.terms.len()];
+        for (old, term, list) in self.terms.iter().filter(|(_, _, list)| list.live() > 0) {
+            let new = terms.next_number();
+            numbers[old as usize] = new;
+            let mut renumbered = None;
+            for &posting in self.postings.blocks(list).flatten() {
+                let Some(document) = documents[posting.document() as usize] else { continue };
+                let tf = self.postings.tf(old, posting);
+                match &mut renumbered {
+                    Some(list) => postings.push(list, new, document, tf),
+                    None => renumbered = Some(postings.start(new, document, tf)),
+                }
+            }
+            if let Some(list) = renumbered {
+                terms.insert(term, list);
+            }
+        }
+        let mut contents = Contents::default();
+        for document in (0..).zip(documents).filter_map(|(old, new)| new.map(|_| old)) {
+            contents.push(self.contents.of(document).iter().map(|&term| numbers[term as usize]));
+        }
+        let kept = self.lengths.iter().zip(documents).filter(|(_, new)| new.is_some());
+        let lengths = kept.map(|(&length, _)| length).collect();
+        let (mode, live, tokens) = (self.mode, self.live, self.tokens);
+        Self { mode, terms, postings, lengths, contents, live, tokens, ..Self::default() }
+    }
+}
+
+impl Contents {
+    fn push(&mut self, terms: impl Iterator<Item = u32>) {
+        self.terms.extend(terms);
+        self.ends.push(self.terms.len() as u64);
+    }
+
+    fn of(&self, document: u32) -> &[u32] {
+        let document = document as usize;
+        let start = if document == 0 { 0 } else { self.ends[document - 1] };
+        &self.terms[start as usize..self.ends[document] as usize]
+    }
+}

@@ -1,0 +1,157 @@
+//! Everything ever archived, read from disk and held nowhere.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+
+use super::SEGMENTS;
+use super::directory::Directory;
+use super::health::Health;
+use super::lines::Lines;
+use super::seal::{self, Seal};
+use super::segment::Segment;
+use crate::Result;
+
+/// Reads all segments of a directory, whatever is in memory. It takes no lock and writes nothing.
+#[derive(Debug)]
+pub struct ColdStore {
+    directory: Directory,
+}
+
+/// Which segments to read.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// Only those of this session.
+    pub session: Option<String>,
+    /// Only those of one of these roles.
+    pub roles: Option<Vec<String>>,
+    /// Only those not older than this, in milliseconds since 1970.
+    pub since: Option<f64>,
+    /// Only those not newer than this.
+    pub until: Option<f64>,
+    /// Only those about one of these topics, in any case.
+    pub topics: Option<Vec<String>>,
+    /// Only those whose content holds this text.
+    pub contains: Option<String>,
+}
+
+impl Wanted {
+    fn admits(&self, segment: &Segment) -> bool {
+        self.session.as_ref().is_none_or(|session| *session == segment.session)
+            && self.roles.as_ref().is_none_or(|roles| roles.contains(&segment.role))
+            && self.since.is_none_or(|since| segment.timestamp >= since)
+            && self.until.is_none_or(|until| segment.timestamp <= until)
+            && self.contains.as_ref().is_none_or(|text| memchr::memmem::find(segment.content.as_bytes(), text.as_bytes()).is_some())
+            && self.topics.as_ref().is_none_or(|topics| is_about(segment, topics))
+    }
+}
+
+fn is_about(segment: &Segment, topics: &[String]) -> bool {
+    let own = segment.tags().topics;
+    topics.iter().any(|topic| own.iter().any(|own| own.to_lowercase() == topic.to_lowercase()))
+}
+
+impl ColdStore {
+    /// The store of a directory that exists.
+    pub fn open(path: &Path) -> Result<Self> {
+        Ok(Self { directory: Directory::existing(path)? })
+    }
+
+    /// The wanted segments in the order of the log. An id that was written more than once comes once, as last written.
+    pub fn scan(&self, wanted: Wanted) -> Result<Scan> {
+        Scan::of(&self.directory, wanted)
+    }
+
+    /// What a reader passes over.
+    pub fn health(&self) -> Result<Health> {
+        let mut scan = self.scan(Wanted::default())?;
+        while scan.next().is_some() {}
+        Ok(scan.health)
+    }
+}
+
+/// Gives segments one by one.
+#[derive(Debug)]
+pub struct Scan {
+    lines: Option<Lines>,
+    wanted: Wanted,
+    /// Where the last line of each id is that occurs more than once, by a hash of the id.
+    last: FxHashMap<u64, u64>,
+    /// What was appended since the scan began is left for the next.
+    end: u64,
+    health: Health,
+}
+
+impl Scan {
+    pub(super) fn of(directory: &Directory, wanted: Wanted) -> Result<Self> {
+        let file = directory.read(SEGMENTS)?.map(Arc::new);
+        let (last, end) = file.as_ref().map(repeated).unwrap_or_default();
+        let lines = file.map(|file| Lines::new(&file, 0, 0));
+        Ok(Self { lines, wanted, last, end, health: Health::default() })
+    }
+
+    /// What was passed over so far.
+    #[must_use]
+    pub fn health(&self) -> &Health {
+        &self.health
+    }
+}
+
+impl Iterator for Scan {
+    type Item = Segment;
+
+    fn next(&mut self) -> Option<Segment> {
+        loop {
+            let line = self.lines.as_mut()?.next().filter(|line| line.offset < self.end)?;
+            let read = match line.bytes {
+                Ok(b"") => continue,
+                Ok(bytes) => Segment::from_line(bytes),
+                Err(fault) => Err(fault.to_owned()),
+            };
+            match read {
+                Ok(segment) => {
+                    let is_last = self.last.get(&hash(segment.id.as_bytes())).is_none_or(|&last| last == line.offset);
+                    if is_last && self.wanted.admits(&segment) {
+                        return Some(segment);
+                    }
+                }
+                Err(fault) => self.health.skip(line.number, line.offset, fault),
+            }
+        }
+    }
+}
+
+/// The ids that occur more than once, with the place of their last line, and the end of the last line.
+fn repeated(file: &Arc<File>) -> (FxHashMap<u64, u64>, u64) {
+    let mut seen: FxHashSet<u64> = FxHashSet::default();
+    let mut last = FxHashMap::default();
+    let mut lines = Lines::new(file, 0, 0);
+    while let Some(line) = lines.next() {
+        let Ok(bytes) = line.bytes else { continue };
+        let id = match quick_id(bytes) {
+            Some(id) if seal::check(bytes) == Seal::Holds => hash(id),
+            _ => match Segment::from_line(bytes) {
+                Ok(segment) => hash(segment.id.as_bytes()),
+                Err(_) => continue,
+            },
+        };
+        if !seen.insert(id) {
+            last.insert(id, line.offset);
+        }
+    }
+    (last, lines.position())
+}
+
+/// The id of a line in the usual form.
+fn quick_id(line: &[u8]) -> Option<&[u8]> {
+    let rest = line.strip_prefix(b"{\"id\":\"")?;
+    let id = &rest[..memchr::memchr2(b'"', b'\\', rest)?];
+    (rest[id.len()] == b'"').then_some(id)
+}
+
+fn hash(id: &[u8]) -> u64 {
+    use std::hash::BuildHasher as _;
+    FxBuildHasher.hash_one(id)
+}

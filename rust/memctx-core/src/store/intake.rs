@@ -1,0 +1,148 @@
+//! From a message to a line: cleaned, masked and tagged before anything is derived from it.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::segment::Segment;
+use super::settings::Settings;
+use crate::ingest::redact::Redactor;
+use crate::ingest::{Topics, entities, is_noise, strip_channel_prefix};
+use crate::text::Estimator;
+use crate::{Error, Result};
+
+/// A message to be stored.
+#[derive(Clone, Copy, Debug)]
+pub struct Record<'a> {
+    /// Who speaks.
+    pub role: &'a str,
+    /// The text.
+    pub content: &'a str,
+    /// When, in milliseconds since 1970; now if not known.
+    pub timestamp: Option<f64>,
+    /// A JSON object with more to keep beside topics and entities.
+    pub metadata: Option<&'a str>,
+}
+
+/// What became of a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Added {
+    /// The segment it is now, or was already; none if it is not worth storing.
+    pub id: Option<String>,
+    /// What was done.
+    pub outcome: Outcome,
+}
+
+/// What was done with a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It was written.
+    Added,
+    /// The session has it already.
+    Duplicate,
+    /// It says nothing.
+    Noise,
+}
+
+impl Outcome {
+    /// The name Python knows it by.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Added => "added",
+            Self::Duplicate => "duplicate",
+            Self::Noise => "noise",
+        }
+    }
+}
+
+/// Prepares messages of one session.
+#[derive(Debug)]
+pub(super) struct Intake {
+    session: String,
+    redactor: Redactor,
+    topics: Topics,
+}
+
+/// The metadata of a segment, in the order of the original.
+#[derive(Serialize)]
+struct Metadata<'a> {
+    topics: Vec<&'a str>,
+    entities: Vec<Tagged<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "as_map")]
+    redactions: Vec<(&'a str, u32)>,
+}
+
+#[derive(Serialize)]
+struct Tagged<'a> {
+    r#type: &'a str,
+    value: &'a str,
+    offset: u32,
+}
+
+impl Intake {
+    pub(super) fn new(settings: &Settings) -> Result<Self> {
+        Ok(Self {
+            session: settings.session.clone(),
+            redactor: Redactor::new(settings.redaction, settings.pii, &settings.patterns)?,
+            topics: Topics::default(),
+        })
+    }
+
+    /// The segment that a record becomes; none if it says nothing. `now` is in milliseconds.
+    pub(super) fn segment(&self, record: &Record<'_>, now: f64) -> Result<Option<Segment>> {
+        let timestamp = record.timestamp.unwrap_or(now);
+        if !timestamp.is_finite() {
+            return Err(Error::argument("timestamp", "a finite number of milliseconds", timestamp.to_string()));
+        }
+        let stripped = strip_channel_prefix(record.content);
+        if is_noise(&stripped) {
+            return Ok(None);
+        }
+        let masked = self.redactor.mask(&stripped);
+        let more = record.metadata.map(|more| self.more(more)).transpose()?;
+        let found = entities(&masked.text);
+        let metadata = Metadata {
+            topics: self.topics.of(&masked.text),
+            entities: found
+                .iter()
+                .map(|entity| Tagged { r#type: entity.kind.name(), value: &entity.value, offset: entity.offset })
+                .collect(),
+            redactions: masked.kinds.iter().map(|(kind, count)| (&**kind, *count)).collect(),
+        };
+        let mut metadata = serde_json::to_string(&metadata).unwrap_or_else(|_| "{}".to_owned());
+        if let Some(more) = more.filter(|more| !more.is_empty()) {
+            metadata.pop();
+            metadata.push(',');
+            metadata.push_str(&more);
+            metadata.push('}');
+        }
+        Ok(Some(Segment {
+            id: uuid::Uuid::new_v4().to_string(),
+            session: self.session.clone(),
+            session_key: None,
+            timestamp,
+            role: record.role.to_owned(),
+            tokens: Estimator::Utf16.estimate(&masked.text) as u32,
+            content: masked.text.into_owned(),
+            metadata,
+        }))
+    }
+
+    /// The members of the caller's metadata, masked.
+    fn more(&self, metadata: &str) -> Result<String> {
+        let refuse = || Error::argument("metadata", "a JSON object without topics, entities and redactions", "something else");
+        let masked = self.redactor.mask(metadata);
+        // Masking inside JSON may break it: a quote can be part of a secret. Then only what is safe is kept.
+        let text = if serde_json::from_str::<&RawValue>(&masked.text).is_ok() { &*masked.text } else { "{}" };
+        let members: serde_json::Map<String, serde_json::Value> = serde_json::from_str(text).map_err(|_| refuse())?;
+        if ["topics", "entities", "redactions"].iter().any(|name| members.contains_key(*name)) {
+            return Err(refuse());
+        }
+        let text = serde_json::to_string(&members).map_err(|_| refuse())?;
+        Ok(text[1..text.len() - 1].to_owned())
+    }
+}
+
+fn as_map<S: serde::Serializer>(kinds: &[(&str, u32)], serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    serializer.collect_map(kinds.iter().copied())
+}

@@ -1,0 +1,103 @@
+//! Who may write: one process at a time.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::Write as _;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::directory::Directory;
+use crate::file::{Identity, open_private};
+use crate::{Error, Result};
+
+/// The file that is locked. It is never replaced, and the kernel lets go of the lock when its holder dies.
+const NAME: &str = "LOCK";
+/// What the file says: the format, and the oldest version that may read and write the directory.
+const FORMAT: &[u8] = b"{\"format\":1,\"min_reader\":1,\"min_writer\":1}\n";
+
+/// The right to write to a directory.
+#[derive(Debug)]
+pub(super) struct Lock {
+    directory: Directory,
+    timeout: Duration,
+    file: Option<File>,
+}
+
+/// Gives the lock back when it goes.
+#[derive(Debug)]
+pub(super) struct Held<'a>(&'a File);
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        // It can only fail if the lock is not held, and then all is well.
+        let _ = self.0.unlock();
+    }
+}
+
+impl Lock {
+    pub(super) fn new(directory: Directory, timeout: Duration) -> Self {
+        Self { directory, timeout, file: None }
+    }
+
+    /// Wait for the lock, but not longer than the time set.
+    pub(super) fn acquire(&mut self) -> Result<Held<'_>> {
+        let path = self.directory.file(NAME);
+        if !self.is_current() {
+            self.file = None;
+        }
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(open(&self.directory)?),
+        };
+        let start = Instant::now();
+        let mut pause = Duration::from_micros(50);
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(Held(file)),
+                Err(TryLockError::Error(fault)) => return Err(Error::io(&path)(fault)),
+                Err(TryLockError::WouldBlock) if start.elapsed() >= self.timeout => {
+                    return Err(Error::Locked { path, seconds: self.timeout.as_secs_f64() });
+                }
+                Err(TryLockError::WouldBlock) => thread::sleep(pause),
+            }
+            pause = (pause * 2).min(Duration::from_millis(5));
+        }
+    }
+
+    /// Whether the name still stands for the file held; not so if someone deleted the directory.
+    fn is_current(&self) -> bool {
+        let held = self.file.as_ref().and_then(|file| file.metadata().ok());
+        let named = std::fs::symlink_metadata(self.directory.file(NAME)).ok();
+        held.zip(named).is_some_and(|(held, named)| Identity::of(&held) == Identity::of(&named))
+    }
+}
+
+fn open(directory: &Directory) -> Result<File> {
+    directory.ensure()?;
+    let path = directory.file(NAME);
+    let mut file = open_private(OpenOptions::new().read(true).append(true).create(true), &path).map_err(Error::io(&path))?;
+    if file.metadata().is_ok_and(|found| found.len() == 0) {
+        // Two processes may both write it; the first line counts. Without it the directory is of version 1 too.
+        let _ = file.write_all(FORMAT);
+    }
+    Ok(file)
+}
+
+/// The versions of the format that may read and write a directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+pub(super) struct Format {
+    pub(super) format: u32,
+    pub(super) min_reader: u32,
+    pub(super) min_writer: u32,
+}
+
+impl Format {
+    /// The version this code reads and writes.
+    pub(super) const OURS: u32 = 1;
+
+    /// What the directory says of itself; damaged or missing words mean version 1.
+    pub(super) fn of(directory: &Directory) -> Self {
+        let text = std::fs::read_to_string(directory.file(NAME)).unwrap_or_default();
+        let first = text.lines().next().unwrap_or_default();
+        serde_json::from_str(first).unwrap_or(Self { format: 1, min_reader: 1, min_writer: 1 })
+    }
+}

@@ -1,0 +1,198 @@
+//! A file of lines that only grows.
+//!
+//! A batch of lines is one write under the directory's lock, acknowledged once it is on disk. A write that failed
+//! halfway is cut back to its last whole line; what a crash left unfinished is closed with a line feed by the next
+//! writer and stays as a line that readers pass over. Nothing that a reader may have read ever changes.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Seek as _, SeekFrom, Write as _};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::Durability;
+use super::directory::Directory;
+use crate::file::{Identity, open_private, read_exact_at};
+use crate::{Error, Result};
+
+/// An open log.
+#[derive(Debug)]
+pub(super) struct Log {
+    path: PathBuf,
+    file: Arc<File>,
+    identity: Identity,
+    is_writable: bool,
+    durability: Durability,
+    /// Held by the one who syncs for all.
+    turn: Mutex<()>,
+    commit: Mutex<Commit>,
+}
+
+/// How far the file is on disk.
+#[derive(Debug, Default)]
+struct Commit {
+    /// Everything before this place is.
+    reached: u64,
+    /// Our own bytes that may not be, and where they belong.
+    unsynced: Vec<(u64, Vec<u8>)>,
+    /// A sync failed. The kernel may since have dropped what it could not write, so only writing it again helps.
+    is_poisoned: bool,
+}
+
+/// Where a batch went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) start: u64,
+    pub(super) end: u64,
+    /// Whether an unfinished line had to be closed first.
+    pub(super) healed: bool,
+}
+
+impl Log {
+    /// Open the log for reading and, unless the directory forbids it, for writing; none if it does not exist.
+    pub(super) fn open(directory: &Directory, name: &str, durability: Durability) -> Result<Option<Self>> {
+        let path = directory.file(name);
+        match open_private(OpenOptions::new().read(true).append(true), &path) {
+            Ok(file) => Self::of(path, file, true, durability).map(Some),
+            Err(fault) if fault.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(fault) if is_forbidden(&fault) => {
+                directory.read(name)?.map(|file| Self::of(path, file, false, durability)).transpose()
+            }
+            Err(fault) => Err(Error::io(&path)(fault)),
+        }
+    }
+
+    /// Open the log for writing, making it if it is missing.
+    pub(super) fn create(directory: &Directory, name: &str, durability: Durability) -> Result<Self> {
+        Self::of(directory.file(name), directory.append(name)?, true, durability)
+    }
+
+    fn of(path: PathBuf, file: File, is_writable: bool, durability: Durability) -> Result<Self> {
+        let identity = Identity::of(&file.metadata().map_err(Error::io(&path))?);
+        let (turn, commit) = (Mutex::default(), Mutex::default());
+        Ok(Self { path, file: Arc::new(file), identity, is_writable, durability, turn, commit })
+    }
+
+    /// The file, to be read from at any time.
+    pub(super) fn file(&self) -> &Arc<File> {
+        &self.file
+    }
+
+    pub(super) fn is_writable(&self) -> bool {
+        self.is_writable
+    }
+
+    /// Whether the path still stands for this file, and how long it is then.
+    pub(super) fn current_len(&self) -> Option<u64> {
+        let found = std::fs::symlink_metadata(&self.path).ok()?;
+        (Identity::of(&found) == self.identity).then_some(found.len())
+    }
+
+    /// Write lines, each with its end, behind all others. To be called under the directory's lock.
+    pub(super) fn append(&self, mut lines: Vec<u8>) -> Result<Place> {
+        self.repair().map_err(Error::io(&self.path))?;
+        let before = self.len()?;
+        let healed = before > 0 && !self.ends_in_line_feed(before).map_err(Error::io(&self.path))?;
+        if healed {
+            lines.insert(0, b'\n');
+        }
+        if let Err((written, fault)) = self.write(&lines) {
+            let whole = memchr::memrchr(b'\n', &lines[..written]).map_or(0, |at| at + 1);
+            // Someone who takes no lock may have written behind us; that is not ours to cut.
+            if self.len()? == before + written as u64 {
+                // If it fails the next writer closes the line.
+                let _ = self.file.set_len(before + whole as u64);
+            }
+            return Err(Error::io(&self.path)(fault));
+        }
+        let end = before + lines.len() as u64;
+        if self.durability == Durability::Fsync {
+            lock(&self.commit).unsynced.push((before, lines));
+        }
+        Ok(Place { start: before + u64::from(healed), end, healed })
+    }
+
+    /// Return once everything before this place is on disk. One call serves all who wait.
+    pub(super) fn sync(&self, end: u64) -> Result<()> {
+        if self.durability == Durability::Os || self.is_synced(end)? {
+            return Ok(());
+        }
+        let _turn = lock(&self.turn);
+        if self.is_synced(end)? {
+            return Ok(());
+        }
+        let target = self.len()?;
+        let synced = self.file.sync_data();
+        let mut commit = lock(&self.commit);
+        if let Err(fault) = synced {
+            commit.is_poisoned = true;
+            return Err(Error::io(&self.path)(fault));
+        }
+        commit.reached = commit.reached.max(target);
+        commit.unsynced.retain(|(start, lines)| start + lines.len() as u64 > target);
+        Ok(())
+    }
+
+    fn is_synced(&self, end: u64) -> Result<bool> {
+        let commit = lock(&self.commit);
+        if commit.is_poisoned {
+            return Err(Error::io(&self.path)(io::Error::other("an earlier write did not reach the disk")));
+        }
+        Ok(commit.reached >= end)
+    }
+
+    /// After a failed sync: write the bytes it may have lost again, through a handle that has not failed.
+    fn repair(&self) -> io::Result<()> {
+        let mut commit = lock(&self.commit);
+        if !commit.is_poisoned {
+            return Ok(());
+        }
+        let mut file = open_private(OpenOptions::new().write(true), &self.path)?;
+        for (start, lines) in &commit.unsynced {
+            file.seek(SeekFrom::Start(*start))?;
+            file.write_all(lines)?;
+        }
+        let end = file.metadata()?.len();
+        file.sync_all()?;
+        *commit = Commit { reached: end, ..Commit::default() };
+        Ok(())
+    }
+
+    /// Whether a sync failed and what it left has not been written again.
+    pub(super) fn is_poisoned(&self) -> bool {
+        lock(&self.commit).is_poisoned
+    }
+
+    fn len(&self) -> Result<u64> {
+        self.file.metadata().map(|found| found.len()).map_err(Error::io(&self.path))
+    }
+
+    fn ends_in_line_feed(&self, len: u64) -> io::Result<bool> {
+        let mut last = [0];
+        read_exact_at(&self.file, &mut last, len - 1)?;
+        Ok(last == *b"\n")
+    }
+
+    /// Write all; an error comes with the number of bytes that were written before it.
+    fn write(&self, bytes: &[u8]) -> std::result::Result<(), (usize, io::Error)> {
+        let mut written = 0;
+        while written < bytes.len() {
+            match (&*self.file).write(&bytes[written..]) {
+                Ok(0) => return Err((written, io::ErrorKind::WriteZero.into())),
+                Ok(more) => written += more,
+                Err(fault) if fault.kind() == io::ErrorKind::Interrupted => {}
+                Err(fault) => return Err((written, fault)),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Lock; each change of what is locked here is one assignment, so a panic of another thread left it whole.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether the operating system will not have the file written by us.
+fn is_forbidden(fault: &io::Error) -> bool {
+    matches!(fault.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
+}

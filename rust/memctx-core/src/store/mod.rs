@@ -1,0 +1,31 @@
+//! Segments on disk and in memory: nothing that was acknowledged is lost.
+
+mod cold_store;
+mod directory;
+mod entry;
+mod health;
+mod intake;
+mod lines;
+mod lock;
+mod log;
+mod names;
+mod passage;
+mod seal;
+mod search;
+mod segment;
+mod settings;
+mod snapshot;
+mod vectors;
+mod warm;
+mod warm_store;
+
+pub use cold_store::{ColdStore, Scan, Wanted};
+pub use health::{Health, Skipped};
+pub use intake::{Added, Outcome, Record};
+pub use search::{Found, Ranking, Request};
+pub use segment::Segment;
+pub use settings::{Durability, Settings};
+pub use warm_store::{Statistics, WarmStore};
+
+/// The log of segments.
+const SEGMENTS: &str = "segments.jsonl";

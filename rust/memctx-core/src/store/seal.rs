@@ -1,0 +1,72 @@
+//! A checksum as the last key of a JSON line, so that damage inside valid JSON is seen.
+//!
+//! The line ends in `,"crc":"xxxxxxxx"}`, the CRC-32 of all bytes before that comma in hexadecimal. Readers that do not
+//! know the key ignore it.
+
+/// `,"crc":"`, eight digits, `"}`.
+const SEAL_BYTES: usize = 18;
+const FRONT: &[u8; 8] = b",\"crc\":\"";
+const BACK: &[u8; 2] = b"\"}";
+/// A damaged seal must not pass for a line that never had one, so a few bytes of its front may be wrong.
+const LIKE: usize = 6;
+
+/// What the end of a line says of the rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Seal {
+    /// The line is as it was written.
+    Holds,
+    /// Whoever wrote the line left no checksum.
+    Absent,
+    /// The line is damaged.
+    Broken,
+}
+
+/// Turn a JSON object that lacks its closing brace into a sealed line, without its line end.
+pub(super) fn seal(line: &mut Vec<u8>) {
+    let crc = crc32fast::hash(line);
+    line.extend_from_slice(FRONT);
+    line.extend_from_slice(format!("{crc:08x}").as_bytes());
+    line.extend_from_slice(BACK);
+}
+
+/// Check a line, without its line end.
+pub(super) fn check(line: &[u8]) -> Seal {
+    let Some(body_bytes) = line.len().checked_sub(SEAL_BYTES) else { return Seal::Absent };
+    let (body, seal) = line.split_at(body_bytes);
+    if seal.iter().zip(FRONT).filter(|(found, wanted)| found == wanted).count() < LIKE {
+        return Seal::Absent;
+    }
+    let digits = seal.strip_prefix(FRONT).and_then(|rest| rest.strip_suffix(BACK));
+    let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
+    match digits.and_then(|digits| u32::from_str_radix(digits, 16).ok()) {
+        Some(crc) if crc == crc32fast::hash(body) => Seal::Holds,
+        _ => Seal::Broken,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_flipped_bit_is_seen() {
+        let mut line = br#"{"id":"a","content":"port 8443""#.to_vec();
+        seal(&mut line);
+        assert_eq!(check(&line), Seal::Holds);
+        assert!(serde_json::from_slice::<serde_json::Value>(&line).is_ok());
+        for at in 0..line.len() {
+            for bit in 0..8 {
+                let mut damaged = line.clone();
+                damaged[at] ^= 1 << bit;
+                assert_eq!(check(&damaged), Seal::Broken, "bit {bit} of byte {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_of_another_writer_has_none() {
+        for line in [&b"{}"[..], br#"{"id":"a","metadata":{"topics":[],"entities":[]}}"#, b"", br#"{"x":"12345678"}"#] {
+            assert_eq!(check(line), Seal::Absent);
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! `vectors.bin` beside the log, and the stamp that says who made its vectors.
+
+use std::io::{self, Write as _};
+
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+use super::directory::Directory;
+use super::warm::vector_id;
+use crate::vmem::{self, Checksum};
+use crate::{Error, Result};
+
+const FILE: &str = "vectors.bin";
+const STAMP: &str = "vectors.json";
+
+/// Who made the vectors.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Stamp {
+    pub(super) model: String,
+    pub(super) revision: u32,
+    pub(super) dim: usize,
+}
+
+/// The vectors on disk, for a tier that is built from the log.
+#[derive(Debug, Default)]
+pub(super) struct Saved {
+    rows: FxHashMap<String, usize>,
+    values: Vec<f32>,
+    dim: usize,
+}
+
+impl Saved {
+    /// The vectors of all pieces of a segment, one behind the other; none unless all are there.
+    pub(super) fn of(&self, segment: &str, pieces: usize) -> Option<Vec<f32>> {
+        let mut vectors = Vec::with_capacity(pieces * self.dim);
+        for piece in 0..pieces {
+            let row = *self.rows.get(&vector_id(segment, piece))?;
+            vectors.extend_from_slice(&self.values[row * self.dim..][..self.dim]);
+        }
+        Some(vectors)
+    }
+}
+
+/// Load the vectors if they are those of the model and whole; else say why not.
+pub(super) fn load(directory: &Directory, stamp: &Stamp) -> (Saved, String) {
+    let path = directory.file(FILE);
+    if !path.exists() {
+        return (Saved::default(), "there were none".to_owned());
+    }
+    match read_stamp(directory) {
+        Some(found) if found == *stamp => {}
+        Some(found) => {
+            let words = format!("made by {} ({} values); left as they are and not used", found.model, found.dim);
+            return (Saved::default(), words);
+        }
+        None => return (Saved::default(), "made by another program; left as they are and not used".to_owned()),
+    }
+    match vmem::read(&path) {
+        Ok(found) if found.report.checksum == Checksum::Valid && found.report.dim == stamp.dim => {
+            let count = found.ids.len();
+            // Where an id occurs twice the last counts.
+            let rows = found.ids.iter().enumerate().map(|(row, id)| (id.to_owned(), row)).collect();
+            (Saved { rows, values: found.values, dim: stamp.dim }, format!("{count} loaded"))
+        }
+        Ok(_) => (Saved::default(), "without a checksum that holds; made anew".to_owned()),
+        Err(fault) => (Saved::default(), format!("{fault}; made anew")),
+    }
+}
+
+/// Add vectors to those on disk. To be called under the directory's lock. False if the file is not ours to write.
+pub(super) fn save(directory: &Directory, stamp: &Stamp, ids: &[&str], values: &[f32]) -> Result<bool> {
+    let path = directory.file(FILE);
+    let found = read_stamp(directory);
+    let is_ours = found.as_ref() == Some(stamp);
+    if path.exists() && !is_ours && vmem::verify(&path).map_or(true, |report| report.complete > 0) {
+        return Ok(false);
+    }
+    if is_ours && path.exists() && vmem::append(&path, ids, values, stamp.dim).is_ok() {
+        return Ok(true);
+    }
+    // The stamp comes first: without it nobody believes the vectors.
+    write_stamp(directory, stamp)?;
+    vmem::write(&path, ids, values, stamp.dim, true)?;
+    Ok(true)
+}
+
+fn read_stamp(directory: &Directory) -> Option<Stamp> {
+    serde_json::from_slice(&std::fs::read(directory.file(STAMP)).ok()?).ok()
+}
+
+fn write_stamp(directory: &Directory, stamp: &Stamp) -> Result<()> {
+    let path = directory.file(STAMP);
+    let write = || -> io::Result<()> {
+        let mut file = tempfile::Builder::new().prefix(".stamp-").tempfile_in(directory.path())?;
+        serde_json::to_writer(&mut file, stamp)?;
+        file.write_all(b"\n")?;
+        file.as_file().sync_all()?;
+        file.persist(&path).map_err(|refused| refused.error)?;
+        Ok(())
+    };
+    write().map_err(Error::io(&path))
+}

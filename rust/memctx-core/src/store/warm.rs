@@ -1,0 +1,327 @@
+//! The newest segments in memory: who said what when, and both indexes over it.
+
+use std::fs::File;
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::Arc;
+
+use hashbrown::HashTable;
+use rustc_hash::FxHashMap;
+use sha2::{Digest as _, Sha256};
+
+use super::entry::{Entry, LineAt, Passage};
+use super::lines::trim;
+use super::names::Names;
+use super::passage::passages;
+use super::segment::Segment;
+use crate::bm25::Texts;
+use crate::file::read_exact_at;
+use crate::text::Mode;
+use crate::vector::Rows;
+use crate::{Error, Result};
+
+/// How far the log has been read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Cursor {
+    pub(super) offset: u64,
+    /// Lines before that place.
+    pub(super) line: u64,
+}
+
+/// The warm tier. Segments and passages have numbers that ascend in the order of the log; those of passages are also
+/// the numbers of their texts and vectors.
+#[derive(Debug)]
+pub(super) struct Warm {
+    pub(super) entries: Vec<Entry>,
+    ids: HashTable<u32>,
+    /// Keyed at random, so that nobody can choose ids that collide.
+    hasher: RandomState,
+    /// Segments by session, role and digest.
+    keys: FxHashMap<(u32, u32, u64), u32>,
+    pub(super) sessions: Names,
+    pub(super) roles: Names,
+    pub(super) topics: Names,
+    /// The segments of each session, in order.
+    pub(super) timelines: Vec<Vec<u32>>,
+    pub(super) passages: Vec<Passage>,
+    pub(super) texts: Texts,
+    pub(super) rows: Rows,
+    /// The files that lines are read from; the last is the log.
+    sources: Vec<Arc<File>>,
+    pub(super) cursor: Cursor,
+    live: usize,
+    /// No segment before this one is live.
+    oldest: usize,
+    /// Segments that had to go, all told.
+    pub(super) evicted: u64,
+    /// The highest timestamp.
+    newest: f64,
+}
+
+/// A segment that is ready to be taken in.
+#[derive(Debug)]
+pub(super) struct Draft {
+    pub(super) segment: Segment,
+    pub(super) digest: u64,
+    pub(super) offset: u64,
+    pub(super) bytes: u64,
+    /// Vectors of its passages, one behind the other.
+    pub(super) vectors: Vec<f32>,
+    pub(super) is_saved: bool,
+}
+
+impl Draft {
+    /// A segment whose line lies at this place.
+    pub(super) fn new(segment: Segment, offset: u64, bytes: u64) -> Self {
+        let digest = digest(&segment.content);
+        Self { segment, digest, offset, bytes, vectors: Vec::new(), is_saved: false }
+    }
+}
+
+/// The first eight bytes of the sha256 of a content.
+pub(super) fn digest(content: &str) -> u64 {
+    let [a, b, c, d, e, f, g, h, ..] = Sha256::digest(content.as_bytes()).0;
+    u64::from_be_bytes([a, b, c, d, e, f, g, h])
+}
+
+impl Warm {
+    pub(super) fn new(dim: usize) -> Result<Self> {
+        Ok(Self {
+            entries: Vec::new(),
+            ids: HashTable::new(),
+            hasher: RandomState::new(),
+            keys: FxHashMap::default(),
+            sessions: Names::default(),
+            roles: Names::default(),
+            topics: Names::default(),
+            timelines: Vec::new(),
+            passages: Vec::new(),
+            texts: Texts::new(Mode::Memctx),
+            rows: Rows::new(dim)?,
+            sources: Vec::new(),
+            cursor: Cursor::default(),
+            live: 0,
+            oldest: 0,
+            evicted: 0,
+            newest: f64::NEG_INFINITY,
+        })
+    }
+
+    /// Segments present.
+    pub(super) fn len(&self) -> usize {
+        self.live
+    }
+
+    /// Read lines from this file from now on.
+    pub(super) fn read_from(&mut self, file: &Arc<File>) {
+        if self.sources.last().is_none_or(|last| !Arc::ptr_eq(last, file)) {
+            self.sources.push(Arc::clone(file));
+        }
+    }
+
+    /// Whether all segments are in the log, and none in one that was deleted.
+    pub(super) fn has_one_source(&self) -> bool {
+        self.sources.len() == 1
+    }
+
+    /// The live segment of an id.
+    pub(super) fn find(&self, id: &str) -> Option<u32> {
+        self.ids.find(self.hasher.hash_one(id), |&number| *self.entries[number as usize].id == *id).copied()
+    }
+
+    /// The live segment of the same session and role with the same content.
+    pub(super) fn twin(&self, session: &str, role: &str, digest: u64) -> Option<&Entry> {
+        let key = (self.sessions.find(session)?, self.roles.find(role)?, digest);
+        let twin = &self.entries[*self.keys.get(&key)? as usize];
+        // What is only in a log that was deleted has to be written again.
+        (twin.line.source as usize + 1 == self.sources.len()).then_some(twin)
+    }
+
+    /// Take a segment in. One with the same id goes; one with a twin is not taken.
+    pub(super) fn push(&mut self, draft: Draft) -> Result<()> {
+        let Draft { segment, digest, offset, bytes, vectors, is_saved } = draft;
+        if let Some(earlier) = self.find(&segment.id) {
+            self.remove(earlier);
+        }
+        let session = self.sessions.number(&segment.session);
+        let role = self.roles.number(&segment.role);
+        let source = self.sources.len().saturating_sub(1) as u32;
+        if let Some(&twin) = self.keys.get(&(session, role, digest)) {
+            if self.entries[twin as usize].line.source == source {
+                return Ok(());
+            }
+            self.remove(twin);
+        }
+        let number = self.entries.len() as u32;
+        let first = self.passages.len() as u32;
+        let pieces = passages(&segment.content);
+        for (piece, vector) in pieces.iter().zip(vectors.chunks_exact(self.rows.dim())) {
+            self.texts.push(&segment.content[piece.clone()])?;
+            self.rows.push(vector)?;
+            let (start, end, is_saved) = (piece.start as u32, piece.end as u32, u32::from(is_saved));
+            self.passages.push(Passage { segment: number, start, end, is_saved });
+        }
+        let topics = segment.tags().topics.iter().map(|topic| self.topics.number(&topic.to_lowercase())).collect();
+        let entry = Entry {
+            id: segment.id.into(),
+            session,
+            role,
+            topics,
+            timestamp: segment.timestamp,
+            digest,
+            line: LineAt { source, offset, bytes },
+            passages: first..self.passages.len() as u32,
+            place: 0,
+            is_live: true,
+        };
+        self.enter(entry);
+        Ok(())
+    }
+
+    /// Make room for so many segments.
+    pub(super) fn reserve(&mut self, segments: usize) {
+        self.entries.reserve(segments);
+        self.keys.reserve(segments);
+        let (entries, hasher) = (&self.entries, &self.hasher);
+        self.ids.reserve(segments, |&number| hasher.hash_one(&*entries[number as usize].id));
+    }
+
+    /// Put an entry whose passages are indexed behind all others.
+    pub(super) fn enter(&mut self, mut entry: Entry) {
+        let number = self.entries.len() as u32;
+        let session = entry.session as usize;
+        if self.timelines.len() <= session {
+            self.timelines.resize_with(session + 1, Vec::new);
+        }
+        entry.place = self.timelines[session].len() as u32;
+        self.timelines[session].push(number);
+        if entry.is_live {
+            self.newest = self.newest.max(entry.timestamp);
+            self.keys.insert((entry.session, entry.role, entry.digest), number);
+            self.live += 1;
+        }
+        let (is_live, hash) = (entry.is_live, self.hasher.hash_one(&*entry.id));
+        self.entries.push(entry);
+        if is_live {
+            let (entries, hasher) = (&self.entries, &self.hasher);
+            self.ids.insert_unique(hash, number, |&number| hasher.hash_one(&*entries[number as usize].id));
+        }
+    }
+
+    /// Take a live segment out of memory.
+    fn remove(&mut self, number: u32) {
+        let entry = &mut self.entries[number as usize];
+        entry.is_live = false;
+        let (passages, key) = (entry.passages.clone(), (entry.session, entry.role, entry.digest));
+        if let Ok(found) = self.ids.find_entry(self.hasher.hash_one(&*entry.id), |&other| other == number) {
+            found.remove();
+        }
+        self.keys.remove(&key);
+        for passage in passages {
+            self.texts.remove(passage);
+        }
+        self.live -= 1;
+    }
+
+    /// Keep the newest segments in memory, and those not older than a time.
+    ///
+    /// The age counts from the newest segment or from now, whichever is earlier: a clock that jumps evicts nothing.
+    pub(super) fn evict(&mut self, most: usize, days: f64, now: f64) {
+        const DAY: f64 = 86_400_000.0;
+        if days > 0.0 {
+            let oldest = self.newest.min(now) - days * DAY;
+            let is_old = |entry: &Entry| entry.is_live && entry.timestamp < oldest;
+            let old: Vec<u32> = (0..).zip(&self.entries).filter(|(_, entry)| is_old(entry)).map(|found| found.0).collect();
+            self.evicted += old.len() as u64;
+            old.into_iter().for_each(|number| self.remove(number));
+        }
+        self.keep_newest(most);
+    }
+
+    /// Keep the newest segments in memory.
+    pub(super) fn keep_newest(&mut self, most: usize) {
+        while self.live > most {
+            if self.entries[self.oldest].is_live {
+                self.remove(self.oldest as u32);
+                self.evicted += 1;
+            }
+            self.oldest += 1;
+        }
+    }
+
+    /// Whether so much of it is gone that it should be made anew.
+    pub(super) fn is_sparse(&self) -> bool {
+        const FEW: usize = 1024;
+        let gone = self.entries.len() - self.live;
+        gone > FEW && gone > self.live
+    }
+
+    /// The same segments without what is gone.
+    pub(super) fn compacted(&self) -> Result<Self> {
+        let mut compact = Self::new(self.rows.dim())?;
+        let is_kept = |passage: &Passage| self.entries[passage.segment as usize].is_live;
+        let mut next = 0;
+        let renumbered: Vec<Option<u32>> = self
+            .passages
+            .iter()
+            .map(|passage| {
+                is_kept(passage).then(|| {
+                    next += 1;
+                    next - 1
+                })
+            })
+            .collect();
+        compact.texts = self.texts.renumbered(&renumbered);
+        for (number, passage) in (0..).zip(&self.passages).filter(|(_, passage)| is_kept(passage)) {
+            compact.rows.push(self.rows.row(number))?;
+            compact.passages.push(*passage);
+        }
+        (compact.sessions, compact.roles, compact.topics) =
+            (self.sessions.clone(), self.roles.clone(), self.topics.clone());
+        (compact.sources, compact.cursor, compact.evicted) = (self.sources.clone(), self.cursor, self.evicted);
+        let mut first = 0;
+        for entry in self.entries.iter().filter(|entry| entry.is_live) {
+            let passages = first..first + entry.passages.len() as u32;
+            first = passages.end;
+            for passage in passages.clone() {
+                compact.passages[passage as usize].segment = compact.entries.len() as u32;
+            }
+            compact.enter(Entry { passages, ..entry.clone() });
+        }
+        Ok(compact)
+    }
+
+    /// Read a segment from disk.
+    pub(super) fn read(&self, number: u32) -> Result<Segment> {
+        let entry = &self.entries[number as usize];
+        let path = std::path::Path::new(super::SEGMENTS);
+        let damaged = |fault: &str| Error::corrupt(path, entry.line.offset, fault);
+        let mut line = vec![0; entry.line.bytes as usize];
+        let source = self.sources.get(entry.line.source as usize).ok_or_else(|| damaged("the file is gone"))?;
+        read_exact_at(source, &mut line, entry.line.offset).map_err(Error::io(path))?;
+        let segment = Segment::from_line(trim(&line, entry.line.offset)).map_err(|fault| damaged(&fault))?;
+        if *segment.id == *entry.id { Ok(segment) } else { Err(damaged("another segment than was written here")) }
+    }
+
+    /// The live neighbours of a segment in its session with their distances, nearest first on each side.
+    pub(super) fn neighbours(&self, number: u32, reach: usize) -> impl Iterator<Item = (u32, usize)> + '_ {
+        let entry = &self.entries[number as usize];
+        let timeline = &self.timelines[entry.session as usize];
+        let (before, after) = (&timeline[..entry.place as usize], &timeline[entry.place as usize + 1..]);
+        let is_live = |number: &&u32| self.entries[**number as usize].is_live;
+        let before = before.iter().rev().filter(is_live).take(reach).zip(1..);
+        let after = after.iter().filter(is_live).take(reach).zip(1..);
+        before.chain(after).map(|(&number, distance)| (number, distance))
+    }
+
+    /// The id under which `vectors.bin` keeps the vector of a passage.
+    pub(super) fn vector_id(&self, passage: u32) -> String {
+        let entry = &self.entries[self.passages[passage as usize].segment as usize];
+        vector_id(&entry.id, (passage - entry.passages.start) as usize)
+    }
+}
+
+/// The id under which `vectors.bin` keeps the vector of a segment's piece. The first has the segment's own, which is
+/// where the original looks.
+pub(super) fn vector_id(segment: &str, piece: usize) -> String {
+    if piece == 0 { segment.to_owned() } else { format!("{segment}#{piece}") }
+}

@@ -1,0 +1,231 @@
+//! Exact nearest neighbours among numbered vectors.
+
+use super::coarse::{Bounds, Copies, Copy};
+use crate::vmem::MAX_DIM;
+use crate::{Error, Explanation, Result, Scored, TopK};
+
+/// Vectors of one length under the numbers 0, 1, 2 … in the order they come, with exact cosine search.
+///
+/// The answer is that of a scan of all vectors in double precision. An 8-bit copy of each gives bounds of its cosine
+/// first, and only vectors that can be among the best by these bounds are read in full.
+///
+/// It does not know which numbers are still in use: searches are told by a test of numbers. [`super::FlatIndex`] adds ids
+/// and groups.
+#[derive(Debug)]
+pub struct Rows {
+    dim: usize,
+    pub(super) values: Vec<f32>,
+    pub(super) norms: Vec<f64>,
+    pub(super) copies: Copies,
+}
+
+/// Vectors that can be numbered.
+pub(super) const LIMIT: usize = u32::MAX as usize;
+
+/// Queries that are answered in one pass over the copies. Each needs a bound for every vector, so not too many.
+const TOGETHER: usize = 16;
+
+/// A query that has been checked and measured.
+struct Query<'a> {
+    vector: &'a [f32],
+    norm: f64,
+    copy: Copy,
+}
+
+impl Rows {
+    /// None yet, to be of this length.
+    pub fn new(dim: usize) -> Result<Self> {
+        if dim == 0 || dim > MAX_DIM {
+            return Err(Error::argument("dim", "between 1 and 65536", dim.to_string()));
+        }
+        Ok(Self { dim, values: Vec::new(), norms: Vec::new(), copies: Copies::new(dim) })
+    }
+
+    /// The length every vector must have.
+    #[must_use]
+    pub fn dim(&self) -> usize {
+        self.dim
+    }
+
+    /// Numbers given out so far, used or not.
+    #[must_use]
+    pub fn span(&self) -> usize {
+        self.norms.len()
+    }
+
+    /// Add a vector and give its number.
+    pub fn push(&mut self, vector: &[f32]) -> Result<u32> {
+        self.check(vector)?;
+        let number = u32::try_from(self.span()).map_err(|_| Error::Full { what: "the index", limit: LIMIT })?;
+        let norm = norm(vector);
+        self.values.extend_from_slice(vector);
+        self.norms.push(norm);
+        self.copies.push(&Copy::new(vector, norm));
+        Ok(number)
+    }
+
+    /// Refuse what is no vector of this length with finite values.
+    pub fn check(&self, vector: &[f32]) -> Result<()> {
+        if vector.len() != self.dim {
+            return Err(Error::Dimension { expected: self.dim, found: vector.len() });
+        }
+        check_finite(vector, self.dim)
+    }
+
+    /// The vector of a number, as it was added.
+    #[must_use]
+    pub fn row(&self, number: u32) -> &[f32] {
+        &self.values[number as usize * self.dim..][..self.dim]
+    }
+
+    /// The cosine between two of the vectors.
+    #[must_use]
+    pub fn likeness(&self, a: u32, b: u32) -> f64 {
+        quotient(dot(self.row(a), self.row(b)), self.norms[a as usize] * self.norms[b as usize])
+    }
+
+    /// For each of the query vectors, one behind the other, the `k` vectors with the highest cosine of those whose
+    /// numbers pass the test; best first, older first among equals. A zero vector has cosine 0 to every other.
+    pub fn search(&self, vectors: &[f32], k: usize, admit: impl Fn(u32) -> bool) -> Result<Vec<Vec<Scored>>> {
+        if !vectors.len().is_multiple_of(self.dim) {
+            return Err(Error::Dimension { expected: self.dim, found: vectors.len() });
+        }
+        check_finite(vectors, self.dim)?;
+        let queries: Vec<Query<'_>> = vectors.chunks_exact(self.dim).map(Query::new).collect();
+        Ok(queries.chunks(TOGETHER).flat_map(|queries| self.scan(queries, k, &admit)).collect())
+    }
+
+    /// The cosine between a query vector and the vector of a number.
+    pub fn cosine_to(&self, vector: &[f32], number: u32) -> Result<f64> {
+        self.check(vector)?;
+        Ok(self.cosine(&Query::new(vector), number))
+    }
+
+    /// The cosine to one vector, with the numbers behind it.
+    pub fn explain(&self, vector: &[f32], number: u32) -> Result<Explanation> {
+        self.check(vector)?;
+        let query = Query::new(vector);
+        let parts = vec![
+            Explanation::leaf("dot product", dot(vector, self.row(number))),
+            Explanation::leaf("length of the query", query.norm),
+            Explanation::leaf("length of the vector", self.norms[number as usize]),
+        ];
+        Ok(Explanation::of("cosine", self.cosine(&query, number), parts))
+    }
+
+    /// Keep the vectors whose numbers pass the test, and number them anew in the same order.
+    pub fn retain(&mut self, is_kept: impl Fn(usize) -> bool) {
+        self.copies.retain(&is_kept);
+        let span = self.span();
+        let mut row = 0..;
+        self.norms.retain(|_| row.next().is_some_and(&is_kept));
+        let mut kept = 0;
+        for row in (0..span).filter(|&row| is_kept(row)) {
+            self.values.copy_within(row * self.dim..(row + 1) * self.dim, kept * self.dim);
+            kept += 1;
+        }
+        self.values.truncate(kept * self.dim);
+    }
+
+    fn cosine(&self, query: &Query<'_>, number: u32) -> f64 {
+        quotient(dot(query.vector, self.row(number)), query.norm * self.norms[number as usize])
+    }
+
+    /// Read the copies once for all queries, then the candidates of each in full.
+    fn scan(&self, queries: &[Query<'_>], k: usize, admit: &impl Fn(u32) -> bool) -> Vec<Vec<Scored>> {
+        let span = self.span();
+        let mut races: Vec<Race> = queries.iter().map(|_| Race::new(k, span)).collect();
+        let mut bounds = [Bounds { low: 0.0, high: 0.0 }; Copies::BATCH];
+        for from in (0..span).step_by(Copies::BATCH) {
+            let bounds = &mut bounds[..Copies::BATCH.min(span - from)];
+            for (query, race) in queries.iter().zip(&mut races) {
+                self.copies.bound(&query.copy, from, bounds);
+                race.enter(from, bounds, admit);
+            }
+        }
+        let finish = |(query, race): (&Query<'_>, Race)| race.finish(k, |number| self.cosine(query, number), admit);
+        queries.iter().zip(races).map(finish).collect()
+    }
+}
+
+impl<'a> Query<'a> {
+    fn new(vector: &'a [f32]) -> Self {
+        let norm = norm(vector);
+        Self { vector, norm, copy: Copy::new(vector, norm) }
+    }
+}
+
+/// Which vectors can still be among the best `k`.
+struct Race {
+    /// The best by their lower bounds; no vector whose upper bound is below the least of them can win.
+    sure: TopK,
+    highs: Vec<f32>,
+}
+
+impl Race {
+    fn new(k: usize, span: usize) -> Self {
+        Self { sure: TopK::new(k), highs: Vec::with_capacity(span) }
+    }
+
+    fn enter(&mut self, from: usize, bounds: &[Bounds], admit: &impl Fn(u32) -> bool) {
+        let mut floor = self.sure.floor();
+        for (row, bound) in (from..).zip(bounds) {
+            let number = row as u32;
+            if f64::from(bound.low) > floor && admit(number) {
+                self.sure.offer(Scored { number, score: f64::from(bound.low) });
+                floor = self.sure.floor();
+            }
+        }
+        self.highs.extend(bounds.iter().map(|bound| bound.high));
+    }
+
+    fn finish(self, k: usize, cosine: impl Fn(u32) -> f64, admit: &impl Fn(u32) -> bool) -> Vec<Scored> {
+        let floor = self.sure.floor();
+        let mut best = TopK::new(k);
+        for (number, &high) in (0..).zip(&self.highs) {
+            if f64::from(high) >= floor && admit(number) {
+                best.offer(Scored { number, score: cosine(number) });
+            }
+        }
+        best.into_sorted()
+    }
+}
+
+/// The cosine of two vectors of the same length; 0 if one of them is zero.
+#[must_use]
+pub fn cosine(a: &[f32], b: &[f32]) -> f64 {
+    quotient(dot(a, b), norm(a) * norm(b))
+}
+
+fn quotient(product: f64, norms: f64) -> f64 {
+    // Adding zero makes minus zero plain, so that the two tie.
+    if norms == 0.0 { 0.0 } else { product / norms + 0.0 }
+}
+
+/// The product of two vectors of the same length, in double precision.
+fn dot(a: &[f32], b: &[f32]) -> f64 {
+    // Independent sums let the compiler use vector registers.
+    const SUMS: usize = 16;
+    let mut sums = [0.0; SUMS];
+    let (whole, rest) = (a.chunks_exact(SUMS).zip(b.chunks_exact(SUMS)), a.len() - a.len() % SUMS);
+    for (a, b) in whole {
+        for ((sum, &a), &b) in sums.iter_mut().zip(a).zip(b) {
+            *sum += f64::from(a) * f64::from(b);
+        }
+    }
+    let tail: f64 = a[rest..].iter().zip(&b[rest..]).map(|(&a, &b)| f64::from(a) * f64::from(b)).sum();
+    sums.iter().sum::<f64>() + tail
+}
+
+fn norm(vector: &[f32]) -> f64 {
+    dot(vector, vector).sqrt()
+}
+
+/// Refuse a matrix with a value that is NaN or infinite.
+pub(crate) fn check_finite(values: &[f32], dim: usize) -> Result<()> {
+    if values.iter().all(|value| value.is_finite()) {
+        return Ok(());
+    }
+    let at = values.iter().position(|value| !value.is_finite()).unwrap_or_default();
+    Err(Error::NotFinite { row: at / dim, column: at % dim, value: values[at] })
+}
