@@ -7,6 +7,7 @@ mod error;
 mod explanation;
 mod file;
 pub mod fusion;
+pub mod ingest;
 mod roster;
 pub mod store;
 pub mod text;

@@ -33,6 +33,9 @@ impl Texts {
         if !is_consistent {
             return Err(INCONSISTENT);
         }
-        Ok(Self { lengths, contents, terms, postings, live: live as usize, tokens, ..Self::new(mode) })
+        let mut texts = Self::new(mode);
+        (texts.lengths, texts.contents, texts.terms, texts.postings) = (lengths, contents, terms, postings);
+        (texts.live, texts.tokens) = (live as usize, tokens);
+        Ok(texts)
     }
 }

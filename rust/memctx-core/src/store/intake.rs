@@ -1,5 +1,7 @@
 //! From a message to a line: cleaned, masked and tagged before anything is derived from it.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -94,11 +96,8 @@ impl Intake {
         if !timestamp.is_finite() {
             return Err(Error::argument("timestamp", "a finite number of milliseconds", timestamp.to_string()));
         }
-        let stripped = strip_channel_prefix(record.content);
-        if is_noise(&stripped) {
-            return Ok(None);
-        }
-        let masked = self.redactor.mask(&stripped);
+        let Some(text) = worth_keeping(record) else { return Ok(None) };
+        let masked = self.redactor.mask(text);
         let more = record.metadata.map(|more| self.more(more)).transpose()?;
         let found = entities(&masked.text);
         let metadata = Metadata {
@@ -143,6 +142,44 @@ impl Intake {
     }
 }
 
+/// The part of a record that is stored; none if it says nothing.
+///
+/// What a chat host wrote before a message goes. A line like that further down is part of the message, such as a log that
+/// was pasted, and so is one that is all there is.
+fn worth_keeping<'a>(record: &Record<'a>) -> Option<&'a str> {
+    let content = record.content;
+    if !matches!(record.role, "user" | "assistant") {
+        return (!content.trim().is_empty()).then_some(content);
+    }
+    let text = match strip_channel_prefix(content) {
+        Cow::Owned(stripped) if !stripped.is_empty() && content.trim_end().ends_with(&stripped) => {
+            let end = content.trim_end().len();
+            &content[end - stripped.len()..end]
+        }
+        _ => content,
+    };
+    (!is_noise(text)).then_some(text)
+}
+
 fn as_map<S: serde::Serializer>(kinds: &[(&str, u32)], serializer: S) -> std::result::Result<S::Ok, S::Error> {
     serializer.collect_map(kinds.iter().copied())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_a_host_wrote_before_a_message_goes() {
+        let kept = |role, content| worth_keeping(&Record { role, content, timestamp: None, metadata: None });
+        let stamp = "System: [2026-02-15 18:49:02 GMT+8] Feishu[main] message";
+        assert_eq!(kept("user", &format!("{stamp}\ndeploy it now")), Some("deploy it now"));
+        let pasted = "see this:\n[2026-02-15 18:49:02] connection refused\nwhat now?";
+        assert_eq!(kept("user", pasted), Some(pasted));
+        assert_eq!(kept("user", "[2026-02-15 18:49:02] connection refused"), Some("[2026-02-15 18:49:02] connection refused"));
+        assert_eq!(kept("user", "  indented code\n"), Some("  indented code\n"));
+        assert_eq!(kept("assistant", "NO_REPLY"), None);
+        assert_eq!(kept("tool", "0"), Some("0"));
+        assert_eq!(kept("tool", " \n"), None);
+    }
 }

@@ -218,7 +218,8 @@ impl Row {
 
 /// The checksum of what lies before a place in the log, which ends a line unless it is the beginning.
 fn tail(log: &File, offset: u64) -> io::Result<u32> {
-    let mut bytes = vec![0; offset.min(TAIL) as usize];
-    read_exact_at(log, &mut bytes, offset - bytes.len() as u64)?;
+    let length = offset.min(TAIL);
+    let mut bytes = vec![0; length as usize];
+    read_exact_at(log, &mut bytes, offset - length)?;
     Ok(crc32fast::hash(&bytes))
 }

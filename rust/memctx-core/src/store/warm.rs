@@ -136,7 +136,9 @@ impl Warm {
         (twin.line.source as usize + 1 == self.sources.len()).then_some(twin)
     }
 
-    /// Take a segment in. One with the same id goes; one with a twin is not taken.
+    /// Take a segment in; one with the same id goes, and so does one that says the same.
+    ///
+    /// The log holds a text twice only if the first had left memory when it was said again, so the last counts.
     pub(super) fn push(&mut self, draft: Draft) -> Result<()> {
         let Draft { segment, digest, offset, bytes, vectors, is_saved } = draft;
         if let Some(earlier) = self.find(&segment.id) {
@@ -146,9 +148,6 @@ impl Warm {
         let role = self.roles.number(&segment.role);
         let source = self.sources.len().saturating_sub(1) as u32;
         if let Some(&twin) = self.keys.get(&(session, role, digest)) {
-            if self.entries[twin as usize].line.source == source {
-                return Ok(());
-            }
             self.remove(twin);
         }
         let number = self.entries.len() as u32;

@@ -415,7 +415,7 @@ impl Inner {
         }
         let mut gate = self.gate();
         let Batch { log, added, drafts, start, end, synced } = self.write(&mut gate, segments)?;
-        let mut index = |gate: MutexGuard<'_, Gate>| {
+        let index = |gate: MutexGuard<'_, Gate>| {
             let mut gate = gate;
             self.take_in(&mut gate.tail, drafts, start, end)?;
             Ok(self.is_tidying_due(&gate.tail))
@@ -558,9 +558,10 @@ impl Inner {
 
     fn try_tidy(&self, gate: &mut Gate, force: bool) -> Result<bool> {
         let Gate { lock, tail } = gate;
-        let Some(log) = tail.log.clone().filter(|log| log.is_writable() && log.current_len().is_some()) else {
+        let Some(log) = tail.log.clone().filter(|log| log.current_len().is_some()) else { return Ok(false) };
+        if self.health().is_read_only {
             return Ok(false);
-        };
+        }
         if self.index().is_sparse() {
             let compacted = self.index().compacted()?;
             *self.index_mut() = compacted;

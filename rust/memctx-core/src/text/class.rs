@@ -77,7 +77,7 @@ impl OriginalClass {
 }
 
 /// White space by the rules of JavaScript.
-pub(super) const fn is_js_space(c: char) -> bool {
+pub(crate) const fn is_js_space(c: char) -> bool {
     matches!(c, '\t'..='\r' | ' ' | '\u{A0}' | '\u{1680}' | '\u{2000}'..='\u{200A}' | '\u{2028}' | '\u{2029}'
         | '\u{202F}' | '\u{205F}' | '\u{3000}' | '\u{FEFF}')
 }

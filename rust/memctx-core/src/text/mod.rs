@@ -1,6 +1,7 @@
 //! Reading text: what search sees in it, and about what it costs a model.
 
 mod class;
+mod edge;
 mod form;
 mod hash_form;
 mod identifier;
@@ -12,7 +13,10 @@ mod term;
 mod tokenizer;
 mod tokens;
 
+pub(crate) use class::is_js_space;
+pub(crate) use edge::{ends_word, trim_js};
 pub(crate) use hash_form::hash_form;
+pub(crate) use script::has_case_beyond_ascii;
 pub use term::Term;
 pub use tokenizer::{Mode, for_each_token};
 pub use tokens::{Estimator, utf16_len};

@@ -69,6 +69,27 @@ pub(super) fn lowers(c: char) -> bool {
     OriginalClass::of(byte_of(c)) == OriginalClass::Lowers
 }
 
+/// Whether a text holds a letter outside ASCII that has another case, or a second small form.
+pub(crate) fn has_case_beyond_ascii(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(&first) = bytes.get(at) {
+        at += match first {
+            0..0x80 => swar::ascii_run(&bytes[at..]).max(1),
+            // Kana, Han and hangul, which have no case.
+            0xE3..=0xE9 | 0xEB..=0xED => 3,
+            _ => {
+                let Some(c) = text[at..].chars().next() else { break };
+                if lowers(c) || matches!(c, 'ſ' | 'ς') {
+                    return true;
+                }
+                c.len_utf8()
+            }
+        };
+    }
+    false
+}
+
 /// Whether a character is Han, kana, hangul or bopomofo.
 pub(super) fn is_cjk(c: char) -> bool {
     Class::of(byte_of(c)) == Class::Cjk
@@ -107,6 +128,15 @@ mod tests {
             assert_eq!(byte_at(&text, 2), Some((byte_of(c), text.len())));
         }
         assert_eq!(byte_at("é", 2), None);
+    }
+
+    #[test]
+    fn case_beyond_ascii_is_seen() {
+        for c in '\u{80}'..=char::MAX {
+            let changes = !c.to_lowercase().eq(std::iter::once(c)) || matches!(c, 'ſ' | 'ς');
+            assert_eq!(has_case_beyond_ascii(&format!("Abc 飞{c}")), changes, "{c:?}");
+        }
+        assert!(!has_case_beyond_ascii("ABC"));
     }
 
     #[test]

@@ -1,0 +1,40 @@
+//! Runs of bytes of one sort.
+
+use std::ops::Range;
+
+/// Where the run that begins at `from` ends.
+#[inline]
+pub(super) fn run_after(bytes: &[u8], from: usize, belongs: impl Fn(u8) -> bool) -> usize {
+    bytes.get(from..).map_or(from, |rest| from + rest.iter().take_while(|&&byte| belongs(byte)).count())
+}
+
+/// Where the run that ends before `to` begins, not looking further back than `least`.
+#[inline]
+pub(super) fn run_before(bytes: &[u8], to: usize, least: usize, belongs: impl Fn(u8) -> bool) -> usize {
+    bytes.get(least..to).map_or(to, |front| to - front.iter().rev().take_while(|&&byte| belongs(byte)).count())
+}
+
+/// Whether a byte is a letter, a digit or `_`, all in ASCII.
+#[inline]
+pub(super) fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// Whether a byte is an ASCII digit.
+#[inline]
+pub(super) fn is_digit(byte: u8) -> bool {
+    byte.is_ascii_digit()
+}
+
+/// All runs of digits.
+pub(super) fn digit_runs(text: &str) -> Vec<Range<usize>> {
+    let bytes = text.as_bytes();
+    let mut runs = Vec::new();
+    let mut at = 0;
+    while let Some(length) = bytes[at..].iter().position(u8::is_ascii_digit) {
+        let start = at + length;
+        at = run_after(bytes, start, is_digit);
+        runs.push(start..at);
+    }
+    runs
+}
