@@ -14,9 +14,12 @@ mod flat;
 mod fusion;
 mod hash;
 mod hit;
+mod scan;
+mod segment;
 mod spelling;
 mod text;
 mod vmem;
+mod warm_store;
 
 /// What `memctx._core` exports.
 #[pyo3::pymodule]
@@ -38,7 +41,13 @@ mod _core {
     #[pymodule_export]
     use crate::hit::Hit;
     #[pymodule_export]
+    use crate::scan::{ColdStore, Scan};
+    #[pymodule_export]
+    use crate::segment::Segment;
+    #[pymodule_export]
     use crate::text::{estimate_tokens, tokenize};
     #[pymodule_export]
     use crate::vmem::{VmemReport, vmem_append, vmem_read, vmem_verify, vmem_write};
+    #[pymodule_export]
+    use crate::warm_store::{Added, StoreHit, WarmStore};
 }

@@ -49,7 +49,7 @@ impl Wanted {
 }
 
 fn is_about(segment: &Segment, topics: &[String]) -> bool {
-    let own = segment.tags().topics;
+    let own = segment.topics();
     topics.iter().any(|topic| own.iter().any(|own| own.to_lowercase() == topic.to_lowercase()))
 }
 

@@ -41,6 +41,12 @@ const SKIPPED: usize = 100;
 const FAULTS: usize = 16;
 
 impl Health {
+    /// Whether every line could be read and everything works.
+    #[must_use]
+    pub fn is_ok(&self) -> bool {
+        self.skipped_lines == 0 && self.damaged == 0 && self.faults.is_empty() && !self.is_read_only
+    }
+
     pub(super) fn skip(&mut self, line: u64, offset: u64, fault: impl Into<String>) {
         self.skipped_lines += 1;
         if self.skipped.len() < SKIPPED {

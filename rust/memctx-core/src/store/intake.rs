@@ -172,8 +172,8 @@ mod tests {
     #[test]
     fn only_what_a_host_wrote_before_a_message_goes() {
         let kept = |role, content| worth_keeping(&Record { role, content, timestamp: None, metadata: None });
-        let stamp = "System: [2026-02-15 18:49:02 GMT+8] Feishu[main] message";
-        assert_eq!(kept("user", &format!("{stamp}\ndeploy it now")), Some("deploy it now"));
+        let stamped = "System: [2026-02-15 18:49:02 GMT+8] Feishu[main] message\ndeploy it now";
+        assert_eq!(kept("user", stamped), Some("deploy it now"));
         let pasted = "see this:\n[2026-02-15 18:49:02] connection refused\nwhat now?";
         assert_eq!(kept("user", pasted), Some(pasted));
         assert_eq!(kept("user", "[2026-02-15 18:49:02] connection refused"), Some("[2026-02-15 18:49:02] connection refused"));

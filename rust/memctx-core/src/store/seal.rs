@@ -23,10 +23,8 @@ pub(super) enum Seal {
 
 /// Turn a JSON object that lacks its closing brace into a sealed line, without its line end.
 pub(super) fn seal(line: &mut Vec<u8>) {
-    let crc = crc32fast::hash(line);
-    line.extend_from_slice(FRONT);
-    line.extend_from_slice(format!("{crc:08x}").as_bytes());
-    line.extend_from_slice(BACK);
+    let seal = seal_of(line);
+    line.extend_from_slice(&seal);
 }
 
 /// Check a line, without its line end.
@@ -36,12 +34,18 @@ pub(super) fn check(line: &[u8]) -> Seal {
     if seal.iter().zip(FRONT).filter(|(found, wanted)| found == wanted).count() < LIKE {
         return Seal::Absent;
     }
-    let digits = seal.strip_prefix(FRONT).and_then(|rest| rest.strip_suffix(BACK));
-    let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
-    match digits.and_then(|digits| u32::from_str_radix(digits, 16).ok()) {
-        Some(crc) if crc == crc32fast::hash(body) => Seal::Holds,
-        _ => Seal::Broken,
+    if seal == seal_of(body) { Seal::Holds } else { Seal::Broken }
+}
+
+fn seal_of(body: &[u8]) -> [u8; SEAL_BYTES] {
+    let mut seal = [0; SEAL_BYTES];
+    seal[..8].copy_from_slice(FRONT);
+    let crc = crc32fast::hash(body);
+    for (digit, at) in seal[8..16].iter_mut().zip((0..8).rev()) {
+        *digit = b"0123456789abcdef"[(crc >> (4 * at) & 0xF) as usize];
     }
+    seal[16..].copy_from_slice(BACK);
+    seal
 }
 
 #[cfg(test)]

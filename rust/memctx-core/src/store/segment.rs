@@ -51,9 +51,9 @@ struct Line<'a> {
 
 /// What a segment is about, as its metadata says.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Tags {
+struct Tags {
     #[serde(default)]
-    pub(super) topics: Vec<String>,
+    topics: Vec<String>,
 }
 
 impl Segment {
@@ -92,8 +92,10 @@ impl Segment {
         }
     }
 
-    pub(super) fn tags(&self) -> Tags {
-        serde_json::from_str(&self.metadata).unwrap_or_default()
+    /// What it is about, as its metadata say.
+    #[must_use]
+    pub fn topics(&self) -> Vec<String> {
+        serde_json::from_str::<Tags>(&self.metadata).unwrap_or_default().topics
     }
 }
 

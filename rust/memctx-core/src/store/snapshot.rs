@@ -136,7 +136,7 @@ impl Warm {
         (warm.texts, warm.rows) = thread::scope(|scope| {
             let rows = scope.spawn(|| Rows::load(dim, &from));
             let texts = Texts::load(Mode::Memctx, &from);
-            Ok((texts?, rows.join().map_err(|_| "the vectors cannot be loaded")??))
+            Ok::<_, Fault>((texts?, rows.join().map_err(|_| "the vectors cannot be loaded")??))
         })?;
         warm.load_entries(&from)?;
         let skipped: Vec<(u64, u64, String)> =

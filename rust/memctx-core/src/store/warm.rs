@@ -159,7 +159,7 @@ impl Warm {
             let (start, end, is_saved) = (piece.start as u32, piece.end as u32, u32::from(is_saved));
             self.passages.push(Passage { segment: number, start, end, is_saved });
         }
-        let topics = segment.tags().topics.iter().map(|topic| self.topics.number(&topic.to_lowercase())).collect();
+        let topics = segment.topics().iter().map(|topic| self.topics.number(&topic.to_lowercase())).collect();
         let entry = Entry {
             id: segment.id.into(),
             session,

@@ -11,6 +11,17 @@ pub enum Redaction {
     /// Seed.
     Seed,
 }
+impl Redaction {
+    /// The mode of that name.
+    pub fn parse(name: &str) -> Result<Self> {
+        match name {
+            "off" => Ok(Self::Off),
+            "mask" => Ok(Self::Mask),
+            "seed" => Ok(Self::Seed),
+            _ => Err(crate::Error::argument("redaction", "\"mask\", \"seed\" or \"off\"", format!("{name:?}"))),
+        }
+    }
+}
 /// Interim.
 #[derive(Debug)]
 pub struct Redactor;

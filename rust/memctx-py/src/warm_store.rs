@@ -1,0 +1,375 @@
+//! `memctx.WarmStore` and what it returns.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use memctx_core::ingest::redact::Redaction;
+use memctx_core::store::{self, Durability, Found, Ranking, Record, Request, Settings};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString, PyTuple};
+
+use crate::boundary::{enter_core, text_of, texts_of};
+use crate::error::ConfigError;
+use crate::explanation::Explanation;
+use crate::scan::Scan;
+use crate::segment::Segment;
+
+/// The segments of a session, or of all sessions of a directory: written durably, searched exactly.
+#[pyclass(frozen, module = "memctx._core")]
+pub(crate) struct WarmStore {
+    path: PathBuf,
+    settings: Settings,
+    /// Replaced in a child process, which must not share files and locks with its parent.
+    store: Mutex<Arc<store::WarmStore>>,
+}
+
+impl WarmStore {
+    fn store(&self) -> Arc<store::WarmStore> {
+        Arc::clone(&self.slot())
+    }
+
+    /// Held only for as long as it takes to copy a pointer, and never while the interpreter is released: so no thread
+    /// can hold it when a process forks.
+    fn slot(&self) -> MutexGuard<'_, Arc<store::WarmStore>> {
+        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl WarmStore {
+    #[new]
+    #[pyo3(signature = (
+        path, *, session_id, cross_session = false, max_segments = 20_000, eviction_days = 90.0, durability = "fsync",
+        redaction = "mask", pii = false, patterns = None, lock_timeout = 5.0
+    ))]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        py: Python<'_>,
+        path: PathBuf,
+        session_id: &Bound<'_, PyString>,
+        cross_session: bool,
+        max_segments: i64,
+        eviction_days: f64,
+        durability: &str,
+        redaction: &str,
+        pii: bool,
+        patterns: Option<HashMap<String, String>>,
+        lock_timeout: f64,
+    ) -> PyResult<Self> {
+        let wrong = |name: &str, expected: &str, found: String| {
+            Err(ConfigError::new_err(format!("{name} must be {expected}, not {found}")))
+        };
+        let Ok(max_segments) = usize::try_from(max_segments) else {
+            return wrong("max_segments", "1 or more", max_segments.to_string());
+        };
+        let Ok(lock_timeout) = Duration::try_from_secs_f64(lock_timeout) else {
+            return wrong("lock_timeout", "0 or more seconds", lock_timeout.to_string());
+        };
+        let mut patterns: Vec<(String, String)> = patterns.unwrap_or_default().into_iter().collect();
+        patterns.sort_unstable();
+        let session = text_of(session_id)?.into_owned();
+        let settings = enter_core(py, || {
+            Ok(Settings {
+                cross_session,
+                max_segments,
+                eviction_days,
+                durability: Durability::parse(durability)?,
+                redaction: Redaction::parse(redaction)?,
+                pii,
+                patterns,
+                lock_timeout,
+                ..Settings::new(session)
+            })
+        })?;
+        let opened = settings.clone();
+        let store = enter_core(py, || store::WarmStore::open(&path, opened))?;
+        Ok(Self { path, settings, store: Mutex::new(Arc::new(store)) })
+    }
+
+    /// The directory.
+    #[getter]
+    fn path(&self) -> &std::ffi::OsStr {
+        self.path.as_os_str()
+    }
+
+    /// The session that writes.
+    #[getter]
+    fn session_id(&self) -> &str {
+        &self.settings.session
+    }
+
+    /// Store ``(role, content, timestamp, metadata)`` records; they are acknowledged when this returns.
+    fn add(&self, py: Python<'_>, records: &Bound<'_, PyAny>) -> PyResult<Vec<Added>> {
+        type Given<'py> = (Bound<'py, PyString>, Bound<'py, PyString>, Option<f64>, Option<Bound<'py, PyString>>);
+        let given: Vec<Given<'_>> = records.try_iter()?.map(|record| record?.extract()).collect::<PyResult<_>>()?;
+        let texts = given
+            .iter()
+            .map(|(role, content, _, more)| {
+                Ok((text_of(role)?, text_of(content)?, more.as_ref().map(text_of).transpose()?))
+            })
+            .collect::<PyResult<Vec<_>>>()?;
+        let records: Vec<Record<'_>> = texts
+            .iter()
+            .zip(&given)
+            .map(|((role, content, metadata), given)| Record {
+                role,
+                content,
+                timestamp: given.2,
+                metadata: metadata.as_deref(),
+            })
+            .collect();
+        let store = self.store();
+        Ok(enter_core(py, || store.add(&records))?.into_iter().map(Added).collect())
+    }
+
+    /// The segments that match a query best, best first.
+    #[pyo3(signature = (
+        query, *, limit = 10, session_id = None, roles = None, since = None, until = None, topics = None,
+        min_score = 0.0, ranking = "best", window = 0, explain = false
+    ))]
+    #[allow(clippy::too_many_arguments)]
+    fn search(
+        &self,
+        py: Python<'_>,
+        query: &Bound<'_, PyString>,
+        limit: i64,
+        session_id: Option<&Bound<'_, PyString>>,
+        roles: Option<&Bound<'_, PyAny>>,
+        since: Option<f64>,
+        until: Option<f64>,
+        topics: Option<&Bound<'_, PyAny>>,
+        min_score: f64,
+        ranking: &str,
+        window: i64,
+        explain: bool,
+    ) -> PyResult<Vec<StoreHit>> {
+        let query = text_of(query)?;
+        let session = session_id.map(text_of).transpose()?;
+        let (roles, topics) = (roles.map(texts_of).transpose()?, topics.map(texts_of).transpose()?);
+        let roles = roles.as_deref().map(all_of).transpose()?;
+        let topics = topics.as_deref().map(all_of).transpose()?;
+        let (limit, window) = (whole("limit", limit)?, whole("window", window)?);
+        let store = self.store();
+        let found = enter_core(py, || {
+            store.search(&Request {
+                query: &query,
+                limit,
+                session: session.as_deref(),
+                roles: roles.as_ref().map(|roles| roles.iter().map(|role| &**role).collect()),
+                since,
+                until,
+                topics: topics.as_ref().map(|topics| topics.iter().map(|topic| &**topic).collect()),
+                min_score,
+                ranking: Ranking::parse(ranking)?,
+                window,
+                explain,
+            })
+        })?;
+        Ok(found.into_iter().map(StoreHit).collect())
+    }
+
+    /// The segment of an id, if it is in memory.
+    fn get(&self, py: Python<'_>, id: &Bound<'_, PyString>) -> PyResult<Option<Segment>> {
+        let (id, store) = (text_of(id)?, self.store());
+        Ok(enter_core(py, || store.get(&id))?.map(Segment))
+    }
+
+    /// The segments around one in its session, in order and without it.
+    #[pyo3(signature = (id, distance = 2))]
+    fn neighbours(&self, py: Python<'_>, id: &Bound<'_, PyString>, distance: i64) -> PyResult<Vec<Segment>> {
+        let (id, distance, store) = (text_of(id)?, whole("distance", distance)?, self.store());
+        Ok(enter_core(py, || store.neighbours(&id, distance))?.into_iter().map(Segment).collect())
+    }
+
+    /// Everything stored that this store may see, in order, read from disk as it is asked for.
+    fn segments(&self, py: Python<'_>) -> PyResult<Scan> {
+        let store = self.store();
+        Ok(Scan::new(enter_core(py, || store.segments())?))
+    }
+
+    /// The sessions in memory.
+    fn sessions(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let store = self.store();
+        enter_core(py, || store.sessions())
+    }
+
+    /// How much there is.
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let store = self.store();
+        let found = enter_core(py, || store.statistics())?;
+        let stats = PyDict::new(py);
+        stats.set_item("segments", found.segments)?;
+        stats.set_item("passages", found.passages)?;
+        stats.set_item("sessions", found.sessions)?;
+        stats.set_item("evicted", found.evicted)?;
+        stats.set_item("log_bytes", found.log_bytes)?;
+        stats.set_item("log_lines", found.log_lines)?;
+        Ok(stats)
+    }
+
+    /// What was skipped, healed or done without.
+    fn health<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let store = self.store();
+        health(py, &enter_core(py, || store.health())?)
+    }
+
+    /// Take in what other processes wrote; how many segments came.
+    fn refresh(&self, py: Python<'_>) -> PyResult<usize> {
+        let store = self.store();
+        enter_core(py, || store.refresh())
+    }
+
+    /// Write what makes the next start fast. False when nothing could be written.
+    fn snapshot(&self, py: Python<'_>) -> PyResult<bool> {
+        let store = self.store();
+        enter_core(py, || store.snapshot())
+    }
+
+    /// Begin anew in a child process, sharing nothing with the parent.
+    fn reopen(&self, py: Python<'_>) -> PyResult<()> {
+        let settings = self.settings.clone();
+        let fresh = enter_core(py, || store::WarmStore::open(&self.path, settings))?;
+        let old = std::mem::replace(&mut *self.slot(), Arc::new(fresh));
+        // Another thread of the parent may have held its locks when the process forked, so it is never touched again.
+        std::mem::forget(old);
+        Ok(())
+    }
+
+    /// Write what makes the next start fast, and end.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        let store = self.store();
+        enter_core(py, || {
+            store.close();
+            Ok(())
+        })
+    }
+
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        let store = self.store();
+        enter_core(py, || store.len())
+    }
+
+    fn __repr__(&self) -> String {
+        format!("WarmStore({:?}, session_id={:?})", self.path.display().to_string(), self.settings.session)
+    }
+}
+
+/// What became of a record.
+#[pyclass(frozen, module = "memctx._core")]
+pub(crate) struct Added(store::Added);
+
+#[pymethods]
+impl Added {
+    /// The segment it is; None when it was not worth storing.
+    #[getter]
+    fn id(&self) -> Option<&str> {
+        self.0.id.as_deref()
+    }
+
+    /// ``added``, ``duplicate`` or ``noise``.
+    #[getter]
+    fn outcome(&self) -> &'static str {
+        self.0.outcome.name()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Added(outcome={:?}, id={:?})", self.0.outcome.name(), self.0.id)
+    }
+}
+
+/// One result of a search over segments.
+#[pyclass(frozen, module = "memctx._core")]
+pub(crate) struct StoreHit(Found);
+
+#[pymethods]
+impl StoreHit {
+    /// What was found.
+    #[getter]
+    fn segment(&self) -> Segment {
+        Segment(self.0.segment.clone())
+    }
+
+    /// What the results are ordered by.
+    #[getter]
+    fn score(&self) -> f64 {
+        self.0.score
+    }
+
+    /// The cosine, or 0.
+    #[getter]
+    fn vector(&self) -> f64 {
+        self.0.vector
+    }
+
+    /// The BM25 score divided by the best one, or 0.
+    #[getter]
+    fn bm25(&self) -> f64 {
+        self.0.bm25
+    }
+
+    /// The score divided by the weights that contributed: what ``min_score`` is tested on.
+    #[getter]
+    fn r#match(&self) -> f64 {
+        self.0.matched
+    }
+
+    /// 0 when it was found itself, else its distance from the result it stands beside.
+    #[getter]
+    fn distance(&self) -> usize {
+        self.0.distance
+    }
+
+    /// The piece of the content that matched, as start and end of a slice.
+    #[getter]
+    fn passage<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let Found { segment, passage, .. } = &self.0;
+        let start = segment.content[..passage.start].chars().count();
+        let end = start + segment.content[passage.clone()].chars().count();
+        PyTuple::new(py, [start, end])
+    }
+
+    /// How the score came about, where that was asked for.
+    #[getter]
+    fn explanation(&self) -> Option<Explanation> {
+        self.0.explanation.clone().map(Explanation)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("StoreHit(id={:?}, score={:.6}, distance={})", self.0.segment.id, self.0.score, self.0.distance)
+    }
+}
+
+/// A health report as Python sees it.
+pub(crate) fn health<'py>(py: Python<'py>, found: &store::Health) -> PyResult<Bound<'py, PyDict>> {
+    let skipped = PyList::empty(py);
+    for line in &found.skipped {
+        let one = PyDict::new(py);
+        one.set_item("line", line.line)?;
+        one.set_item("offset", line.offset)?;
+        one.set_item("fault", &line.fault)?;
+        skipped.append(one)?;
+    }
+    let health = PyDict::new(py);
+    health.set_item("ok", found.is_ok())?;
+    health.set_item("skipped", skipped)?;
+    health.set_item("skipped_lines", found.skipped_lines)?;
+    health.set_item("healed", found.healed)?;
+    health.set_item("damaged", found.damaged)?;
+    health.set_item("faults", found.faults.iter().collect::<Vec<_>>())?;
+    health.set_item("snapshot", &found.snapshot)?;
+    health.set_item("vectors", &found.vectors)?;
+    health.set_item("read_only", found.is_read_only)?;
+    health.set_item("network", found.network)?;
+    Ok(health)
+}
+
+/// The texts of a list.
+pub(crate) fn all_of<'a>(texts: &'a [Bound<'_, PyString>]) -> PyResult<Vec<std::borrow::Cow<'a, str>>> {
+    texts.iter().map(text_of).collect()
+}
+
+fn whole(name: &str, value: i64) -> PyResult<usize> {
+    usize::try_from(value).map_err(|_| ConfigError::new_err(format!("{name} must be 0 or more, not {value}")))
+}
