@@ -8,6 +8,8 @@ use memctx_core::ingest::{Topics, entities, is_noise, strip_channel_prefix};
 
 const TEXTS: u64 = 500;
 
+type Rule<'a> = &'a dyn Fn(&str) -> usize;
+
 fn texts() -> Vec<(&'static str, Vec<String>)> {
     let corpus = Corpus::new(7);
     let of = |kind| (0..TEXTS).map(|index| corpus.text(kind, index)).collect();
@@ -30,7 +32,7 @@ fn ingest(criterion: &mut Criterion) {
         let text = strip_channel_prefix(text);
         noise(&text) + topics(&text) + entities(&text)
     };
-    let rules: [(&str, &dyn Fn(&str) -> usize); 5] =
+    let rules: [(&str, Rule<'_>); 5] =
         [("strip", &strip), ("noise", &noise), ("topics", &topics), ("entities", &entities), ("all", &all)];
     for (name, rule) in rules {
         let mut group = criterion.benchmark_group(format!("ingest/{name}"));

@@ -221,12 +221,12 @@ class HashEmbedder:
         """One row for each text."""
 
 def strip_channel_prefix(text: str) -> str:
-    """The text without the lines that a chat host added, and without white space around it.
+    r"""The text without the lines that a chat host added, and without white space around it.
 
     Two kinds of line go: those that open with a date in brackets, with or without ``System:`` before it, and headings
     such as ``Sender (untrusted metadata):`` with the JSON below them.
 
-    >>> strip_channel_prefix("System: [2026-02-15 18:49:02 GMT+8] Feishu[main] message\\nhello there")
+    >>> strip_channel_prefix("System: [2026-02-15 18:49:02 GMT+8] Feishu[main] message\nhello there")
     'hello there'
     """
 

@@ -28,7 +28,13 @@ def public_members() -> dict[str, Documented]:
 
 def test_every_public_member_of_the_stub_is_documented() -> None:
     members = public_members()
-    assert {"Hit.score", "Bm25Index.search", "VmemReport.ok", "is_noise", "tokenize"} <= members.keys()
+    assert {
+        "Hit.score",
+        "Bm25Index.search",
+        "VmemReport.ok",
+        "is_noise",
+        "tokenize",
+    } <= members.keys()
     assert [name for name, node in members.items() if not ast.get_docstring(node)] == []
 
 

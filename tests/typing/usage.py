@@ -78,9 +78,7 @@ entity = memctx.ingest.entities("text")[0]
 assert_type(entity, memctx.ingest.Entity)
 assert_type(entity.value, str)
 assert_type(entity.offset, int)
-assert_type(
-    entity.kind, Literal["url", "email", "stock", "amount", "date", "person", "project"]
-)
+assert_type(entity.kind, Literal["url", "email", "stock", "amount", "date", "person", "project"])
 topics = memctx.ingest.Topics()
 topics.add("deploy", ["kubernetes"])
 topics.add("deploy", (word for word in ("helm", "上线")))
