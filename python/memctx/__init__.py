@@ -13,7 +13,7 @@ hash embedding, the VMEM vector format, and the fusion of rankings.
 ['turn-9']
 """
 
-from memctx import fusion, vmem
+from memctx import fusion, ingest, vmem
 from memctx._core import (
     Bm25Index,
     Explanation,
@@ -56,6 +56,7 @@ __all__ = [
     "__version__",
     "estimate_tokens",
     "fusion",
+    "ingest",
     "tokenize",
     "vmem",
 ]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 import pytest
 
-from memctx import Bm25Index, FlatIndex, HashEmbedder, Hit, fusion, tokenize, vmem
+from memctx import Bm25Index, FlatIndex, HashEmbedder, Hit, fusion, ingest, tokenize, vmem
 
 from . import twins
 
@@ -129,6 +129,20 @@ def test_the_tokenizer_serves_many_threads() -> None:
     assert all(together(work))
 
 
+def test_topics_grow_while_others_read() -> None:
+    """However many threads add topics, none is lost and a topic is known by the next call."""
+    topics = ingest.Topics()
+
+    def work(thread: int) -> None:
+        for number in range(20):
+            name = f"{thread}-{number}"
+            topics.add(name, [f"word{name}x"])
+            assert topics.of(f"the code of Word{name}X") == ["programming", name]
+
+    together(work)
+    assert len(topics.names()) == 12 + THREADS * 20
+
+
 def test_a_document_is_never_missing_while_it_is_replaced() -> None:
     """Whoever searches meanwhile finds the old document or the new one."""
     index = Bm25Index()
@@ -241,6 +255,14 @@ def test_adding_texts_releases_the_interpreter() -> None:
     index = Bm25Index()
     assert lets_others_run(lambda size: index.add("a", TEXT * size))
     assert lets_others_run(lambda size: index.add_many([("a", TEXT)] * size))
+
+
+@measured
+def test_the_rules_of_ingest_release_the_interpreter() -> None:
+    """Others run while a text is read by the rules of ingest."""
+    topics = ingest.Topics()
+    assert lets_others_run(lambda size: topics.of(TEXT * size))
+    assert lets_others_run(lambda size: ingest.entities(TEXT * size))
 
 
 @measured

@@ -26,21 +26,23 @@ PUBLIC = {
         "__version__",
         "estimate_tokens",
         "fusion",
+        "ingest",
         "tokenize",
         "vmem",
     ],
     "memctx.fusion": ["blend", "decay", "mmr", "normalize", "threshold"],
+    "memctx.ingest": ["Entity", "Topics", "entities", "is_noise", "strip_channel_prefix"],
     "memctx.vmem": ["VmemReport", "append", "read", "verify", "write"],
 }
 
 
 def test_public_names_are_pinned() -> None:
-    modules = (memctx, memctx.fusion, memctx.vmem)
+    modules = (memctx, memctx.fusion, memctx.ingest, memctx.vmem)
     assert {module.__name__: module.__all__ for module in modules} == PUBLIC
 
 
 def test_every_public_name_exists_and_is_documented() -> None:
-    for module in (memctx, memctx.fusion, memctx.vmem):
+    for module in (memctx, memctx.fusion, memctx.ingest, memctx.vmem):
         for name in module.__all__:
             value = getattr(module, name)
             assert isinstance(value, str) or inspect.getdoc(value), f"{module.__name__}.{name}"

@@ -71,6 +71,20 @@ assert_type(memctx.HashEmbedder(dim=64).dim, int)
 assert_type(embedder.embed("text"), NDArray[np.float32])
 assert_type(embedder.embed_many(text for text in ("a", "b")), NDArray[np.float32])
 
+# before a message is stored
+assert_type(memctx.ingest.strip_channel_prefix("text"), str)
+assert_type(memctx.ingest.is_noise("text"), bool)
+entity = memctx.ingest.entities("text")[0]
+assert_type(entity, memctx.ingest.Entity)
+assert_type(entity.value, str)
+assert_type(entity.offset, int)
+assert_type(entity.kind, Literal["url", "email", "stock", "amount", "date", "person", "project"])
+topics = memctx.ingest.Topics()
+topics.add("deploy", ["kubernetes"])
+topics.add("deploy", (word for word in ("helm", "上线")))
+assert_type(topics.names(), list[str])
+assert_type(topics.of("text"), list[str])
+
 # vectors on disk
 path = Path("vectors.bin")
 memctx.vmem.write(path, ["a", "b"], matrix)

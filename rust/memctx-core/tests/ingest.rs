@@ -254,7 +254,7 @@ fn a_topic_that_cannot_be_is_refused_whole() {
 
 #[test]
 fn no_more_entities_are_kept_than_said() {
-    let text: String = (100_000..200_000).map(|code| format!("{code} FooBar ")).collect();
+    let text = (100_000..200_000).map(|code| code.to_string()).collect::<Vec<_>>().join(" FooBar ");
     let found = entities(&text);
     assert_eq!(found.len(), MOST_ENTITIES);
     assert!(found.iter().all(|entity| entity.kind == EntityKind::Stock));

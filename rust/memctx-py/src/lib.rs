@@ -14,6 +14,7 @@ mod flat;
 mod fusion;
 mod hash;
 mod hit;
+mod ingest;
 mod scan;
 mod segment;
 mod spelling;
@@ -41,6 +42,7 @@ mod _core {
     #[pymodule_export]
     use crate::hit::Hit;
     #[pymodule_export]
+    use crate::ingest::{Entity, Topics, entities, is_noise, strip_channel_prefix};
     use crate::scan::{ColdStore, Scan};
     #[pymodule_export]
     use crate::segment::Segment;

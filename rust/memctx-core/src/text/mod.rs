@@ -17,6 +17,7 @@ pub(crate) use class::is_js_space;
 pub(crate) use edge::{ends_word, trim_js};
 pub(crate) use hash_form::hash_form;
 pub(crate) use script::has_case_beyond_ascii;
+pub(crate) use swar::ascii_run;
 pub use term::Term;
 pub use tokenizer::{Mode, for_each_token};
 pub use tokens::{Estimator, utf16_len};

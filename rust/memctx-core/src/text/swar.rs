@@ -5,7 +5,7 @@ const HIGH: u64 = 0x80 * ONES;
 
 /// How many of the next eight bytes are ASCII, up to the first that is not.
 #[inline]
-pub(super) fn ascii_run(bytes: &[u8]) -> usize {
+pub(crate) fn ascii_run(bytes: &[u8]) -> usize {
     run(!load(bytes) & HIGH).min(bytes.len())
 }
 

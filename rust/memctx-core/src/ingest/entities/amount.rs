@@ -2,32 +2,33 @@
 
 use std::ops::Range;
 
-use memchr::{memchr_iter, memchr2_iter};
+use memchr::memchr_iter;
 
+use super::mark::Mark;
 use super::run::{is_digit, run_after, run_before};
 use crate::text::is_js_space;
 
 const MYRIADS: [char; 2] = ['万', '亿'];
 
 /// A number behind `¥`, or before 元 or 块; in both cases 万 or 亿 may stand behind the number.
-pub(super) fn yuan(text: &str) -> impl Iterator<Item = Range<usize>> {
-    let bytes = text.as_bytes();
+pub(super) fn yuan(text: &str, marks: &[Mark]) -> impl Iterator<Item = Range<usize>> {
     let mut done = 0;
-    // The bytes that the signs begin with.
-    memchr2_iter(0xC2, 0xE5, bytes).filter_map(move |sign| {
-        let rest = &text[sign..];
-        let amount = if let Some(number) = rest.strip_prefix('¥') {
-            let length = number_length(number.as_bytes());
-            let behind = &number[length..];
-            let myriad = behind.len() - behind.strip_prefix(MYRIADS).unwrap_or(behind).len();
-            (length > 0).then_some(sign..sign + '¥'.len_utf8() + length + myriad)
-        } else if rest.starts_with(['元', '块']) {
-            let front = &text[done..sign];
-            let number_end = done + front.strip_suffix(MYRIADS).unwrap_or(front).len();
-            let start = number_start(bytes, number_end, done);
-            (start < number_end).then_some(start..sign + '元'.len_utf8())
-        } else {
-            None
+    marks.iter().filter_map(move |&Mark { at, sign }| {
+        let amount = match sign {
+            '¥' => {
+                let number = &text[at + sign.len_utf8()..];
+                let length = number_length(number.as_bytes());
+                let behind = &number[length..];
+                let myriad = behind.len() - behind.strip_prefix(MYRIADS).unwrap_or(behind).len();
+                (length > 0).then_some(at..at + sign.len_utf8() + length + myriad)
+            }
+            '元' | '块' => {
+                let front = &text[done..at];
+                let end = done + front.strip_suffix(MYRIADS).unwrap_or(front).len();
+                let start = number_start(text.as_bytes(), end, done);
+                (start < end).then_some(start..at + sign.len_utf8())
+            }
+            _ => None,
         }?;
         done = amount.end;
         Some(amount)

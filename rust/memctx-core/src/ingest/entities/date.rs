@@ -2,15 +2,11 @@
 
 use std::ops::Range;
 
-use memchr::{memchr2_iter, memmem};
-
+use super::mark::Mark;
 use super::run::{is_digit, run_after, run_before};
 
 const YEAR_DIGITS: usize = 4;
 const MOST_DAY_DIGITS: usize = 2;
-/// What the relative dates end with, and what stands before it.
-const RELATIVE: [(&str, &[&str]); 3] =
-    [("天", &["今", "昨", "明", "前", "后"]), ("周", &["上", "下"]), ("月", &["上个", "下个"])];
 
 /// `2026-02-15` and `2026/2/15`: the last four digits of a run, then one or two digits, twice.
 pub(super) fn plain(text: &str, digits: &[Range<usize>]) -> impl Iterator<Item = Range<usize>> {
@@ -32,26 +28,30 @@ pub(super) fn plain(text: &str, digits: &[Range<usize>]) -> impl Iterator<Item =
 }
 
 /// `2026年2月15日`, with 号 for 日.
-pub(super) fn chinese(text: &str) -> impl Iterator<Item = Range<usize>> {
+pub(super) fn chinese(text: &str, marks: &[Mark]) -> impl Iterator<Item = Range<usize>> {
     let bytes = text.as_bytes();
-    memmem::find_iter(bytes, "年").filter_map(move |year_end| {
-        let start = run_before(bytes, year_end, year_end.saturating_sub(YEAR_DIGITS), is_digit);
-        let month_end = short_number(bytes, year_end + "年".len())?;
-        if start == year_end || !text[month_end..].starts_with('月') {
+    marks.iter().filter(|mark| mark.sign == '年').filter_map(move |year| {
+        let start = run_before(bytes, year.at, year.at.saturating_sub(YEAR_DIGITS), is_digit);
+        let month = short_number(bytes, year.at + "年".len())?;
+        if start == year.at || !text[month..].starts_with('月') {
             return None;
         }
-        let day_end = short_number(bytes, month_end + "月".len())?;
-        text[day_end..].starts_with(['日', '号']).then_some(start..day_end + "日".len())
+        let day = short_number(bytes, month + "月".len())?;
+        text[day..].starts_with(['日', '号']).then_some(start..day + "日".len())
     })
 }
 
 /// 今天, 上周 and their like.
-pub(super) fn relative(text: &str) -> impl Iterator<Item = Range<usize>> {
-    // The bytes that the endings begin with.
-    memchr2_iter(0xE5, 0xE6, text.as_bytes()).filter_map(|at| {
-        let (ending, starts) = RELATIVE.iter().find(|(ending, _)| text[at..].starts_with(ending))?;
+pub(super) fn relative(text: &str, marks: &[Mark]) -> impl Iterator<Item = Range<usize>> {
+    marks.iter().filter_map(|&Mark { at, sign }| {
+        let starts: &[&str] = match sign {
+            '天' => &["今", "昨", "明", "前", "后"],
+            '周' => &["上", "下"],
+            '月' => &["上个", "下个"],
+            _ => return None,
+        };
         let start = starts.iter().find(|start| text[..at].ends_with(*start))?;
-        Some(at - start.len()..at + ending.len())
+        Some(at - start.len()..at + sign.len_utf8())
     })
 }
 

@@ -3,6 +3,7 @@
 mod address;
 mod amount;
 mod date;
+mod mark;
 mod name;
 mod run;
 mod stock;
@@ -78,6 +79,7 @@ pub fn entities(text: &str) -> Vec<Entity> {
     let without_urls = blank(text, address::urls(text));
     let blanked = blank(&without_urls, address::emails(&without_urls));
     let blanked = &*blanked;
+    let marks = mark::marks(blanked);
     let digits = run::digit_runs(blanked);
 
     let mut found = Found::default();
@@ -85,12 +87,12 @@ pub fn entities(text: &str) -> Vec<Entity> {
     found.add(EntityKind::Email, text, address::emails(text));
     found.add(EntityKind::Stock, blanked, stock::codes(blanked, &digits));
     found.add(EntityKind::Stock, blanked, stock::tickers(blanked));
-    found.add(EntityKind::Amount, blanked, amount::yuan(blanked));
+    found.add(EntityKind::Amount, blanked, amount::yuan(blanked, &marks));
     found.add(EntityKind::Amount, blanked, amount::dollars(blanked));
     found.add(EntityKind::Date, blanked, date::plain(blanked, &digits));
-    found.add(EntityKind::Date, blanked, date::chinese(blanked));
-    found.add(EntityKind::Date, blanked, date::relative(blanked));
-    found.add_named(EntityKind::Person, blanked, name::people(blanked));
+    found.add(EntityKind::Date, blanked, date::chinese(blanked, &marks));
+    found.add(EntityKind::Date, blanked, date::relative(blanked, &marks));
+    found.add_named(EntityKind::Person, blanked, name::people(blanked, &marks));
     found.add(EntityKind::Project, blanked, name::paths(blanked));
     found.add(EntityKind::Project, blanked, name::camel_case(blanked));
     found.list

@@ -5,65 +5,37 @@ use std::ops::{Range, RangeInclusive};
 
 use memchr::memchr_iter;
 
+use super::mark::Mark;
 use super::run::{is_word, run_after, run_before};
 use crate::text::is_js_space;
 
 const NAME_CHARS: RangeInclusive<usize> = 2..=4;
 const HUMPS: RangeInclusive<usize> = 2..=5;
 
-/// Where a cue stands, and the two to four Chinese characters behind it.
-pub(super) fn people(text: &str) -> impl Iterator<Item = (usize, Range<usize>)> {
-    let mut at = 0;
-    iter::from_fn(move || {
-        while let Some(cue) = next_cue(text, at) {
-            let behind = &text[cue.end..];
-            let name = behind.trim_start_matches(is_js_space);
-            let start = text.len() - name.len();
-            let chars = name.chars().take(*NAME_CHARS.end()).take_while(|c| is_name_char(*c));
-            let (count, length) = chars.fold((0, 0), |(count, length), c| (count + 1, length + c.len_utf8()));
-            if NAME_CHARS.contains(&count) {
-                at = start + length;
-                return Some((cue.start, start..at));
-            }
-            // A cue may begin within one that no name follows.
-            at = cue.start + text[cue.start..].chars().next().map_or(1, char::len_utf8);
+/// Where a word stands that a name follows, and the two to four Chinese characters behind it.
+pub(super) fn people(text: &str, marks: &[Mark]) -> impl Iterator<Item = (usize, Range<usize>)> {
+    let mut done = 0;
+    marks.iter().filter_map(move |mark| {
+        if mark.at < done {
+            return None;
         }
-        None
+        let name = cue_removed(&text[mark.at..])?.trim_start_matches(is_js_space);
+        let chars = name.chars().take(*NAME_CHARS.end()).take_while(|c| is_name_char(*c));
+        let (count, length) = chars.fold((0, 0), |(count, length), c| (count + 1, length + c.len_utf8()));
+        if !NAME_CHARS.contains(&count) {
+            return None;
+        }
+        let start = text.len() - name.len();
+        done = start + length;
+        Some((mark.at, start..done))
     })
 }
 
-/// The first cue at `from` or behind it.
-fn next_cue(text: &str, from: usize) -> Option<Range<usize>> {
-    let bytes = text.as_bytes();
-    let mut at = from;
-    while let Some(&first) = bytes.get(at) {
-        let length = match first {
-            b'@' => 1,
-            b'c' if bytes.get(at + 1) == Some(&b'c') => 2,
-            // The bytes that Chinese cues begin with.
-            0xE5..=0xE9 => chinese_cue(&text[at..]),
-            _ => 0,
-        };
-        if length > 0 {
-            return Some(at..at + length);
-        }
-        at += if first.is_ascii() { 1 } else { first.leading_ones() as usize };
-    }
-    None
-}
-
-/// Length of the cue that a text opens with, 0 when there is none.
-fn chinese_cue(text: &str) -> usize {
-    let mut chars = text.chars();
-    match (chars.next(), chars.next()) {
-        (Some('找' | '问' | '跟' | '给' | '叫' | '是' | '让' | '请'), _) => 3,
-        (Some('联'), Some('系'))
-        | (Some('通'), Some('知'))
-        | (Some('告'), Some('诉'))
-        | (Some('转'), Some('告'))
-        | (Some('抄'), Some('送')) => 6,
-        _ => 0,
-    }
+/// What follows the cue that a text opens with.
+fn cue_removed(text: &str) -> Option<&str> {
+    let short = ['@', '找', '问', '跟', '给', '叫', '是', '让', '请'];
+    let long = ["联系", "通知", "告诉", "转告", "抄送", "cc"];
+    text.strip_prefix(short).or_else(|| long.iter().find_map(|cue| text.strip_prefix(cue)))
 }
 
 fn is_name_char(c: char) -> bool {
@@ -91,15 +63,30 @@ pub(super) fn camel_case(text: &str) -> impl Iterator<Item = Range<usize>> {
     let bytes = text.as_bytes();
     let mut at = 0;
     iter::from_fn(move || {
-        while at < bytes.len() {
-            let start = at + bytes[at..].iter().position(|&byte| is_word(byte))?;
-            at = run_after(bytes, start, is_word);
+        while let Some(joint) = next_joint(bytes, at) {
+            let start = run_before(bytes, joint, at, is_word);
+            at = run_after(bytes, joint, is_word);
             if HUMPS.contains(&humps(&bytes[start..at])) {
                 return Some(start..at);
             }
         }
         None
     })
+}
+
+/// The first small letter at `from` or behind it that a capital follows.
+fn next_joint(bytes: &[u8], from: usize) -> Option<usize> {
+    let is_joint = |(left, right): (&u8, &u8)| left.is_ascii_lowercase() & right.is_ascii_uppercase();
+    let mut at = from;
+    // Most blocks have none; without branches the compiler compares all of a block at once.
+    while let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk::<33>()) {
+        if block.iter().zip(&block[1..]).fold(false, |any, pair| any | is_joint(pair)) {
+            break;
+        }
+        at += block.len() - 1;
+    }
+    let rest = bytes.get(at..)?;
+    rest.iter().zip(rest.get(1..)?).position(is_joint).map(|found| at + found)
 }
 
 /// How many humps a word is made of; 0 when it holds anything else.

@@ -31,10 +31,21 @@ pub(super) fn digit_runs(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let mut runs = Vec::new();
     let mut at = 0;
-    while let Some(length) = bytes[at..].iter().position(u8::is_ascii_digit) {
-        let start = at + length;
+    while let Some(start) = next_digit(bytes, at) {
         at = run_after(bytes, start, is_digit);
         runs.push(start..at);
     }
     runs
+}
+
+fn next_digit(bytes: &[u8], from: usize) -> Option<usize> {
+    let mut at = from;
+    // Most blocks have none; without branches the compiler compares all of a block at once.
+    while let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk::<32>()) {
+        if block.iter().fold(false, |any, &byte| any | is_digit(byte)) {
+            break;
+        }
+        at += block.len();
+    }
+    bytes.get(at..)?.iter().position(u8::is_ascii_digit).map(|found| at + found)
 }
