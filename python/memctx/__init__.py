@@ -15,11 +15,16 @@ hash embedding, the VMEM vector format, and the fusion of rankings.
 
 from memctx import fusion, ingest, vmem
 from memctx._core import (
+    Added,
     Bm25Index,
+    ColdStore,
     Explanation,
     FlatIndex,
     HashEmbedder,
     Hit,
+    Segment,
+    StoreHit,
+    WarmStore,
     __version__,
     estimate_tokens,
     tokenize,
@@ -38,7 +43,9 @@ from memctx.errors import (
 )
 
 __all__ = [
+    "Added",
     "Bm25Index",
+    "ColdStore",
     "ConfigError",
     "CorruptStoreError",
     "DimensionMismatchError",
@@ -49,10 +56,13 @@ __all__ = [
     "Hit",
     "MemctxError",
     "MessageShapeError",
+    "Segment",
     "StoreError",
+    "StoreHit",
     "StoreLockedError",
     "UnsupportedVersionError",
     "VectorError",
+    "WarmStore",
     "__version__",
     "estimate_tokens",
     "fusion",

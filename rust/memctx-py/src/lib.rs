@@ -43,6 +43,7 @@ mod _core {
     use crate::hit::Hit;
     #[pymodule_export]
     use crate::ingest::{Entity, Topics, entities, is_noise, strip_channel_prefix};
+    #[pymodule_export]
     use crate::scan::{ColdStore, Scan};
     #[pymodule_export]
     use crate::segment::Segment;

@@ -1,0 +1,26 @@
+"""Open a store afresh and print ``rec TOKEN`` for every record in it.
+
+    python verify.py DIRECTORY
+"""
+
+import hashlib
+import os
+import sys
+
+import memctx
+
+
+def main(path: str) -> None:
+    if not os.path.isdir(path):
+        return
+    store = memctx.WarmStore(path, session_id="crash", max_segments=1_000_000)
+    for segment in store.segments():
+        token = segment.metadata["token"]
+        digest = hashlib.sha256(segment.content.encode()).hexdigest()[:12]
+        print("rec", token if token.endswith(digest) else f"damaged-{segment.id}")
+    hits = store.search("deploy failed", limit=5)
+    if len(store) and not hits:
+        sys.exit("nothing is found in a store that is not empty")
+
+
+main(sys.argv[1])
