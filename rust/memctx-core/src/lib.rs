@@ -5,6 +5,7 @@ pub mod bm25;
 mod error;
 mod explanation;
 pub mod fusion;
+pub mod ingest;
 mod roster;
 pub mod text;
 mod topk;

@@ -14,6 +14,7 @@ mod flat;
 mod fusion;
 mod hash;
 mod hit;
+mod redact;
 mod spelling;
 mod text;
 mod vmem;
@@ -37,6 +38,8 @@ mod _core {
     use crate::hash::HashEmbedder;
     #[pymodule_export]
     use crate::hit::Hit;
+    #[pymodule_export]
+    use crate::redact::{Masked, Redactor};
     #[pymodule_export]
     use crate::text::{estimate_tokens, tokenize};
     #[pymodule_export]
