@@ -15,6 +15,7 @@ mod fusion;
 mod hash;
 mod hit;
 mod ingest;
+mod redact;
 mod scan;
 mod segment;
 mod spelling;
@@ -43,6 +44,8 @@ mod _core {
     use crate::hit::Hit;
     #[pymodule_export]
     use crate::ingest::{Entity, Topics, entities, is_noise, strip_channel_prefix};
+    #[pymodule_export]
+    use crate::redact::{Masked, Redactor};
     #[pymodule_export]
     use crate::scan::{ColdStore, Scan};
     #[pymodule_export]

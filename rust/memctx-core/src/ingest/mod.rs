@@ -10,4 +10,5 @@ mod topics;
 pub use entities::{Entity, EntityKind, MOST_ENTITIES, entities};
 pub use noise::is_noise;
 pub use prefix::strip_channel_prefix;
+pub use redact::{Masked, Redaction, Redactor};
 pub use topics::Topics;

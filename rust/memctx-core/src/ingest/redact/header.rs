@@ -1,0 +1,162 @@
+//! Credentials in HTTP headers: `Authorization`, `Bearer`, `Basic`, cookies.
+
+use super::key;
+use super::pem::decode;
+use super::span::{Rank, Span};
+use super::value::{Proof, is_placeholder, is_secret};
+use super::wordy::looks_random;
+
+/// A header's value is looked at so far.
+const LONGEST: usize = 8192;
+
+/// Words before the credential in an `Authorization` header.
+const SCHEMES: &[&str] = &[
+    "bearer", "basic", "token", "apikey", "api-key", "api_key", "negotiate", "ntlm", "ssws", "geniekey", "splunk", "key", "jwt",
+    "oauth", "bot", "discordbot", "sso-key", "apitoken", "user-token", "kakaoak", "zoho-oauthtoken", "klaviyo-api-key", "flyv1",
+    "deepl-auth-key", "custom", "sharedkey", "sharedaccesssignature",
+];
+
+/// Parameters of longer schemes that hold a secret.
+const PARAMETERS: &[&str] = &["response=", "signature=", "mac=", "oauth_token=", "oauth_signature=", "sig=", "token=", "credential="];
+
+fn span(start: usize, end: usize, kind: &'static str) -> Span<'static> {
+    Span { start, end, kind, rank: Rank::Structure }
+}
+
+fn in_credential(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-._~+/=:%|!$*@#&^".contains(&byte)
+}
+
+fn word_len(text: &[u8], in_word: impl Fn(u8) -> bool) -> usize {
+    text.iter().take(LONGEST).take_while(|byte| in_word(**byte)).count()
+}
+
+/// What `Authorization` and `Proxy-Authorization` hold. The anchor is the word `authorization`.
+pub(super) fn authorization<'k>(text: &[u8], anchor_end: usize, spans: &mut Vec<Span<'k>>) {
+    let Some(mut at) = separator(text, anchor_end) else { return };
+    let line = line_end(text, at);
+    let scheme = word_len(&text[at..line], |byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+    let word = &text[at..at + scheme];
+    let spaced = text.get(at + scheme) == Some(&b' ');
+    if spaced && word.to_ascii_lowercase().starts_with(b"aws4-hmac") || spaced && is_any(word, &["digest", "hawk", "oauth", "signature"]) {
+        return parameters(&text[..line], at + scheme, spans);
+    }
+    if spaced && is_any(word, SCHEMES) {
+        at += scheme + word_len(&text[at + scheme..line], |byte| byte == b' ');
+        let id = word_len(&text[at..line], |byte| byte.is_ascii_alphanumeric());
+        if is_any(word, &["basic"]) && text.get(at + id) == Some(&b' ') {
+            return;
+        }
+    } else if spaced && scheme < 12 && !looks_random(word) && !text[at..line].starts_with(b"ey") {
+        return;
+    }
+    let end = at + trimmed(&text[at..at + word_len(&text[at..line], in_credential)]).len();
+    let value = &text[at..end];
+    let is_short = value.len() < 6 || (value.len() < 16 && !looks_random(value));
+    if !is_short && !is_placeholder(value) && (looks_random(value) || is_any(word, &["basic"])) {
+        spans.push(span(at, end, "authorization"));
+    }
+}
+
+fn parameters(line: &[u8], from: usize, spans: &mut Vec<Span<'_>>) {
+    for name in PARAMETERS {
+        let lower = line[from..].to_ascii_lowercase();
+        let Some(found) = memchr::memmem::find(&lower, name.as_bytes()) else { continue };
+        let start = from + found + name.len();
+        let start = start + usize::from(line.get(start) == Some(&b'"'));
+        let end = start + word_len(&line[start..], |byte| in_credential(byte) && byte != b',');
+        if end - start >= 8 && !is_placeholder(&line[start..end]) {
+            spans.push(span(start, end, "authorization"));
+        }
+    }
+}
+
+/// What follows `Bearer` in any case, anywhere.
+pub(super) fn bearer(text: &[u8], anchor_end: usize) -> Option<Span<'static>> {
+    let start = anchor_end + gap(&text[anchor_end..])?;
+    let end = start + trimmed(&text[start..start + word_len(&text[start..], in_credential)]).len();
+    let value = &text[start..end];
+    let enough = value.len() >= 16 && looks_random(value) && !is_placeholder(value);
+    enough.then(|| span(start, end, "bearer_token"))
+}
+
+/// What follows `Basic`, if it is `user:password` in base64.
+pub(super) fn basic(text: &[u8], anchor_end: usize) -> Option<Span<'static>> {
+    let start = anchor_end + gap(&text[anchor_end..])?;
+    let len = word_len(&text[start..], |byte| byte.is_ascii_alphanumeric() || b"+/=-_".contains(&byte));
+    if len < 12 {
+        return None;
+    }
+    let plain = decode(&text[start..start + len]);
+    let shown = plain.iter().all(|byte| (0x20..0x7F).contains(byte)) && plain.contains(&b':');
+    (shown && !is_placeholder(&text[start..start + len])).then(|| span(start, start + len, "basic_auth"))
+}
+
+/// White space, or `%20` or `+`, between a scheme and its credential.
+fn gap(rest: &[u8]) -> Option<usize> {
+    let blank = rest.iter().take(4).take_while(|byte| b" \t+:=".contains(byte)).count();
+    let blank = if rest.starts_with(b"%20") { 3 } else { blank };
+    let quote = rest.get(blank).is_some_and(|byte| b"\"'`".contains(byte));
+    (blank > 0).then_some(blank + usize::from(quote))
+}
+
+/// The cookies of a `Cookie` or `Set-Cookie` header.
+pub(super) fn cookies<'k>(text: &[u8], anchor_end: usize, spans: &mut Vec<Span<'k>>) {
+    let Some(start) = separator(text, anchor_end) else { return };
+    let mut at = start;
+    let end = line_end(text, start);
+    while at < end {
+        let pair_end = at + text[at..end].iter().position(|byte| *byte == b';').unwrap_or(end - at);
+        let pair = &text[at..pair_end];
+        if let Some(equals) = memchr::memchr(b'=', pair) {
+            let lead = word_len(pair, |byte| byte == b' ');
+            let name = &pair[lead.min(equals)..equals];
+            let value = trimmed(&pair[equals + 1..]);
+            if is_session(name, value) {
+                spans.push(span(at + equals + 1, at + equals + 1 + value.len(), "cookie"));
+            }
+        }
+        at = pair_end + 1;
+    }
+}
+
+fn is_session(name: &[u8], value: &[u8]) -> bool {
+    const ATTRIBUTES: [&str; 7] = ["expires", "path", "domain", "max-age", "samesite", "priority", "httponly"];
+    if is_any(name, &ATTRIBUTES) || is_placeholder(value) || value.len() < 6 || name.contains(&b' ') {
+        return false;
+    }
+    let lower = name.to_ascii_lowercase();
+    let telling = ["sess", "sid", "auth", "token", "jwt", "csrf", "xsrf", "remember", "login", "key", "secret", "user"]
+        .iter()
+        .any(|word| memchr::memmem::find(&lower, word.as_bytes()).is_some());
+    let named = key::named(name).is_some_and(|named| is_secret(value, named.proof));
+    named || (telling && is_secret(value, Proof::Password)) || (value.len() >= 16 && looks_random(value))
+}
+
+/// Where the value of a header begins, behind its name: `:`, `=`, quotes and brackets around the name.
+fn separator(text: &[u8], name_end: usize) -> Option<usize> {
+    let rest = &text[name_end..];
+    let closing = rest.iter().take(6).take_while(|byte| b"\"'`]\\ ".contains(byte)).count();
+    let sign = rest.get(closing).filter(|byte| b":=,".contains(byte))?;
+    let is_call = *sign == b',' && closing == 0;
+    let after = &rest[closing + 1..];
+    let lead = after.iter().take(12).take_while(|byte| b" \t\"'`\\>".contains(byte)).count();
+    let lead = if after[lead..].starts_with(b"f\"") || after[lead..].starts_with(b"f'") { lead + 2 } else { lead };
+    (!is_call).then_some(name_end + closing + 1 + lead)
+}
+
+fn line_end(text: &[u8], start: usize) -> usize {
+    let limit = text.len().min(start + LONGEST);
+    let stop = |at: &usize| b"\n\r\"'`<".contains(&text[*at]) || text[*at] == b'\\' || text[*at] >= 0x80;
+    (start..limit).find(stop).unwrap_or(limit)
+}
+
+/// Without the punctuation that ends a sentence or a clause.
+fn trimmed(value: &[u8]) -> &[u8] {
+    let tail = value.iter().rev().take_while(|byte| b".,;:!*&".contains(byte)).count();
+    &value[..value.len() - tail]
+}
+
+fn is_any(word: &[u8], list: &[&str]) -> bool {
+    list.iter().any(|entry| word.eq_ignore_ascii_case(entry.as_bytes()))
+}

@@ -1,0 +1,109 @@
+//! A rule that is a pattern: where it may begin, what it looks like, which part of it goes.
+
+use std::sync::OnceLock;
+
+use regex::bytes::{Regex, RegexBuilder};
+
+use super::span::{Rank, Span};
+use super::value::{Proof, is_placeholder, is_secret};
+use super::wordy::looks_random;
+
+/// What the part that goes must show beyond matching.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Judge {
+    /// That it is no placeholder.
+    Shape,
+    /// That it is not made of words either.
+    Drawn,
+    /// That it is a secret, by the measure of named values.
+    Named(Proof),
+}
+
+/// One pattern. Group 1 is what goes, or the whole match where there is no group.
+#[derive(Debug)]
+pub(super) struct Rule {
+    /// What the mask says.
+    pub(super) kind: &'static str,
+    /// Literals, in any case: one of them stands in every match.
+    pub(super) anchors: &'static [&'static str],
+    /// The pattern, in the part of the syntax that all regex engines share, ASCII only.
+    pub(super) pattern: &'static str,
+    /// How many bytes of the token may stand before the anchor.
+    pub(super) back: usize,
+    pub(super) judge: Judge,
+    pub(super) rank: Rank,
+}
+
+/// A rule and its compiled pattern, made when the first candidate turns up.
+pub(super) struct Compiled {
+    pub(super) rule: &'static Rule,
+    regex: OnceLock<Regex>,
+}
+
+/// How far behind an anchor a match may reach.
+const REACH: usize = 1 << 14;
+
+impl Compiled {
+    pub(super) fn new(rule: &'static Rule) -> Self {
+        Self { rule, regex: OnceLock::new() }
+    }
+
+    /// The span that the rule finds around an anchor.
+    pub(super) fn check(&self, text: &[u8], anchor: usize) -> Option<Span<'static>> {
+        let run = text[..anchor].iter().rev().take(self.rule.back).take_while(|byte| in_token(**byte)).count();
+        let start = behind_escape(text, anchor - run);
+        if !begins_token(text, start) {
+            return None;
+        }
+        let groups = self.regex().captures(&text[start..text.len().min(anchor + REACH)])?;
+        let part = groups.get(1).or_else(|| groups.get(0))?;
+        let is_secret = match self.rule.judge {
+            Judge::Shape => !is_placeholder(part.as_bytes()),
+            Judge::Drawn => !is_placeholder(part.as_bytes()) && looks_random(part.as_bytes()),
+            Judge::Named(proof) => is_secret(part.as_bytes(), proof),
+        };
+        is_secret.then(|| Span {
+            start: start + part.start(),
+            end: start + part.end(),
+            kind: self.rule.kind,
+            rank: self.rule.rank,
+        })
+    }
+
+    fn regex(&self) -> &Regex {
+        self.regex.get_or_init(|| {
+            RegexBuilder::new(&format!("^(?:{})", self.rule.pattern))
+                .unicode(false)
+                .size_limit(1 << 22)
+                .build()
+                .expect("the patterns of this crate compile, as a test shows")
+        })
+    }
+}
+
+/// Behind the letter of `\n` or its kin, if that is what stands here.
+pub(super) fn behind_escape(text: &[u8], at: usize) -> usize {
+    let escaped = at > 0 && text[at - 1] == b'\\' && text.get(at).is_some_and(|byte| b"nrt".contains(byte));
+    at + usize::from(escaped)
+}
+
+/// What the part of a token before its sign is made of.
+fn in_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"+/_~.-".contains(&byte)
+}
+
+/// Whether what stands here is not the middle of a word. An escape (`\n`, `%3D`, a colour code) before it is none of it.
+pub(super) fn begins_token(text: &[u8], at: usize) -> bool {
+    let before = |back: usize| at.checked_sub(back).map_or(b' ', |at| text[at]);
+    let last = before(1);
+    if !last.is_ascii_alphanumeric() || text.get(at).is_some_and(|byte| !byte.is_ascii_alphanumeric()) {
+        return true;
+    }
+    let is_escape = b"nrt".contains(&last) && before(2) == b'\\';
+    let is_percent = before(3) == b'%' && last.is_ascii_hexdigit() && before(2).is_ascii_hexdigit();
+    let is_colour = last == b'm' && {
+        let digits = (2..8).take_while(|&back| before(back).is_ascii_digit() || before(back) == b';').count();
+        before(2 + digits) == b'['
+    };
+    is_escape || is_percent || is_colour
+}

@@ -1,0 +1,163 @@
+//! One pass over the text for the words that secrets stand with; each is then looked at where it stands.
+
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+
+use super::command::COMMANDS;
+use super::key::Named;
+use super::prose::FOREIGN;
+use super::rule::Compiled;
+use super::span::{MARK, Span};
+use super::token::TOKENS;
+use super::{assignment, discord, header, pem, pgpass, prose, url};
+
+/// What an anchor calls for.
+#[derive(Clone, Copy, Debug)]
+enum Check {
+    /// A pattern of the tables, by number, and whether the anchor's case must match.
+    Pattern(usize, bool),
+    /// A name with a value.
+    Name,
+    /// A naming word of another script.
+    Foreign(Named),
+    Armour,
+    Putty,
+    EncodedPem,
+    WebKey,
+    UserInfo,
+    DataSource,
+    PgPass,
+    Authorization,
+    Bearer,
+    Basic,
+    Cookie,
+    /// A mask written before: nothing in it counts.
+    Mark,
+}
+
+/// Pieces of names that secrets have.
+const NAMES: &[&str] = &["pass", "pwd", "secret", "token", "key", "auth", "cred", "psk", "pw", "jwt", "sessid", "sessionid"];
+
+const STRUCTURES: &[(&str, Check)] = &[
+    ("PRIVATE KEY", Check::Armour),
+    ("Private-Lines:", Check::Putty),
+    ("LS0tLS1CRUdJTi", Check::EncodedPem),
+    ("\"kty\"", Check::WebKey),
+    ("://", Check::UserInfo),
+    ("@tcp(", Check::DataSource),
+    ("@unix(", Check::DataSource),
+    (":5432:", Check::PgPass),
+    (":5433:", Check::PgPass),
+    (":6432:", Check::PgPass),
+    (":*:", Check::PgPass),
+    ("authorization", Check::Authorization),
+    ("bearer", Check::Bearer),
+    ("basic", Check::Basic),
+    ("cookie", Check::Cookie),
+    (MARK, Check::Mark),
+];
+
+/// All anchors, and what each calls for.
+struct Scanner {
+    automaton: AhoCorasick,
+    checks: Vec<Check>,
+    patterns: Vec<Compiled>,
+}
+
+static SCANNER: LazyLock<Scanner> = LazyLock::new(Scanner::new);
+
+impl Scanner {
+    fn new() -> Self {
+        let patterns: Vec<Compiled> = TOKENS.iter().chain(COMMANDS).map(Compiled::new).collect();
+        let mut anchors: Vec<(&str, Check)> = STRUCTURES.to_vec();
+        anchors.extend(NAMES.iter().map(|name| (*name, Check::Name)));
+        anchors.extend(FOREIGN.iter().map(|&(word, kind, proof)| (word, Check::Foreign(Named { kind, proof }))));
+        for (number, pattern) in patterns.iter().enumerate() {
+            let any_case = pattern.rule.pattern.starts_with("(?i)");
+            anchors.extend(pattern.rule.anchors.iter().map(|anchor| (*anchor, Check::Pattern(number, !any_case))));
+        }
+        let automaton = AhoCorasick::builder()
+            .match_kind(MatchKind::Standard)
+            .kind(Some(AhoCorasickKind::DFA))
+            .ascii_case_insensitive(true)
+            .build(anchors.iter().map(|(anchor, _)| anchor))
+            .expect("a few hundred short anchors fit an automaton");
+        Self { automaton, checks: anchors.into_iter().map(|(_, check)| check).collect(), patterns }
+    }
+}
+
+/// What has been looked at.
+#[derive(Default)]
+struct Progress {
+    /// Names before this have been judged.
+    name_end: usize,
+    /// Everything before this is in a mask written earlier.
+    marked: usize,
+    /// Everything before this is in a span.
+    covered: usize,
+}
+
+/// Every secret in the text, in no order; spans may overlap.
+pub(super) fn find(text: &str) -> Vec<Span<'static>> {
+    let scanner = &*SCANNER;
+    let bytes = text.as_bytes();
+    let mut spans = Vec::new();
+    let mut progress = Progress::default();
+    for found in scanner.automaton.find_overlapping_iter(bytes) {
+        if found.start() < progress.marked {
+            continue;
+        }
+        let known = spans.len();
+        let check = scanner.checks[found.pattern().as_usize()];
+        scanner.look(bytes, check, found.start(), found.end(), &mut progress, &mut spans);
+        for span in &spans[known..] {
+            progress.covered = progress.covered.max(span.end);
+        }
+    }
+    discord::find(bytes, &mut spans);
+    spans
+}
+
+impl Scanner {
+    fn look(
+        &self,
+        text: &[u8],
+        check: Check,
+        start: usize,
+        end: usize,
+        progress: &mut Progress,
+        spans: &mut Vec<Span<'static>>,
+    ) {
+        match check {
+            Check::Pattern(number, same_case) => {
+                let pattern = &self.patterns[number];
+                if !same_case || pattern.rule.anchors.iter().any(|anchor| text[start..end] == *anchor.as_bytes()) {
+                    spans.extend(pattern.check(text, start));
+                }
+            }
+            Check::Name if start >= progress.name_end && start >= progress.covered => {
+                progress.name_end = assignment::check(text, start, end, spans);
+            }
+            Check::Foreign(named) if start >= progress.covered => {
+                spans.extend(prose::after_foreign(text, end, named));
+            }
+            Check::Name | Check::Foreign(_) => {}
+            Check::Armour => spans.extend(pem::armoured(text, start)),
+            Check::Putty => spans.extend(pem::putty(text, start)),
+            Check::EncodedPem => spans.extend(pem::encoded(text, start)),
+            Check::WebKey => pem::web_key(text, start, spans),
+            Check::UserInfo => spans.extend(url::user_info(text, start)),
+            Check::DataSource => spans.extend(url::data_source(text, start)),
+            Check::PgPass => spans.extend(pgpass::line(text, start)),
+            Check::Authorization => header::authorization(text, end, spans),
+            Check::Bearer => spans.extend(header::bearer(text, end)),
+            Check::Basic => spans.extend(header::basic(text, end)),
+            Check::Cookie => header::cookies(text, end, spans),
+            Check::Mark => {
+                let name = text[end..].iter().take(64).position(|byte| *byte == b']');
+                progress.marked = name.map_or(progress.marked, |len| end + len + 1);
+            }
+        }
+    }
+}

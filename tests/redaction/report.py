@@ -1,0 +1,102 @@
+"""How much of the corpus is found and how much is left alone; `python -m tests.redaction.report` prints it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from random import Random
+from typing import TYPE_CHECKING
+
+import memctx
+
+from . import look_alikes, secrets
+from .draw import Draw
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+SEED = 20261115
+DRAWS = 12
+TELLTALE = 8
+
+
+@dataclass
+class Score:
+    """Shares by group, misses by kind."""
+
+    recall: dict[str, float] = field(default_factory=dict[str, float])
+    kinds: dict[str, float] = field(default_factory=dict[str, float])
+    untouched: float = 0.0
+    kept: float = 0.0
+    missed: list[str] = field(default_factory=list[str])
+    damaged: list[str] = field(default_factory=list[str])
+
+
+def survives(part: str, masked: str) -> bool:
+    """Whether eight characters in a row of the part are still there."""
+    length = min(TELLTALE, len(part))
+    return any(part[at : at + length] in masked for at in range(len(part) - length + 1))
+
+
+def kept(text: str, parts: Iterable[str], masked: str) -> tuple[int, int]:
+    """Of the characters around the parts, how many survived and how many there were."""
+    around = text
+    for part in parts:
+        around = around.replace(part, "\0")
+    around = around.replace("\0", "")
+    blocks = SequenceMatcher(None, around, masked, autojunk=False).get_matching_blocks()
+    return sum(block.size for block in blocks), len(around)
+
+
+def score(seed: int, *, held_out: bool, draws: int = DRAWS) -> Score:
+    """Draw the corpus and redact it."""
+    redactor = memctx.Redactor()
+    result = Score()
+    found: dict[str, list[bool]] = defaultdict(list)
+    survived = around = 0
+    for kind in secrets.KINDS:
+        draw = Draw(Random(f"{seed}/{kind.name}/{held_out}"))
+        for _ in range(draws):
+            secret = kind.draw(draw, held_out)
+            masked = redactor.mask(secret.text).text
+            gone = not any(survives(part, masked) for part in secret.parts)
+            found[kind.group].append(gone)
+            found[f"{kind.group}.{kind.name}"].append(gone)
+            if not gone:
+                result.missed.append(f"{kind.group}.{kind.name}: {secret.text!r} -> {masked!r}")
+            here, there = kept(secret.text, (*secret.parts, *secret.heads), masked)
+            survived, around = survived + here, around + there
+    for look_alike in look_alikes.KINDS:
+        draw = Draw(Random(f"{seed}/{look_alike.name}"))
+        for _ in range(draws):
+            text = look_alike.draw(draw)
+            masked = redactor.mask(text).text
+            found["look_alikes"].append(masked == text)
+            found[f"look_alikes.{look_alike.name}"].append(masked == text)
+            if masked != text:
+                result.damaged.append(f"{look_alike.name}: {text!r} -> {masked!r}")
+    shares = {name: sum(outcomes) / len(outcomes) for name, outcomes in found.items()}
+    result.untouched = shares.pop("look_alikes")
+    result.recall = {name: share for name, share in shares.items() if "." not in name}
+    result.kinds = {name: share for name, share in shares.items() if "." in name}
+    result.kept = survived / around
+    return result
+
+
+def main() -> None:
+    """Print recall and harm, in sum and by kind."""
+    for held_out in (False, True):
+        result = score(SEED, held_out=held_out, draws=40)
+        print("held-out surroundings" if held_out else "usual surroundings")
+        for name, share in result.recall.items():
+            print(f"  {name:<12} {share:.3f}")
+        print(f"  {'untouched':<12} {result.untouched:.3f}\n  {'kept':<12} {result.kept:.4f}")
+        for name, share in sorted(result.kinds.items()):
+            print(f"    {name:<32} {share:.3f}")
+        for line in [*dict.fromkeys(result.missed), *dict.fromkeys(result.damaged)][:200]:
+            print("  !", line[:300])
+
+
+if __name__ == "__main__":
+    main()
