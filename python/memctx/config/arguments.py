@@ -1,0 +1,36 @@
+"""The settings as keyword arguments, for type checkers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypedDict
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from os import PathLike
+
+    from memctx.config.settings import Durability, EmbeddingModel, Ranking, Redaction
+
+
+class Arguments(TypedDict, total=False):
+    """What `memctx.open` and `Config.load` take beside their own arguments: any setting of `Config`."""
+
+    enabled: bool
+    storage_path: str | PathLike[str]
+    durability: Durability
+    lock_timeout: float
+    max_segments: int
+    eviction_days: float
+    cross_session: bool
+    archive_tools: bool | Collection[str]
+    redaction: Redaction | bool
+    redaction_patterns: Mapping[str, str]
+    pii: bool
+    ranking: Ranking
+    embedding_model: EmbeddingModel
+    context_window: int | None
+    reserve_tokens: int
+    hard_cap_tokens: int
+    auto_recall: bool
+    auto_recall_min_score: float
+    protected_recent: int
+    knowledge_extraction: bool

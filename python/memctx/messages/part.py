@@ -1,0 +1,75 @@
+"""Reading one part of a message, be it a dictionary, an SDK's model or any object with attributes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, cast
+
+# A number below this is taken for seconds: as milliseconds it would be before 1974.
+FIRST_MILLISECOND = 1e11
+LAST_MILLISECOND = 8.64e15  # the end of time in JavaScript, which shares our files
+
+
+def get(part: object, name: str) -> Any:
+    """A field of a part, or None."""
+    if isinstance(part, Mapping):
+        return cast("Mapping[str, Any]", part).get(name)
+    return getattr(part, name, None)
+
+
+def text(part: object, name: str) -> str | None:
+    """A field that is text, or None."""
+    value = get(part, name)
+    return value if isinstance(value, str) else None
+
+
+def items(value: object) -> Sequence[Any]:
+    """The items of a list, or none."""
+    return cast("Sequence[Any]", value) if isinstance(value, list | tuple) else ()
+
+
+def timestamp(message: object) -> float | None:
+    """When a message says it was made, in milliseconds since the epoch."""
+    value = get(message, "timestamp")
+    if isinstance(value, str):
+        value = _from_iso(value)
+    if isinstance(value, datetime):
+        return value.timestamp() * 1000
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value:
+        return None
+    milliseconds = value * 1000 if value < FIRST_MILLISECOND else value
+    return float(milliseconds) if milliseconds <= LAST_MILLISECOND else None
+
+
+def compact(value: object) -> str:
+    """A value as compact JSON; text stays as it came, for it often is JSON already."""
+    if isinstance(value, str):
+        return value
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plain)
+    except (TypeError, ValueError, RecursionError):
+        return f"[{type(value).__name__} that cannot be written as JSON]"
+
+
+def _from_iso(value: str) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(value)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _plain(value: object) -> object:
+    """What JSON cannot write by itself: an SDK's model, another container, anything with attributes."""
+    dump = getattr(value, "model_dump", None)
+    if callable(dump):
+        return dump(mode="json")
+    if isinstance(value, Mapping):
+        return dict(cast("Mapping[str, Any]", value))
+    if isinstance(value, bytes | bytearray | memoryview):
+        return f"[{len(value)} bytes]"
+    if isinstance(value, Iterable):
+        return list(cast("Iterable[Any]", value))
+    return getattr(value, "__dict__", None) or str(value)
