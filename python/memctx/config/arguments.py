@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from memctx.config.settings import Durability, EmbeddingModel, Ranking, Redaction
 
 
-class Arguments(TypedDict, total=False):
-    """What `memctx.open` and `Config.load` take beside their own arguments: any setting of `Config`."""
+class OpenArguments(TypedDict, total=False):
+    """The settings that `memctx.open` takes beside its own arguments."""
 
     enabled: bool
     storage_path: str | PathLike[str]
@@ -27,10 +27,15 @@ class Arguments(TypedDict, total=False):
     pii: bool
     ranking: Ranking
     embedding_model: EmbeddingModel
-    context_window: int | None
     reserve_tokens: int
     hard_cap_tokens: int
     auto_recall: bool
     auto_recall_min_score: float
     protected_recent: int
     knowledge_extraction: bool
+
+
+class Arguments(OpenArguments, total=False):
+    """Every setting of `Config`."""
+
+    context_window: int | None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from memctx.config.names import nearest
 from memctx.errors import ConfigError
@@ -34,7 +34,7 @@ def read(environ: Mapping[str, str], fields: Collection[str]) -> dict[str, str]:
     return found
 
 
-def value(text: str, *, kind: type) -> Any:
+def value(text: str, *, kind: type) -> object:
     """What a text stands for: ``kind`` is `str` for words, `bool` for switches, `tuple` for lists, else JSON."""
     if text.strip().lower() in WORDS and kind is not str:
         return WORDS[text.strip().lower()]

@@ -93,7 +93,7 @@ class Config(BaseModel):
     )
     redaction: Annotated[Redaction, BeforeValidator(_redaction)] = Field(
         default="mask",
-        description="How secrets are masked before they reach the disk: `mask`, `seed` (the original's six rules), `off`",
+        description="How secrets are masked before they reach the disk: `mask`, `off`, or `seed`, the original's six rules",
     )
     redaction_patterns: dict[str, str] = Field(
         default_factory=dict,
@@ -140,14 +140,11 @@ class Config(BaseModel):
         description="Whether facts are extracted from what was archived",
     )
 
-    if not TYPE_CHECKING:  # type checkers make a better signature from the fields
-
-        def __init__(self, **settings: Any) -> None:
-            """A config of the settings given and the defaults of the others."""
-            try:
-                super().__init__(**by_field(settings, type(self).model_fields))
-            except ValidationError as error:
-                raise refused(error) from None
+    def __init__(self, **settings: Unpack[Arguments]) -> None:
+        try:
+            super().__init__(**by_field(settings, type(self).model_fields))
+        except ValidationError as error:
+            raise refused(error) from None
 
     @classmethod
     def load(
@@ -175,7 +172,11 @@ class Config(BaseModel):
 
     def given(self) -> dict[str, Any]:
         """The settings that were set rather than left at their defaults."""
-        return {name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set}
+        return {
+            name: getattr(self, name)
+            for name in type(self).model_fields
+            if name in self.model_fields_set
+        }
 
     def replace(self, **changes: Unpack[Arguments]) -> Self:
         """The same settings with some changed, checked again."""
@@ -190,7 +191,7 @@ class Config(BaseModel):
             raise ConfigError(f"{source}: {error}") from None
 
 
-def _kind(annotation: Any) -> type:
+def _kind(annotation: object) -> type:
     """How the environment writes a setting: a switch, a list, JSON, or words as they are."""
     if annotation is bool:
         return bool

@@ -15,19 +15,18 @@ if TYPE_CHECKING:
 CALLS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 
 
-def records(message: Any, names: MutableMapping[str, str]) -> list[Record]:
+def records(message: object, at: float | None, names: MutableMapping[str, str]) -> list[Record]:
     """The pieces of one message; ``names`` keeps the names of tools by the ids of their calls."""
     role = part.text(message, "role")
     if role not in SPEAKERS:
         return []
-    at = part.timestamp(message)
     content = part.get(message, "content")
     if not isinstance(content, list | tuple):
         return with_speech([text_of(content)], role, at)
     return with_speech((_piece(block, at, names) for block in part.items(content)), role, at)
 
 
-def _piece(block: Any, at: float | None, names: MutableMapping[str, str]) -> str | Record:
+def _piece(block: object, at: float | None, names: MutableMapping[str, str]) -> str | Record:
     """The record of a tool's block, or the text of any other."""
     kind = part.text(block, "type") or ""
     if kind in CALLS:

@@ -25,7 +25,7 @@ DEEPEST = 6
 LONGEST_LABEL = 200
 
 
-def text_of(content: Any, depth: int = 0) -> str:
+def text_of(content: object, depth: int = 0) -> str:
     """The text of a string, of one block or of a list of blocks; empty where there is none."""
     if isinstance(content, str):
         return content
@@ -35,7 +35,7 @@ def text_of(content: Any, depth: int = 0) -> str:
     return "\n".join(filter(None, (block_text(block, depth) for block in blocks)))
 
 
-def block_text(block: Any, depth: int = 0) -> str:
+def block_text(block: object, depth: int = 0) -> str:
     """The text of one block; empty for thinking, tool calls and whatever is not known."""
     if isinstance(block, str):
         return block
@@ -49,10 +49,12 @@ def block_text(block: Any, depth: int = 0) -> str:
     if kind == "search_result":
         heading = _lines(block, "title", "source")
         return "\n".join(filter(None, (heading, text_of(part.get(block, "content"), depth + 1))))
-    return _lines(block, "title", "url", "stdout", "stderr", "logs", "error_code")
+    if kind is None or kind == "logs" or kind.endswith(("_result", "_error")):
+        return _lines(block, "title", "url", "content", "stdout", "stderr", "logs", "error_code")
+    return ""
 
 
-def _readable_source(block: Any, depth: int) -> str:
+def _readable_source(block: object, depth: int) -> str:
     """The text of a document that came as text or as blocks rather than as bytes."""
     source = part.get(block, "source")
     kind = part.text(source, "type")
@@ -63,7 +65,7 @@ def _readable_source(block: Any, depth: int) -> str:
     return ""
 
 
-def _placeholder(kind: str, block: Any) -> str:
+def _placeholder(kind: str, block: object) -> str:
     """What stands for bytes: what they are and, if short, what they are called."""
     source, image_url, file = (part.get(block, name) for name in ("source", "image_url", "file"))
     places = [
@@ -83,6 +85,6 @@ def _placeholder(kind: str, block: Any) -> str:
     return f"[{kind} {label}]" if label else f"[{kind}]"
 
 
-def _lines(block: Any, *names: str) -> str:
+def _lines(block: object, *names: str) -> str:
     """The named fields of a block that are text, a line each."""
     return "\n".join(filter(None, (part.text(block, name) for name in names)))

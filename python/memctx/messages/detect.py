@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 Shape: TypeAlias = Literal["anthropic", "openai", "responses", "pi"]
 
 PI_ROLES = frozenset({"toolResult", "bashExecution", "branchSummary", "compactionSummary"})
-PI_ENTRIES = frozenset({"compaction", "branch_summary", "custom_message"})
 OPENAI_ROLES = frozenset({"tool", "function"})
 BLOCKS: dict[str, Shape] = {
     "toolCall": "pi",
@@ -33,23 +32,27 @@ def detect(messages: Sequence[Any]) -> Shape:
     return next(filter(None, map(_told_by, messages)), "anthropic")
 
 
-def _told_by(message: Any) -> Shape | None:
+def _told_by(message: object) -> Shape | None:
     role, kind = part.text(message, "role"), part.text(message, "type")
     if role is None:
         return _told_by_item(message, kind)
     if role in PI_ROLES or (role == "custom" and part.text(message, "customType")):
         return "pi"
-    if role in OPENAI_ROLES or part.get(message, "tool_calls") or part.get(message, "function_call"):
+    if (
+        role in OPENAI_ROLES
+        or part.get(message, "tool_calls")
+        or part.get(message, "function_call")
+    ):
         return "openai"
     kinds = (part.text(block, "type") for block in part.items(part.get(message, "content")))
     return next((BLOCKS[kind] for kind in kinds if kind in BLOCKS), None)
 
 
-def _told_by_item(message: Any, kind: str | None) -> Shape | None:
+def _told_by_item(message: object, kind: str | None) -> Shape | None:
     """What has no role is an item of the Responses API or a line of Pi's session file."""
     if kind is None:
         return None
-    if part.text(part.get(message, "message"), "role") or (kind in PI_ENTRIES and part.get(message, "parentId") is not None):
+    if part.text(message, "summary") or part.text(message, "customType"):
         return "pi"
     if kind in {"reasoning", "item_reference"} or kind.endswith(("_call", "_call_output")):
         return "responses"

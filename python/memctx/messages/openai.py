@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 QUESTIONS = ("arguments", "input", "action", "operation", "code", "queries")
 
 
-def chat_records(message: Any, names: MutableMapping[str, str]) -> list[Record]:
+def chat_records(
+    message: object, at: float | None, names: MutableMapping[str, str]
+) -> list[Record]:
     """The pieces of one chat message; ``names`` keeps the names of tools by the ids of their calls."""
     role = part.text(message, "role")
-    at = part.timestamp(message)
     if role in {"tool", "function"}:
         call_id = part.text(message, "tool_call_id")
         name = part.text(message, "name") or names.get(call_id or "")
@@ -31,7 +32,7 @@ def chat_records(message: Any, names: MutableMapping[str, str]) -> list[Record]:
 
 
 def _chat_pieces(
-    message: Any, at: float | None, names: MutableMapping[str, str]
+    message: object, at: float | None, names: MutableMapping[str, str]
 ) -> Iterator[str | Record]:
     yield text_of(part.get(message, "content"))
     yield part.text(message, "refusal") or ""
@@ -45,9 +46,8 @@ def _chat_pieces(
         yield _call(part.text(asked, "name"), question, part.text(call, "id"), at, names)
 
 
-def item_records(item: Any, names: MutableMapping[str, str]) -> list[Record]:
+def item_records(item: object, at: float | None, names: MutableMapping[str, str]) -> list[Record]:
     """The pieces of one Responses item; ``names`` keeps the names of tools by the ids of their calls."""
-    at = part.timestamp(item)
     role, kind = part.text(item, "role"), part.text(item, "type") or "message"
     if role in SPEAKERS and kind == "message":
         return with_speech([text_of(part.get(item, "content"))], role, at)
@@ -57,7 +57,7 @@ def item_records(item: Any, names: MutableMapping[str, str]) -> list[Record]:
 
 
 def _item_pieces(
-    item: Any, kind: str, at: float | None, names: MutableMapping[str, str]
+    item: object, kind: str, at: float | None, names: MutableMapping[str, str]
 ) -> Iterator[Record]:
     call_id = part.text(item, "call_id") or part.text(item, "id")
     if not kind.endswith("_output"):
@@ -67,13 +67,14 @@ def _item_pieces(
     text = text_of(part.get(item, "output")) or text_of(part.get(item, "outputs"))
     text = text or part.text(item, "error") or ""
     is_error = part.get(item, "status") == "failed" or bool(part.get(item, "error"))
-    name = names.get(call_id or "")
-    yield tool_record("result", text, at, name=name, call_id=call_id, is_error=is_error)
+    yield tool_record(
+        "result", text, at, name=names.get(call_id or ""), call_id=call_id, is_error=is_error
+    )
 
 
 def _call(
     name: str | None,
-    question: Any,
+    question: object,
     call_id: str | None,
     at: float | None,
     names: MutableMapping[str, str],

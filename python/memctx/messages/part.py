@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, cast
@@ -12,7 +13,7 @@ FIRST_MILLISECOND = 1e11
 LAST_MILLISECOND = 8.64e15  # the end of time in JavaScript, which shares our files
 
 
-def get(part: object, name: str) -> Any:
+def get(part: object, name: str) -> object:
     """A field of a part, or None."""
     if isinstance(part, Mapping):
         return cast("Mapping[str, Any]", part).get(name)
@@ -25,6 +26,13 @@ def text(part: object, name: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
+def unwrapped(entry: object) -> object:
+    """The message inside a line of a session file, or what was given if it is a message itself."""
+    message = get(entry, "message")
+    inside = text(entry, "role") is None and text(message, "role") is not None
+    return message if inside else entry
+
+
 def items(value: object) -> Sequence[Any]:
     """The items of a list, or none."""
     return cast("Sequence[Any]", value) if isinstance(value, list | tuple) else ()
@@ -33,14 +41,13 @@ def items(value: object) -> Sequence[Any]:
 def timestamp(message: object) -> float | None:
     """When a message says it was made, in milliseconds since the epoch."""
     value = get(message, "timestamp")
-    if isinstance(value, str):
-        value = _from_iso(value)
-    if isinstance(value, datetime):
-        return value.timestamp() * 1000
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value:
+    if isinstance(value, str | datetime):
+        milliseconds = _milliseconds(value)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        milliseconds = value * 1000 if value < FIRST_MILLISECOND else value
+    else:
         return None
-    milliseconds = value * 1000 if value < FIRST_MILLISECOND else value
-    return float(milliseconds) if milliseconds <= LAST_MILLISECOND else None
+    return float(milliseconds) if 0 < milliseconds <= LAST_MILLISECOND else None
 
 
 def compact(value: object) -> str:
@@ -53,12 +60,13 @@ def compact(value: object) -> str:
         return f"[{type(value).__name__} that cannot be written as JSON]"
 
 
-def _from_iso(value: str) -> datetime | None:
+def _milliseconds(value: str | datetime) -> float:
+    """The milliseconds of a moment, UTC where it names no zone; not a number if it is none."""
     try:
-        moment = datetime.fromisoformat(value)
+        moment = datetime.fromisoformat(value) if isinstance(value, str) else value
     except ValueError:
-        return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return math.nan
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000
 
 
 def _plain(value: object) -> object:
@@ -71,5 +79,5 @@ def _plain(value: object) -> object:
     if isinstance(value, bytes | bytearray | memoryview):
         return f"[{len(value)} bytes]"
     if isinstance(value, Iterable):
-        return list(cast("Iterable[Any]", value))
+        return list(value)
     return getattr(value, "__dict__", None) or str(value)

@@ -1,4 +1,4 @@
-"""Messages of Pi and OpenClaw, and the lines of their session files that hold one.
+"""Messages of Pi and OpenClaw, and the lines of their session files that reach the model.
 
 A command that the user ran (``bashExecution``) is a tool's result, unless it was kept from the model. Summaries are
 the assistant's words about what went before, and a ``custom`` message reaches the model as the user's; both carry
@@ -25,12 +25,8 @@ SUMMARIES = {
 }
 
 
-def records(message: Any, names: MutableMapping[str, str]) -> list[Record]:
+def records(message: object, at: float | None, names: MutableMapping[str, str]) -> list[Record]:
     """The pieces of one message; ``names`` keeps the names of tools by the ids of their calls."""
-    at = part.timestamp(message)
-    inner = part.get(message, "message")
-    if part.text(inner, "role"):  # a line of a session file
-        message, at = inner, part.timestamp(inner) or at
     kind = part.text(message, "role") or part.text(message, "type") or ""
     if kind in SPEAKERS:
         content = part.get(message, "content")
@@ -39,7 +35,7 @@ def records(message: Any, names: MutableMapping[str, str]) -> list[Record]:
     return with_speech([_other(message, kind, at)], kind, at)
 
 
-def _piece(block: Any, at: float | None, names: MutableMapping[str, str]) -> str | Record:
+def _piece(block: object, at: float | None, names: MutableMapping[str, str]) -> str | Record:
     """The record of a tool call, or the text of any other block."""
     if part.text(block, "type") != "toolCall":
         return block_text(block)
@@ -50,7 +46,7 @@ def _piece(block: Any, at: float | None, names: MutableMapping[str, str]) -> str
     return tool_record("call", text, at, name=name, call_id=call_id)
 
 
-def _other(message: Any, kind: str, at: float | None) -> Record | str:
+def _other(message: object, kind: str, at: float | None) -> Record | str:
     if kind == "toolResult":
         return tool_record(
             "result",
@@ -65,23 +61,24 @@ def _other(message: Any, kind: str, at: float | None) -> Record | str:
     if kind in SUMMARIES:
         metadata = {"kind": SUMMARIES[kind]}
         return Record("assistant", part.text(message, "summary") or "", at, metadata)
-    if kind in {"custom", "custom_message"} and part.text(message, "customType"):
-        metadata = {"kind": "custom", "customType": part.text(message, "customType")}
+    custom_type = part.text(message, "customType")
+    if kind in {"custom", "custom_message"} and custom_type:
+        metadata = {"kind": "custom", "customType": custom_type}
         return Record("user", text_of(part.get(message, "content")), at, metadata)
     return ""
 
 
-def _command(message: Any, at: float | None) -> Record | str:
+def _command(message: object, at: float | None) -> Record | str:
     """A command the user ran and what it printed; nothing if the user kept it from the model."""
     if part.get(message, "excludeFromContext") is True:
         return ""
     text = f"$ {part.text(message, 'command') or ''}\n{part.text(message, 'output') or ''}"
-    failed = part.get(message, "exitCode") not in {0, None}
+    code = part.get(message, "exitCode")
     return tool_record(
         "result",
         text.strip(),
         at,
         name="bash",
         call_id=None,
-        is_error=failed or part.get(message, "cancelled") is True,
+        is_error=(code is not None and code != 0) or part.get(message, "cancelled") is True,
     )

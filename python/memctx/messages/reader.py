@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from memctx.errors import ConfigError, MessageShapeError
 from memctx.messages import anthropic, openai, part, pi
@@ -27,28 +27,32 @@ def read(messages: Sequence[Any], shape: Shape | None = None) -> list[Record]:
 
 def read_each(messages: Sequence[Any], shape: Shape | None = None) -> list[list[Record]]:
     """The records of each message: none for a system prompt, thinking, and what is not known."""
-    checked = _checked(messages)
+    envelopes = _checked(messages)
+    letters = [part.unwrapped(message) for message in envelopes]
     if shape is not None and shape not in ADAPTERS:
         expected = ", ".join(map(repr, get_args(Shape)))
         raise ConfigError(f"shape is {shape!r}; expected one of {expected}")
-    adapter = ADAPTERS[shape or detect(checked)]
+    adapter = ADAPTERS[shape or detect(letters)]
     names: dict[str, str] = {}
-    return [adapter(message, names) for message in checked]
+    return [
+        adapter(letter, part.timestamp(letter) or part.timestamp(envelope), names)
+        for letter, envelope in zip(letters, envelopes, strict=True)
+    ]
 
 
 def _checked(messages: object) -> Sequence[Any]:
     if not isinstance(messages, Sequence) or isinstance(messages, str | bytes | bytearray):
         kind = type(messages).__name__
         raise MessageShapeError(f"expected a list of messages, not {kind}")
-    for index, message in enumerate(cast("Sequence[Any]", messages)):
+    for index, message in enumerate(messages):
         if not _is_message(message):
             kind = type(message).__name__
             expected = "a dictionary or an object with a role or a type"
             raise MessageShapeError(f"message {index} is {kind}; expected {expected}")
-    return cast("Sequence[Any]", messages)
+    return messages
 
 
-def _is_message(message: Any) -> bool:
+def _is_message(message: object) -> bool:
     if isinstance(message, Mapping):
         return True
     return part.text(message, "role") is not None or part.text(message, "type") is not None
