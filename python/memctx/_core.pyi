@@ -371,7 +371,7 @@ class WarmStore:
         """The session that is written to and, without ``cross_session``, the only one that is read."""
 
     def add(self, records: Sequence[tuple[str, str, float | None, str | None]]) -> list[Added]:
-        """Store ``(role, content, timestamp in ms or None for now, metadata as JSON or None)``; returns once durable."""
+        """Store ``(role, content, timestamp in ms or None for now, metadata as JSON or None)``; wait for the disk."""
 
     def search(
         self,

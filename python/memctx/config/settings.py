@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, Unpack, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, Unpack, cast, get_origin
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -14,7 +14,7 @@ from memctx.config.names import by_field
 from memctx.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
     from os import PathLike
 
     from memctx.config.arguments import Arguments
@@ -37,12 +37,11 @@ def _tool_names(value: object) -> object:
     """All, none, or the names that a list gives."""
     if isinstance(value, bool):
         return value
-    if isinstance(value, list | tuple | set | frozenset) and all(
-        isinstance(name, str) for name in value
-    ):
-        return tuple(sorted(value)) if isinstance(value, set | frozenset) else tuple(value)
-    message = "expected true, false or a list of tool names"
-    raise ValueError(message)
+    if isinstance(value, list | tuple | set | frozenset):
+        names = list(cast("Collection[object]", value))
+        if all(isinstance(name, str) for name in names):
+            return tuple(sorted(set(cast("list[str]", names))))
+    raise ValueError("expected true, false or a list of tool names")
 
 
 Count = Annotated[int, Field(strict=True, ge=1)]
@@ -93,7 +92,7 @@ class Config(BaseModel):
     )
     redaction: Annotated[Redaction, BeforeValidator(_redaction)] = Field(
         default="mask",
-        description="How secrets are masked before they reach the disk: `mask`, `off`, or `seed`, the original's six rules",
+        description="How secrets are masked before they reach the disk: `mask`, `off`, or `seed` as the original did",
     )
     redaction_patterns: dict[str, str] = Field(
         default_factory=dict,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from memctx.messages import part
 from memctx.messages.content import block_text, text_of
@@ -20,10 +20,8 @@ def records(message: object, at: float | None, names: MutableMapping[str, str]) 
     role = part.text(message, "role")
     if role not in SPEAKERS:
         return []
-    content = part.get(message, "content")
-    if not isinstance(content, list | tuple):
-        return with_speech([text_of(content)], role, at)
-    return with_speech((_piece(block, at, names) for block in part.items(content)), role, at)
+    blocks = part.blocks(part.get(message, "content"))
+    return with_speech((_piece(block, at, names) for block in blocks), role, at)
 
 
 def _piece(block: object, at: float | None, names: MutableMapping[str, str]) -> str | Record:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from memctx.messages import part
 
-TEXT = frozenset({"text", "input_text", "output_text", "summary_text"})
+# The field that holds the text of each kind of block.
+TEXT = {"text": "text", "input_text": "text", "output_text": "text", "refusal": "refusal"}
 MEDIA = {
     "image": "image",
     "image_url": "image",
@@ -27,11 +26,7 @@ LONGEST_LABEL = 200
 
 def text_of(content: object, depth: int = 0) -> str:
     """The text of a string, of one block or of a list of blocks; empty where there is none."""
-    if isinstance(content, str):
-        return content
-    if depth > DEEPEST:
-        return ""
-    blocks = part.items(content) if isinstance(content, list | tuple) else (content,)
+    blocks = part.blocks(content) if depth <= DEEPEST else ()
     return "\n".join(filter(None, (block_text(block, depth) for block in blocks)))
 
 
@@ -41,9 +36,7 @@ def block_text(block: object, depth: int = 0) -> str:
         return block
     kind = part.text(block, "type")
     if kind in TEXT:
-        return part.text(block, "text") or ""
-    if kind == "refusal":
-        return part.text(block, "refusal") or ""
+        return part.text(block, TEXT[kind]) or ""
     if kind in MEDIA:
         return _readable_source(block, depth) or _placeholder(MEDIA[kind], block)
     if kind == "search_result":

@@ -29,7 +29,10 @@ BLOCKS: dict[str, Shape] = {
 
 def detect(messages: Sequence[Any]) -> Shape:
     """The shape of a list of messages; ``"anthropic"`` where all shapes would read it alike."""
-    return next(filter(None, map(_told_by, messages)), "anthropic")
+    for message in messages:
+        if shape := _told_by(message):
+            return shape
+    return "anthropic"
 
 
 def _told_by(message: object) -> Shape | None:

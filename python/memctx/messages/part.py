@@ -33,9 +33,14 @@ def unwrapped(entry: object) -> object:
     return message if inside else entry
 
 
-def items(value: object) -> Sequence[Any]:
+def items(value: object) -> Sequence[object]:
     """The items of a list, or none."""
-    return cast("Sequence[Any]", value) if isinstance(value, list | tuple) else ()
+    return cast("Sequence[object]", value) if isinstance(value, list | tuple) else ()
+
+
+def blocks(content: object) -> Sequence[object]:
+    """The blocks of a message's content, which may be just one of them or text."""
+    return cast("Sequence[object]", content) if isinstance(content, list | tuple) else (content,)
 
 
 def timestamp(message: object) -> float | None:
@@ -76,8 +81,8 @@ def _plain(value: object) -> object:
         return dump(mode="json")
     if isinstance(value, Mapping):
         return dict(cast("Mapping[str, Any]", value))
-    if isinstance(value, bytes | bytearray | memoryview):
+    if isinstance(value, bytes | bytearray):
         return f"[{len(value)} bytes]"
     if isinstance(value, Iterable):
-        return list(value)
+        return list(cast("Iterable[object]", value))
     return getattr(value, "__dict__", None) or str(value)

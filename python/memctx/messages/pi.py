@@ -7,7 +7,7 @@ the assistant's words about what went before, and a ``custom`` message reaches t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from memctx.messages import part
 from memctx.messages.content import block_text, text_of
@@ -29,8 +29,7 @@ def records(message: object, at: float | None, names: MutableMapping[str, str]) 
     """The pieces of one message; ``names`` keeps the names of tools by the ids of their calls."""
     kind = part.text(message, "role") or part.text(message, "type") or ""
     if kind in SPEAKERS:
-        content = part.get(message, "content")
-        blocks = part.items(content) if isinstance(content, list | tuple) else (content,)
+        blocks = part.blocks(part.get(message, "content"))
         return with_speech((_piece(block, at, names) for block in blocks), kind, at)
     return with_speech([_other(message, kind, at)], kind, at)
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 from memctx.errors import ConfigError, MessageShapeError
 from memctx.messages import anthropic, openai, part, pi
 from memctx.messages.detect import Shape, detect
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from memctx.messages.record import Record
 
-ADAPTERS = {
+ADAPTERS: dict[Shape, Callable[[object, float | None, dict[str, str]], list[Record]]] = {
     "anthropic": anthropic.records,
     "openai": openai.chat_records,
     "responses": openai.item_records,
@@ -40,16 +42,17 @@ def read_each(messages: Sequence[Any], shape: Shape | None = None) -> list[list[
     ]
 
 
-def _checked(messages: object) -> Sequence[Any]:
+def _checked(messages: object) -> Sequence[object]:
     if not isinstance(messages, Sequence) or isinstance(messages, str | bytes | bytearray):
         kind = type(messages).__name__
         raise MessageShapeError(f"expected a list of messages, not {kind}")
-    for index, message in enumerate(messages):
+    found = cast("Sequence[object]", messages)
+    for index, message in enumerate(found):
         if not _is_message(message):
             kind = type(message).__name__
             expected = "a dictionary or an object with a role or a type"
             raise MessageShapeError(f"message {index} is {kind}; expected {expected}")
-    return messages
+    return found
 
 
 def _is_message(message: object) -> bool:
