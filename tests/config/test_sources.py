@@ -171,9 +171,7 @@ def test_the_environment_is_text(variable: str, text: str, setting: str, value: 
         ({"MEMCTX_MAX_SEGMENT": "1"}, "MEMCTX_MAX_SEGMENT in the environment is no setting; did"),
     ],
 )
-def test_faults_of_the_environment_name_the_variable(
-    environ: dict[str, str], message: str
-) -> None:
+def test_faults_of_the_environment_name_the_variable(environ: dict[str, str], message: str) -> None:
     with pytest.raises(ConfigError) as caught:
         load(environ=environ)
     assert str(caught.value).startswith(message)

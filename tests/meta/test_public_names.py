@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import inspect
 
+import pytest
+
 import memctx
+from memctx import config, messages
 
 PUBLIC = {
     "memctx": [
+        "Archived",
         "Bm25Index",
+        "Config",
         "ConfigError",
         "CorruptStoreError",
         "DimensionMismatchError",
@@ -18,6 +23,7 @@ PUBLIC = {
         "HashEmbedder",
         "Hit",
         "MemctxError",
+        "Memory",
         "MessageShapeError",
         "StoreError",
         "StoreLockedError",
@@ -26,21 +32,28 @@ PUBLIC = {
         "__version__",
         "estimate_tokens",
         "fusion",
+        "open",
+        "registry",
+        "runtime",
         "tokenize",
         "vmem",
     ],
+    "memctx.config": ["Config", "Durability", "EmbeddingModel", "Ranking", "Redaction"],
+    "memctx.messages": ["Record", "Shape", "detect", "read", "read_each"],
+    "memctx.registry": ["bind", "memories", "of", "open", "runtime"],
     "memctx.fusion": ["blend", "decay", "mmr", "normalize", "threshold"],
     "memctx.vmem": ["VmemReport", "append", "read", "verify", "write"],
 }
 
+MODULES = (memctx, config, memctx.fusion, messages, memctx.registry, memctx.vmem)
+
 
 def test_public_names_are_pinned() -> None:
-    modules = (memctx, memctx.fusion, memctx.vmem)
-    assert {module.__name__: module.__all__ for module in modules} == PUBLIC
+    assert {module.__name__: module.__all__ for module in MODULES} == PUBLIC
 
 
 def test_every_public_name_exists_and_is_documented() -> None:
-    for module in (memctx, memctx.fusion, memctx.vmem):
+    for module in MODULES:
         for name in module.__all__:
             value = getattr(module, name)
             assert isinstance(value, str) or inspect.getdoc(value), f"{module.__name__}.{name}"
@@ -51,3 +64,9 @@ def test_every_exception_is_a_memctx_error() -> None:
     assert len(classes) == 10
     assert all(issubclass(cls, memctx.MemctxError) for cls in classes)
     assert all(cls.__module__ == "memctx.errors" for cls in classes)
+
+
+def test_names_that_wait_for_their_first_use_are_listed() -> None:
+    assert set(memctx.__all__) <= set(dir(memctx))
+    with pytest.raises(AttributeError, match="module 'memctx' has no attribute 'no_such_name'"):
+        memctx.no_such_name  # type: ignore[attr-defined]  # noqa: B018

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 class OpenArguments(TypedDict, total=False):
     """The settings that `memctx.open` takes beside its own arguments."""
 
-    enabled: bool
     storage_path: str | PathLike[str]
     durability: Durability
     lock_timeout: float
@@ -33,6 +32,7 @@ class OpenArguments(TypedDict, total=False):
     auto_recall_min_score: float
     protected_recent: int
     knowledge_extraction: bool
+    enabled: bool
 
 
 class Arguments(OpenArguments, total=False):

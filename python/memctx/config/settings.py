@@ -58,10 +58,6 @@ class Config(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
-    enabled: Switch = Field(
-        default=True,
-        description="Whether hosts use the memory at all; `memctx.open` opens it either way",
-    )
     storage_path: Path = Field(
         default=Path("~/.memctx"),
         description="The directory of the store, where `memctx.open` is given none",
@@ -137,6 +133,10 @@ class Config(BaseModel):
     knowledge_extraction: Switch = Field(
         default=True,
         description="Whether facts are extracted from what was archived",
+    )
+    enabled: Switch = Field(
+        default=True,
+        description="Whether hosts use the memory at all; `memctx.open` opens it either way",
     )
 
     def __init__(self, **settings: Unpack[Arguments]) -> None:

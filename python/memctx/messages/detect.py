@@ -30,7 +30,7 @@ BLOCKS: dict[str, Shape] = {
 def detect(messages: Sequence[Any]) -> Shape:
     """The shape of a list of messages; ``"anthropic"`` where all shapes would read it alike."""
     for message in messages:
-        if shape := _told_by(message):
+        if shape := _told_by(part.unwrapped(message)):
             return shape
     return "anthropic"
 

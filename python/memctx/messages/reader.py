@@ -34,7 +34,7 @@ def read_each(messages: Sequence[Any], shape: Shape | None = None) -> list[list[
     if shape is not None and shape not in ADAPTERS:
         expected = ", ".join(map(repr, get_args(Shape)))
         raise ConfigError(f"shape is {shape!r}; expected one of {expected}")
-    adapter = ADAPTERS[shape or detect(letters)]
+    adapter = ADAPTERS[shape or detect(envelopes)]
     names: dict[str, str] = {}
     return [
         adapter(letter, part.timestamp(letter) or part.timestamp(envelope), names)
