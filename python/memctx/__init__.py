@@ -91,14 +91,16 @@ _LATER = {
 }
 
 
-def __getattr__(name: str) -> object:
-    if name not in _LATER:
-        raise AttributeError(f"module 'memctx' has no attribute {name!r}")
-    from importlib import import_module  # noqa: PLC0415 - only when something waits for it
+if not TYPE_CHECKING:  # a checker would take every name for one that may be there
 
-    module = import_module(_LATER[name])
-    value = globals()[name] = module if name == "registry" else getattr(module, name)
-    return value
+    def __getattr__(name: str) -> object:
+        if name not in _LATER:
+            raise AttributeError(f"module 'memctx' has no attribute {name!r}")
+        from importlib import import_module  # noqa: PLC0415 - only when something waits for it
+
+        module = import_module(_LATER[name])
+        value = globals()[name] = module if name == "registry" else getattr(module, name)
+        return value
 
 
 def __dir__() -> list[str]:

@@ -78,7 +78,7 @@ def test_a_misspelt_setting_is_met_with_the_nearest(wrong: str, right: str) -> N
 
 
 def test_a_setting_like_no_other_is_met_with_all() -> None:
-    with pytest.raises(ConfigError, match="^zzz is no setting; expected one of archive_tools, "):
+    with pytest.raises(ConfigError, match=r"^zzz is no setting; expected one of archive_tools, "):
         make(zzz=1)
 
 
@@ -140,7 +140,7 @@ def test_names_of_tools_have_one_order() -> None:
 def test_a_config_does_not_change() -> None:
     config = Config(max_segments=5)
     with pytest.raises(ValidationError, match="frozen"):
-        config.max_segments = 6
+        config.max_segments = 6  # type: ignore[misc]
     assert config.max_segments == 5
 
 

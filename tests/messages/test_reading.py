@@ -155,12 +155,11 @@ def test_blocks_inside_blocks_end_somewhere() -> None:
     assert len(record.text) < 100
 
 
-words = st.sampled_from(
-    """role type content text user assistant system tool toolResult tool_use tool_result id name input arguments
+NAMES = """role type content text user assistant system tool toolResult tool_use tool_result id name input arguments
     tool_calls function_call function custom customType call_id tool_use_id function_call_output output action source
     image image_url url data message summary compaction bashExecution command exitCode reasoning timestamp thinking
-    search_result title stdout mcp_call error status input_text output_text toolCall isError is_error""".split()
-)
+    search_result title stdout mcp_call error status input_text output_text toolCall isError is_error"""
+words = st.sampled_from(NAMES.split())
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | words | st.text(max_size=6)
 values = st.recursive(
     scalars,

@@ -17,7 +17,9 @@ FILES = sorted(path for path in SOURCES if ">>>" in path.read_text("utf-8"))
 
 
 def test_examples_were_found() -> None:
-    assert {"__init__.py", "_core.pyi", "fusion.py", "memory.py", "vmem.py"} <= {path.name for path in FILES}
+    assert {"__init__.py", "_core.pyi", "fusion.py", "memory.py", "vmem.py"} <= {
+        path.name for path in FILES
+    }
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))

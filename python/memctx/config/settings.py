@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, Unpack, cast, get_origin
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from memctx.config import environment, files
 from memctx.config.faults import refused
@@ -49,14 +49,12 @@ Switch = Annotated[bool, Field(strict=True)]
 Amount = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
 
 
-class Config(BaseModel):
+class Config(BaseModel, frozen=True, extra="forbid", validate_default=True):
     """The settings of one memory: frozen, checked, and with no room for a misspelt name.
 
     >>> Config(durability="os").replace(pii=True).pii
     True
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
     storage_path: Path = Field(
         default=Path("~/.memctx"),
