@@ -10,13 +10,16 @@ from typing import Any, cast
 
 # A number below this is taken for seconds: as milliseconds it would be before 1974.
 FIRST_MILLISECOND = 1e11
+LISTS = (list, tuple)
 LAST_MILLISECOND = 8.64e15  # the end of time in JavaScript, which shares our files
 
 
 def get(part: object, name: str) -> object:
     """A field of a part, or None."""
+    if isinstance(part, dict):  # most are, and asking for a mapping takes ten times as long
+        return cast("dict[str, object]", part).get(name)
     if isinstance(part, Mapping):
-        return cast("Mapping[str, Any]", part).get(name)
+        return cast("Mapping[str, object]", part).get(name)
     return getattr(part, name, None)
 
 
@@ -28,19 +31,20 @@ def text(part: object, name: str) -> str | None:
 
 def unwrapped(entry: object) -> object:
     """The message inside a line of a session file, or what was given if it is a message itself."""
+    if text(entry, "role") is not None:
+        return entry
     message = get(entry, "message")
-    inside = text(entry, "role") is None and text(message, "role") is not None
-    return message if inside else entry
+    return entry if text(message, "role") is None else message
 
 
 def items(value: object) -> Sequence[object]:
     """The items of a list, or none."""
-    return cast("Sequence[object]", value) if isinstance(value, list | tuple) else ()
+    return cast("Sequence[object]", value) if isinstance(value, LISTS) else ()
 
 
 def blocks(content: object) -> Sequence[object]:
     """The blocks of a message's content, which may be just one of them or text."""
-    return cast("Sequence[object]", content) if isinstance(content, list | tuple) else (content,)
+    return cast("Sequence[object]", content) if isinstance(content, LISTS) else (content,)
 
 
 def timestamp(message: object) -> float | None:
