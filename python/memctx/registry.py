@@ -18,6 +18,7 @@ import os
 import threading
 import weakref
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, Unpack
 
@@ -78,13 +79,9 @@ def open(  # noqa: A001 - `memctx.open` is the name, as with every other thing t
         entry = _entries.get(key)
         if entry is None:
             _watch_fork()
-            entry = _entries[key] = _Entry(
-                Memory(
-                    wanted.replace(storage_path=folder),
-                    session_id=session_id,
-                    release=lambda _: _release(key),
-                )
-            )
+            wanted = wanted.replace(storage_path=folder)
+            memory = Memory(wanted, session_id=session_id, release=partial(_release, key))
+            entry = _entries[key] = _Entry(memory)
         else:
             _check_same(entry.memory, wanted)
             entry.opened += 1
@@ -140,11 +137,11 @@ def of(owner: object) -> Memory | None:
     return found[1]
 
 
-def _release(key: Key) -> bool:
+def _release(key: Key, memory: Memory) -> bool:
     """Count one `close`; true for the last one, after which the next `open` opens anew."""
     with _lock:
         entry = _entries.get(key)
-        if entry is None:
+        if entry is None or entry.memory is not memory:  # another thread was quicker
             return False
         entry.opened -= 1
         if entry.opened:
