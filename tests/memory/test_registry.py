@@ -219,3 +219,33 @@ def test_a_forked_child_has_stores_of_its_own(tmp_path: Path) -> None:
     command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORK, str(tmp_path)]
     done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+HELD = """
+import os, sys, threading, memctx
+from memctx import registry
+memory = memctx.open(sys.argv[1], session_id="s")
+held, done = threading.Event(), threading.Event()
+def hold():
+    with registry._lock:
+        held.set()
+        done.wait()
+thread = threading.Thread(target=hold)
+thread.start()
+held.wait()
+child = os.fork()
+if child == 0:
+    os._exit(0 if memctx.runtime("s") is memory else 1)
+_, status = os.waitpid(child, 0)
+done.set()
+thread.join()
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_fork_while_another_thread_opens_does_not_hang(tmp_path: Path) -> None:
+    """The thread that holds the registry is not there in the child, and the child does not wait for it."""
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", HELD, str(tmp_path)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=30)
+    assert (done.returncode, done.stderr) == (0, "")
