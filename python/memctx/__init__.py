@@ -1,9 +1,16 @@
 """Conversation memory for LLM agents that survives compaction.
 
-The primitives the memory stands on: a tokenizer that knows code and CJK, an exact text index, exact vector search, a
-hash embedding, the VMEM vector format, and the fusion of rankings.
+What leaves an agent's context window is archived verbatim and found again:
 
->>> import memctx
+>>> import memctx, tempfile
+>>> with memctx.open(tempfile.mkdtemp(), session_id="s1") as memory:
+...     archived = memory.archive([{"role": "user", "content": "The webhook listens on port 8443"}])
+...     [hit.segment.content for hit in memory.search("which port has the webhook?")]
+['The webhook listens on port 8443']
+
+The primitives it stands on are public too: a tokenizer that knows code and CJK, an exact text index, exact vector
+search, a hash embedding, the VMEM vector format, and the fusion of rankings.
+
 >>> index = memctx.Bm25Index()
 >>> index.add("turn-3", "We decided: the payment webhook listens on port 8443")
 >>> index.add("turn-9", "支付回调的端口是 8443")
@@ -44,10 +51,19 @@ from memctx.errors import (
     VectorError,
 )
 
+TYPE_CHECKING = False  # as type checkers know it, without importing typing
+if TYPE_CHECKING:
+    from memctx import registry
+    from memctx.config import Config
+    from memctx.memory import Archived, Memory
+    from memctx.registry import open, runtime  # noqa: A004 - as `memctx.open`
+
 __all__ = [
     "Added",
+    "Archived",
     "Bm25Index",
     "ColdStore",
+    "Config",
     "ConfigError",
     "CorruptStoreError",
     "DimensionMismatchError",
@@ -58,6 +74,7 @@ __all__ = [
     "Hit",
     "Masked",
     "MemctxError",
+    "Memory",
     "MessageShapeError",
     "Redactor",
     "Segment",
@@ -71,6 +88,35 @@ __all__ = [
     "estimate_tokens",
     "fusion",
     "ingest",
+    "open",
+    "registry",
+    "runtime",
     "tokenize",
     "vmem",
 ]
+
+# What needs pydantic or asyncio waits for its first use, so that importing memctx stays cheap.
+_LATER = {
+    "Archived": "memctx.memory",
+    "Config": "memctx.config",
+    "Memory": "memctx.memory",
+    "open": "memctx.registry",
+    "registry": "memctx.registry",
+    "runtime": "memctx.registry",
+}
+
+
+if not TYPE_CHECKING:  # a checker would take every name for one that may be there
+
+    def __getattr__(name: str) -> object:
+        if name not in _LATER:
+            raise AttributeError(f"module 'memctx' has no attribute {name!r}")
+        from importlib import import_module  # noqa: PLC0415 - only when something waits for it
+
+        module = import_module(_LATER[name])
+        value = globals()[name] = module if name == "registry" else getattr(module, name)
+        return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,6 +1,6 @@
 """Types of the compiled extension. The prose here is what editors show; `stubtest` holds it to the binary."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal, TypeAlias, final
 
@@ -334,6 +334,197 @@ class VmemReport:
     @property
     def ok(self) -> bool:
         """True when every promised entry is there, readable, and no checksum contradicts it."""
+
+# the store
+
+@final
+class Segment:
+    """One archived message, as `segments.jsonl` holds it."""
+
+    @property
+    def id(self) -> str:
+        """A random UUID."""
+
+    @property
+    def session_id(self) -> str:
+        """The session it was said in."""
+
+    @property
+    def session_key(self) -> str | None:
+        """The host's own name for the session, where the file has one."""
+
+    @property
+    def timestamp(self) -> float:
+        """When it was said, in milliseconds since the epoch."""
+
+    @property
+    def role(self) -> str:
+        """Who said it: ``"user"``, ``"assistant"``, ``"tool"``, or whatever the file has."""
+
+    @property
+    def content(self) -> str:
+        """What was said, with secrets masked."""
+
+    @property
+    def tokens(self) -> int:
+        """About what it costs a model."""
+
+    @property
+    def topics(self) -> list[str]:
+        """What it is about."""
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """Topics, entities, and whatever was given when it was archived."""
+
+@final
+class Added:
+    """What became of one record given to `WarmStore.add`."""
+
+    @property
+    def id(self) -> str | None:
+        """The id of the segment, or None when it was not stored."""
+
+    @property
+    def outcome(self) -> Literal["added", "duplicate", "noise"]:
+        """Whether it is new, was there already, or was not worth keeping."""
+
+@final
+class StoreHit:
+    """A segment that a search found, and the numbers that put it there."""
+
+    @property
+    def segment(self) -> Segment:
+        """What was found."""
+
+    @property
+    def score(self) -> float:
+        """What the results are ordered by."""
+
+    @property
+    def vector(self) -> float:
+        """The cosine of the query's and the segment's vectors."""
+
+    @property
+    def bm25(self) -> float:
+        """The text score, divided by the best one."""
+
+    @property
+    def match(self) -> float:
+        """How well it matches, from 0 to 1: what ``min_score`` is tested on."""
+
+    @property
+    def distance(self) -> int:
+        """0 when it was found itself, else how many messages away from one that was."""
+
+    @property
+    def passage(self) -> tuple[int, int]:
+        """Where in the content the best passage begins and ends, in characters."""
+
+    @property
+    def explanation(self) -> Explanation | None:
+        """How the score came about, if the search was asked to say."""
+
+@final
+class WarmStore:
+    """The segments of a directory: all on disk, the newest in memory, found by words and by vectors.
+
+    `memctx.open` makes one with checked settings; it loads in the background.
+    """
+
+    def __new__(
+        cls,
+        path: str | PathLike[str],
+        *,
+        session_id: str,
+        cross_session: bool = False,
+        max_segments: int = 20_000,
+        eviction_days: float = 90.0,
+        durability: Literal["fsync", "os"] = "fsync",
+        redaction: Literal["mask", "seed", "off"] = "mask",
+        pii: bool = False,
+        patterns: Mapping[str, str] | None = None,
+        lock_timeout: float = 5.0,
+    ) -> WarmStore: ...
+    @property
+    def path(self) -> str:
+        """The directory."""
+
+    @property
+    def session_id(self) -> str:
+        """The session that is written to and, without ``cross_session``, the only one that is read."""
+
+    def add(self, records: Sequence[tuple[str, str, float | None, str | None]]) -> list[Added]:
+        """Store ``(role, content, timestamp in ms or None for now, metadata as JSON or None)``; wait for the disk."""
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        session_id: str | None = None,
+        roles: Sequence[str] | None = None,
+        since: float | None = None,
+        until: float | None = None,
+        topics: Sequence[str] | None = None,
+        min_score: float = 0.0,
+        ranking: Literal["best", "seed"] = "best",
+        window: int = 0,
+        explain: bool = False,
+    ) -> list[StoreHit]:
+        """The segments that answer a query best, best first."""
+
+    def get(self, id: str) -> Segment | None:
+        """One segment, or None."""
+
+    def neighbours(self, id: str, distance: int = 2) -> list[Segment]:
+        """The segments of the same session up to ``distance`` before and after one, in order, without itself."""
+
+    def segments(self) -> Iterator[Segment]:
+        """Everything stored that this store may read, in the order of the file, straight from disk."""
+
+    def sessions(self) -> list[str]:
+        """The sessions that this store may read."""
+
+    def stats(self) -> dict[str, Any]:
+        """Counts of what the store holds."""
+
+    def health(self) -> dict[str, Any]:
+        """What was skipped, healed or degraded."""
+
+    def refresh(self) -> int:
+        """Take in what other processes wrote; how many segments came."""
+
+    def snapshot(self) -> bool:
+        """Write the index to disk so that the next opening is quick; false when there was nothing new."""
+
+    def reopen(self) -> None:
+        """After a fork: open every file anew, sharing nothing with the parent."""
+
+    def close(self) -> None:
+        """Write what is pending and let go of every file."""
+
+    def __len__(self) -> int: ...
+
+@final
+class ColdStore:
+    """Everything ever archived in a directory, read from disk one segment at a time."""
+
+    def __new__(cls, path: str | PathLike[str]) -> ColdStore: ...
+    def scan(
+        self,
+        *,
+        session_id: str | None = None,
+        roles: Sequence[str] | None = None,
+        since: float | None = None,
+        until: float | None = None,
+        topics: Sequence[str] | None = None,
+        contains: str | None = None,
+    ) -> Iterator[Segment]:
+        """The segments that pass every filter given, in the order of the file."""
+
+    def health(self) -> dict[str, Any]:
+        """What could not be read."""
 
 def vmem_read(
     path: str | PathLike[str],

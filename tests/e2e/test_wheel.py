@@ -27,7 +27,7 @@ assert pathlib.Path(memctx.__file__).is_relative_to(sys.prefix), memctx.__file__
 assert memctx.tokenize("parseHTTPHeader 飞书") == [
     "parse", "http", "header", "parsehttpheader", "飞", "书", "飞书"]
 
-texts = {"a": "the webhook listens on port 8443", "b": "支付回调的端口", "c": "unrelated"}
+texts = {"a": "the webhook listens on port 8443", "b": "支付回调的端口", "c": "something unrelated"}
 index = memctx.Bm25Index()
 index.add_many(texts.items())
 assert [hit.id for hit in index.search("webhook port", 1)] == ["a"]
@@ -43,6 +43,11 @@ assert flat.search(embedder.embed(texts["b"]), 1)[0].id == "b"
 memctx.vmem.write("vectors.bin", list(texts), matrix)
 ids, same = memctx.vmem.read("vectors.bin", strict=True)
 assert ids == list(texts) and (same == matrix).all()
+
+with memctx.open("store", session_id="s") as memory:
+    said = [{"role": "user", "content": text} for text in texts.values()]
+    assert memory.archive(said).added == 3
+    assert memory.search("webhook port", limit=1)[0].segment.content == texts["a"]
 print("works:", memctx.__version__)
 """
 

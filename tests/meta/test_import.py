@@ -17,7 +17,12 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_import_leaves_heavy_packages_alone() -> None:
     loaded = run("-c", "import memctx, sys; print(*sys.modules)").stdout.split()
     assert "memctx._core" in loaded
-    assert {"anthropic", "numpy", "pydantic"}.isdisjoint(loaded)
+    assert {"anthropic", "asyncio", "numpy", "pydantic"}.isdisjoint(loaded)
+
+
+def test_what_waits_for_its_first_use_comes_then() -> None:
+    program = "import memctx, sys; memctx.Config(); print('pydantic' in sys.modules)"
+    assert run("-c", program).stdout == "True\n"
 
 
 def test_import_takes_less_than_60_ms() -> None:

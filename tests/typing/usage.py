@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, assert_type
 
@@ -9,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import memctx
-from memctx import Explanation, Hit
+from memctx import Explanation, Hit, Memory
+from memctx._core import Segment, StoreHit, WarmStore
 
 assert_type(memctx.__version__, str)
 
@@ -105,6 +107,50 @@ assert_type(memctx.fusion.decay(fused, [0.0], rate=0.99), list[Hit])
 assert_type(memctx.fusion.threshold(fused, 0.3), list[Hit])
 assert_type(memctx.fusion.mmr(fused, 1, balance=0.5, vectors=matrix), list[Hit])
 assert_type(memctx.fusion.mmr(fused, 1, texts=["text"]), list[Hit])
+
+# settings
+config = memctx.Config(max_segments=500, redaction="seed", archive_tools=["read"])
+assert_type(config.max_segments, int)
+assert_type(config.redaction, Literal["mask", "seed", "off"])
+assert_type(config.context_window, int | None)
+assert_type(config.storage_path, Path)
+assert_type(memctx.Config.load(file="memctx.toml", pii=True), memctx.Config)
+assert_type(config.replace(redaction=False, storage_path="elsewhere"), memctx.Config)
+assert_type(config.given(), dict[str, Any])
+memctx.Config(max_segment=5)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+config.pii = True  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIssue]
+
+# memory
+assert_type(memctx.open("~/.memctx", session_id="s1", context_window=200_000), Memory)
+assert_type(memctx.open(path, session_id="s1", config=config, durability="os"), Memory)
+assert_type(memctx.open(session_id="s1"), Memory)
+memctx.open(path, session_id="s1", durability="no")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+memctx.open(path, session_id="s1", max_segment=5)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+memory = memctx.runtime("s1", path=path)
+assert_type(memory, Memory)
+archived = memory.archive([{"role": "user", "content": "text"}], shape="anthropic")
+assert_type(archived, memctx.Archived)
+assert_type(archived.ids, tuple[str, ...])
+assert_type((archived.added, archived.duplicates, archived.skipped), tuple[int, int, int])
+hits = memory.search("query", limit=5, since=datetime.now(), until=0.0, roles=["user"])  # noqa: DTZ005
+assert_type(hits, list[StoreHit])
+assert_type(hits[0].segment, Segment)
+assert_type(memory.store, WarmStore)
+assert_type(memory.stats(), dict[str, Any])
+assert_type(memory.health(), dict[str, Any])
+assert_type((memory.session_id, memory.closed, memory.config), tuple[str, bool, memctx.Config])
+with memory as same:
+    assert_type(same, Memory)
+memctx.registry.bind(object(), memory)
+assert_type(memctx.registry.of(object()), Memory | None)
+assert_type(memctx.registry.memories(), list[Memory])
+
+
+async def turn() -> None:
+    """The same for asyncio."""
+    assert_type(await memory.aarchive([]), memctx.Archived)
+    assert_type(await memory.asearch("query", limit=5, window=2), list[StoreHit])
+
 
 # errors
 try:

@@ -1,0 +1,41 @@
+"""The settings as keyword arguments, for type checkers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypedDict
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from os import PathLike
+
+    from memctx.config.settings import Durability, EmbeddingModel, Ranking, Redaction
+
+
+class OpenArguments(TypedDict, total=False):
+    """The settings that `memctx.open` takes beside its own arguments."""
+
+    storage_path: str | PathLike[str]
+    durability: Durability
+    lock_timeout: float
+    max_segments: int
+    eviction_days: float
+    cross_session: bool
+    archive_tools: bool | Collection[str]
+    redaction: Redaction | bool
+    redaction_patterns: Mapping[str, str]
+    pii: bool
+    ranking: Ranking
+    embedding_model: EmbeddingModel
+    reserve_tokens: int
+    hard_cap_tokens: int
+    auto_recall: bool
+    auto_recall_min_score: float
+    protected_recent: int
+    knowledge_extraction: bool
+    enabled: bool
+
+
+class Arguments(OpenArguments, total=False):
+    """Every setting of `Config`."""
+
+    context_window: int | None

@@ -1,0 +1,197 @@
+"""`Config`: every setting with its default, its limits and what it is for."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, Unpack, cast, get_origin
+
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
+
+from memctx.config import environment, files
+from memctx.config.faults import refused
+from memctx.config.names import by_field
+from memctx.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from os import PathLike
+
+    from memctx.config.arguments import Arguments
+
+Durability: TypeAlias = Literal["fsync", "os"]
+Redaction: TypeAlias = Literal["mask", "seed", "off"]
+Ranking: TypeAlias = Literal["best", "seed"]
+EmbeddingModel: TypeAlias = Literal["hash", "transformer", "auto"]
+
+
+def _redaction(value: object) -> object:
+    """The original knew only on and off."""
+    value = environment.WORDS.get(value, value) if isinstance(value, str) else value
+    if isinstance(value, bool):
+        return "mask" if value else "off"
+    return value
+
+
+def _tool_names(value: object) -> object:
+    """All, none, or the names that a list gives."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, list | tuple | set | frozenset):
+        names = list(cast("Collection[object]", value))
+        if all(isinstance(name, str) for name in names):
+            return tuple(sorted(set(cast("list[str]", names))))
+    raise ValueError("expected true, false or a list of tool names")
+
+
+Count = Annotated[int, Field(strict=True, ge=1)]
+Switch = Annotated[bool, Field(strict=True)]
+Amount = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
+
+
+class Config(BaseModel, frozen=True, extra="forbid", validate_default=True):
+    """The settings of one memory: frozen, checked, and with no room for a misspelt name.
+
+    >>> Config(durability="os").replace(pii=True).pii
+    True
+    """
+
+    storage_path: Path = Field(
+        default=Path("~/.memctx"),
+        description="The directory of the store, where `memctx.open` is given none",
+    )
+    durability: Durability = Field(
+        default="fsync",
+        description="When a write counts as done: `fsync` on the disk, `os` in the operating system's hands",
+    )
+    lock_timeout: Amount = Field(
+        default=5.0,
+        description="Seconds to wait for another process that is writing",
+    )
+    max_segments: Count = Field(
+        default=20_000,
+        description="Segments kept in memory for search; older ones stay on disk",
+    )
+    eviction_days: Amount = Field(
+        default=90.0,
+        description="Age in days from which segments are no longer loaded into memory; 0 loads all",
+    )
+    cross_session: Switch = Field(
+        default=False,
+        description="Whether a search sees every session of the directory or only its own",
+    )
+    archive_tools: Annotated[bool | tuple[str, ...], BeforeValidator(_tool_names)] = Field(
+        default=True,
+        description="Whether tool calls and results are archived too, or a list of the tools whose are; `*` matches",
+    )
+    redaction: Annotated[Redaction, BeforeValidator(_redaction)] = Field(
+        default="mask",
+        description="How secrets are masked before they reach the disk: `mask`, `off`, or `seed` as the original did",
+    )
+    redaction_patterns: dict[str, str] = Field(
+        default_factory=dict,
+        description="Regular expressions of further secrets, each under the name its mask shows",
+    )
+    pii: Switch = Field(
+        default=False,
+        description="Whether e-mail addresses, phone, card and IBAN numbers are masked too",
+    )
+    ranking: Ranking = Field(
+        default="best",
+        description="How hits are ordered: `best`, or `seed` as the original did",
+    )
+    embedding_model: EmbeddingModel = Field(
+        default="hash",
+        description="What makes vectors; only `hash` is built in, and stands in for the others",
+    )
+    context_window: Count | None = Field(
+        default=None,
+        description="Tokens the model can take",
+    )
+    reserve_tokens: Annotated[int, Field(strict=True, ge=0)] = Field(
+        default=4_000,
+        description="Tokens of the window left free for the answer",
+    )
+    hard_cap_tokens: Annotated[int, Field(strict=True, ge=500)] = Field(
+        default=4_000,
+        description="Most tokens that recalled text may take; never more than a tenth of the window",
+    )
+    auto_recall: Switch = Field(
+        default=True,
+        description="Whether a turn recalls by itself",
+    )
+    auto_recall_min_score: Annotated[float, Field(strict=True, ge=0, le=1)] = Field(
+        default=0.7,
+        description="How well a segment must match to be recalled, from 0 to 1",
+    )
+    protected_recent: Annotated[int, Field(strict=True, ge=0)] = Field(
+        default=6,
+        description="Newest user and assistant messages that are never trimmed",
+    )
+    knowledge_extraction: Switch = Field(
+        default=True,
+        description="Whether facts are extracted from what was archived",
+    )
+    enabled: Switch = Field(
+        default=True,
+        description="Whether hosts use the memory at all; `memctx.open` opens it either way",
+    )
+
+    def __init__(self, **settings: Unpack[Arguments]) -> None:
+        try:
+            super().__init__(**by_field(settings, type(self).model_fields))
+        except ValidationError as error:
+            raise refused(error) from None
+
+    @classmethod
+    def load(
+        cls,
+        *,
+        file: str | PathLike[str] | None = None,
+        environ: Mapping[str, str] | None = None,
+        **arguments: Unpack[Arguments],
+    ) -> Self:
+        """The settings of the arguments, then of the environment, then of a TOML or JSON ``file``.
+
+        The environment is that of the process unless ``environ`` is given. Of an ``openclaw.json`` the block
+        ``agents.defaults.memoryContext``, or the config of the plugin, counts.
+
+        >>> Config.load(environ={"MEMCTX_MAX_SEGMENTS": "500"}, pii=True).max_segments
+        500
+        """
+        texts = environment.read(os.environ if environ is None else environ, cls.model_fields)
+        layers = [cls._from(str(file), files.read(file))] if file is not None else []
+        for name, text in texts.items():
+            value = environment.value(text, kind=_kind(cls.model_fields[name].annotation))
+            layers.append(cls._from(environment.variable(name), {name: value}))
+        layers.append(cls._from("arguments", dict(arguments)))
+        return cls(**{name: value for layer in layers for name, value in layer.given().items()})
+
+    def given(self) -> dict[str, Any]:
+        """The settings that were set rather than left at their defaults."""
+        return {
+            name: getattr(self, name)
+            for name in type(self).model_fields
+            if name in self.model_fields_set
+        }
+
+    def replace(self, **changes: Unpack[Arguments]) -> Self:
+        """The same settings with some changed, checked again."""
+        return type(self)(**(self.given() | type(self)(**changes).given()))
+
+    @classmethod
+    def _from(cls, source: str, settings: dict[str, Any]) -> Self:
+        """The settings of one source, which an error names."""
+        try:
+            return cls(**settings)
+        except ConfigError as error:
+            raise ConfigError(f"{source}: {error}") from None
+
+
+def _kind(annotation: object) -> type:
+    """How the environment writes a setting: a switch, a list, JSON, or words as they are."""
+    if annotation is bool:
+        return bool
+    if annotation == bool | tuple[str, ...]:
+        return tuple
+    return str if annotation is Path or get_origin(annotation) is Literal else object

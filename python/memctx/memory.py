@@ -1,0 +1,233 @@
+"""`Memory`: the memory of one session, which `memctx.open` opens.
+
+>>> import memctx, tempfile
+>>> with memctx.open(tempfile.mkdtemp(), session_id="s1") as memory:
+...     archived = memory.archive([{"role": "user", "content": "The payment webhook listens on port 8443"}])
+...     hits = memory.search("which port has the webhook?")
+>>> archived.added, hits[0].segment.content
+(1, 'The payment webhook listens on port 8443')
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from dataclasses import dataclass
+from datetime import datetime
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
+
+from memctx import _core
+from memctx.errors import StoreError
+from memctx.messages import read_each
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import TracebackType
+
+    from memctx._core import StoreHit, WarmStore
+    from memctx.config import Config, Ranking
+    from memctx.messages import Record, Shape
+
+__all__ = ["Archived", "Memory"]
+
+BUILT_IN_EMBEDDING = "hash"
+
+
+@dataclass(frozen=True, slots=True)
+class Archived:
+    """What became of the messages given to `Memory.archive`."""
+
+    ids: tuple[str, ...]
+    """The ids of the segments, in order; a piece that was there already has the id it had."""
+    added: int
+    """Pieces that are new in the store, and durable."""
+    duplicates: int
+    """Pieces that the session had already."""
+    skipped: int
+    """Pieces and messages left out: noise, tools not asked for, system prompts, nothing to read."""
+
+
+class SearchOptions(TypedDict, total=False):
+    """What `Memory.search` takes beside the query."""
+
+    limit: int
+    session_id: str | None
+    roles: Sequence[str] | None
+    since: float | datetime | None
+    until: float | datetime | None
+    topics: Sequence[str] | None
+    min_score: float
+    ranking: Ranking | None
+    window: int
+    explain: bool
+
+
+class Memory:
+    """The memory of one session in one directory. `memctx.open` makes them; all methods may be called from threads."""
+
+    def __init__(
+        self, config: Config, *, session_id: str, release: Callable[[Memory], bool] | None = None
+    ) -> None:
+        """Open the store that ``config`` names; ``release`` says whether a `close` is the last one due."""
+        self._config = config
+        self._release = release
+        self._closed = False
+        self._store = _core.WarmStore(
+            config.storage_path,
+            session_id=session_id,
+            cross_session=config.cross_session,
+            max_segments=config.max_segments,
+            eviction_days=config.eviction_days,
+            durability=config.durability,
+            redaction=config.redaction,
+            pii=config.pii,
+            patterns=config.redaction_patterns or None,
+            lock_timeout=config.lock_timeout,
+        )
+        if config.embedding_model != BUILT_IN_EMBEDDING:
+            logging.getLogger("memctx.memory").warning(
+                "embedding_model %r is not built in; %r stands in for it",
+                config.embedding_model,
+                BUILT_IN_EMBEDDING,
+            )
+
+    @property
+    def session_id(self) -> str:
+        """The session whose memory this is."""
+        return self._store.session_id
+
+    @property
+    def config(self) -> Config:
+        """The settings it was opened with."""
+        return self._config
+
+    @property
+    def store(self) -> WarmStore:
+        """The store itself; ``store.segments()`` yields everything in it, in order."""
+        return self._store
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed by everybody who had opened it."""
+        return self._closed
+
+    def archive(self, messages: Sequence[Any], *, shape: Shape | None = None) -> Archived:
+        """Store messages, in whatever shape their host has them, and return once they are durable.
+
+        Text is stored under its role; tool calls and results, if `archive_tools` says so, as ``tool``. System
+        prompts and thinking are not stored, pictures become a placeholder. ``shape`` says what the messages are
+        where that is not to be guessed. What is no list of messages raises `MessageShapeError`; if anything could
+        not be stored, `StoreError`.
+        """
+        self._check_open()
+        pieces = read_each(messages, shape)
+        records = [record for each in pieces for record in each if self._wants(record)]
+        left_out = sum(not each for each in pieces) + sum(map(len, pieces)) - len(records)
+        results = self._store.add([_row(record) for record in records]) if records else []
+        outcomes = [result.outcome for result in results]
+        return Archived(
+            ids=tuple(result.id for result in results if result.id is not None),
+            added=outcomes.count("added"),
+            duplicates=outcomes.count("duplicate"),
+            skipped=outcomes.count("noise") + left_out,
+        )
+
+    def search(  # noqa: PLR0913 - each is one way to narrow a search, and all have a default
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        session_id: str | None = None,
+        roles: Sequence[str] | None = None,
+        since: float | datetime | None = None,
+        until: float | datetime | None = None,
+        topics: Sequence[str] | None = None,
+        min_score: float = 0.0,
+        ranking: Ranking | None = None,
+        window: int = 0,
+        explain: bool = False,
+    ) -> list[StoreHit]:
+        """The segments that answer a query best, best first.
+
+        ``since`` and ``until`` are moments, or milliseconds since the epoch; ``min_score`` from 0 to 1 is how well a
+        segment must match; ``window`` adds that many neighbours on either side of a hit; ``explain`` says how each
+        score came about. Another session's segments are seen only with ``cross_session``.
+        """
+        self._check_open()
+        return self._store.search(
+            query,
+            limit=limit,
+            session_id=session_id,
+            roles=roles,
+            since=_milliseconds(since),
+            until=_milliseconds(until),
+            topics=topics,
+            min_score=min_score,
+            ranking=ranking or self._config.ranking,
+            window=window,
+            explain=explain,
+        )
+
+    async def aarchive(self, messages: Sequence[Any], *, shape: Shape | None = None) -> Archived:
+        """`archive`, in a thread, for callers that must not block."""
+        return await asyncio.to_thread(self.archive, messages, shape=shape)
+
+    async def asearch(self, query: str, **options: Unpack[SearchOptions]) -> list[StoreHit]:
+        """`search`, in a thread, for callers that must not block."""
+        return await asyncio.to_thread(self.search, query, **options)
+
+    def stats(self) -> dict[str, Any]:
+        """Counts of what the store holds."""
+        self._check_open()
+        return self._store.stats()
+
+    def health(self) -> dict[str, Any]:
+        """What was skipped, healed or degraded, and which embedding stands in for the one asked for."""
+        self._check_open()
+        embedding = {"asked": self._config.embedding_model, "used": BUILT_IN_EMBEDDING}
+        return {**self._store.health(), "embedding": embedding}
+
+    def close(self) -> None:
+        """Give the memory back. The store closes when everybody who opened it has; then this does nothing more."""
+        if self._closed:
+            return
+        if self._release is None or self._release(self):
+            self._closed = True
+            self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        state = ", closed" if self._closed else ""
+        return f"<memctx.Memory of session {self.session_id!r} in {self._store.path!r}{state}>"
+
+    def _wants(self, record: Record) -> bool:
+        tools = self._config.archive_tools
+        if record.tool is None or isinstance(tools, bool):
+            return record.tool is None or tools is True
+        return any(fnmatchcase(record.tool, pattern) for pattern in tools)
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreError(f"{self!r} takes no more calls")
+
+
+def _row(record: Record) -> tuple[str, str, float | None, str | None]:
+    """A record as the store takes it."""
+    metadata = json.dumps(record.metadata, ensure_ascii=False) if record.metadata else None
+    return record.role, record.text, record.timestamp, metadata
+
+
+def _milliseconds(moment: float | datetime | None) -> float | None:
+    return moment.timestamp() * 1000 if isinstance(moment, datetime) else moment

@@ -1,0 +1,177 @@
+"""The open memories of this process: one for each directory and session, however many hooks ask for it.
+
+>>> import memctx, tempfile
+>>> folder = tempfile.mkdtemp()
+>>> memory = memctx.open(folder, session_id="s1")
+>>> memctx.open(folder, session_id="s1") is memory, memctx.runtime("s1") is memory
+(True, True)
+>>> memory.close(), memory.closed  # two opens, two closes
+(None, False)
+>>> memory.close(), memory.closed
+(None, True)
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import weakref
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias, Unpack
+
+from memctx.config import Config
+from memctx.errors import ConfigError, MemctxError
+from memctx.memory import Memory
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from memctx.config.arguments import OpenArguments
+
+__all__ = ["bind", "memories", "of", "open", "runtime"]
+
+Key: TypeAlias = tuple[str, str]  # the directory with links resolved, and the session
+
+
+@dataclass(slots=True)
+class _Entry:
+    memory: Memory
+    opened: int = 1
+
+
+_lock = threading.RLock()
+_entries: dict[Key, _Entry] = {}
+_bound: dict[int, tuple[weakref.ref[object], Memory]] = {}
+_fork_is_watched = False
+
+
+def open(  # noqa: A001 - `memctx.open` is the name, as with every other thing that is opened
+    path: str | PathLike[str] | None = None,
+    *,
+    session_id: str,
+    context_window: int | None = None,
+    config: Config | None = None,
+    **settings: Unpack[OpenArguments],
+) -> Memory:
+    """The memory of a session in a directory, which is made if it is not there.
+
+    Settings come from the arguments, then from ``config``; without one, from the environment (see `Config.load`).
+    Opening what is open already gives the same memory again, and each `open` wants its own `Memory.close`; asking
+    for other settings than it has is a `ConfigError`. It returns at once: the store loads in the background.
+
+    >>> import memctx, tempfile
+    >>> with memctx.open(tempfile.mkdtemp(), session_id="s1", context_window=200_000) as memory:
+    ...     memory.archive([{"role": "user", "content": "Deploy on Friday, not before"}]).added
+    1
+    """
+    for name, text in (("path", path), ("session_id", session_id)):
+        if text == "":
+            raise ConfigError(f"{name} is empty; expected a text")
+    wanted = Config.load(**settings) if config is None else config.replace(**settings)
+    if context_window is not None:
+        wanted = wanted.replace(context_window=context_window)
+    folder = Path.cwd() / Path(wanted.storage_path if path is None else path).expanduser()
+    key = (os.path.realpath(folder), session_id)
+    with _lock:
+        entry = _entries.get(key)
+        if entry is None:
+            _watch_fork()
+            wanted = wanted.replace(storage_path=folder)
+            memory = Memory(wanted, session_id=session_id, release=partial(_release, key))
+            entry = _entries[key] = _Entry(memory)
+        else:
+            _check_same(entry.memory, wanted)
+            entry.opened += 1
+        return entry.memory
+
+
+def runtime(session_id: str, *, path: str | PathLike[str] | None = None) -> Memory:
+    """The open memory of a session; ``path`` tells it from one of the same name in another directory."""
+    folder = None if path is None else os.path.realpath(Path(path).expanduser())
+    with _lock:
+        found = [
+            entry.memory
+            for (where, session), entry in _entries.items()
+            if session == session_id and folder in {None, where}
+        ]
+        if len(found) == 1:
+            return found[0]
+        known = ", ".join(sorted({repr(session) for _, session in _entries})) or "none"
+    if found:
+        places = ", ".join(sorted(memory.store.path for memory in found))
+        raise ConfigError(f"session {session_id!r} is open in {places}; say which with path=")
+    raise ConfigError(f"session {session_id!r} is not open; open sessions: {known}")
+
+
+def memories() -> list[Memory]:
+    """Every memory that is open, in the order they were opened."""
+    with _lock:
+        return [entry.memory for entry in _entries.values()]
+
+
+def bind(owner: object, memory: Memory) -> None:
+    """Give an object of the host, such as its session, its memory. The object is held weakly, and by identity."""
+    key = id(owner)
+
+    def forget(gone: weakref.ref[object]) -> None:
+        if key in _bound and _bound[key][0] is gone:
+            del _bound[key]
+
+    try:
+        _bound[key] = (weakref.ref(owner, forget), memory)
+    except TypeError:
+        kind = type(owner).__name__
+        raise ConfigError(
+            f"{kind} objects cannot be bound; expected one that can be held weakly"
+        ) from None
+
+
+def of(owner: object) -> Memory | None:
+    """The memory that an object was bound to, while that is open."""
+    found = _bound.get(id(owner))
+    if found is None or found[0]() is not owner or found[1].closed:
+        return None
+    return found[1]
+
+
+def _release(key: Key, memory: Memory) -> bool:
+    """Count one `close`; true for the last one, after which the next `open` opens anew."""
+    with _lock:
+        entry = _entries.get(key)
+        if entry is None or entry.memory is not memory:  # another thread was quicker
+            return False
+        entry.opened -= 1
+        if entry.opened:
+            return False
+        del _entries[key]
+        return True
+
+
+def _check_same(memory: Memory, wanted: Config) -> None:
+    for name, value in wanted.given().items():
+        has = getattr(memory.config, name)
+        if name != "storage_path" and value != has:
+            raise ConfigError(f"{name} is {value!r}; {memory!r} is open with {has!r}")
+
+
+def _watch_fork() -> None:
+    """Have every open store reopened in a forked child, from the first opening on."""
+    global _fork_is_watched  # noqa: PLW0603 - one process has one list of fork handlers
+    if not _fork_is_watched and hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_reopen_all)
+    _fork_is_watched = True
+
+
+def _reopen_all() -> None:
+    global _lock  # noqa: PLW0603 - a thread that is not here may hold the old one
+    _lock = threading.RLock()
+    for entry in list(_entries.values()):
+        try:
+            entry.memory.store.reopen()
+        except (MemctxError, OSError):
+            logging.getLogger("memctx.registry").exception(
+                "%r not reopened after fork", entry.memory
+            )

@@ -1,0 +1,1 @@
+"""Settings: defaults, spellings, sources, and what is refused."""

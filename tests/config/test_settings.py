@@ -1,0 +1,153 @@
+"""One `Config`: what it takes, what it refuses, and in which words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import pytest
+from pydantic import ValidationError
+
+from memctx import Config, ConfigError
+from memctx.config import arguments
+
+
+def make(**settings: Any) -> Config:
+    """A config of anything, past the type checker."""
+    return Config(**settings)
+
+
+def test_defaults_are_those_of_the_design() -> None:
+    config = Config()
+    assert config.hard_cap_tokens == 4000
+    assert config.embedding_model == "hash"
+    assert config.redaction == "mask"
+    assert config.knowledge_extraction is True
+    assert config.auto_recall_min_score == 0.7
+    assert config.max_segments == 20_000
+    assert config.cross_session is False
+    assert config.eviction_days == 90
+    assert config.protected_recent == 6
+    assert config.durability == "fsync"
+    assert config.archive_tools is True
+    assert config.ranking == "best"
+    assert config.given() == {}
+
+
+def test_every_setting_is_described() -> None:
+    assert len(Config.model_fields) > 15
+    assert [name for name, field in Config.model_fields.items() if not field.description] == []
+
+
+def test_every_setting_is_a_typed_argument() -> None:
+    """The dictionary that type checkers see has the fields of the class, no more and no less."""
+    assert arguments.Arguments.__annotations__.keys() == Config.model_fields.keys()
+    assert arguments.OpenArguments.__annotations__.keys() == Config.model_fields.keys() - {
+        "context_window"
+    }
+    assert get_type_hints(Config)["max_segments"] is int
+
+
+@pytest.mark.parametrize("name", Config.model_fields)
+def test_both_spellings_mean_the_same(name: str) -> None:
+    """A setting in camelCase, as the original spells it, is the setting in snake_case."""
+    head, *tail = name.split("_")
+    camel = head + "".join(word.capitalize() for word in tail)
+    value = getattr(Config(), name)
+    assert make(**{camel: value}).given() == {name: value}
+
+
+def test_a_setting_in_both_spellings_is_refused() -> None:
+    with pytest.raises(ConfigError, match="maxSegments is given twice: it is another spelling of"):
+        make(max_segments=1, maxSegments=2)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("max_segment", "max_segments"),
+        ("maxSegment", "max_segments"),
+        ("durabilty", "durability"),
+        ("eviction_day", "eviction_days"),
+        ("redactionPattern", "redaction_patterns"),
+    ],
+)
+def test_a_misspelt_setting_is_met_with_the_nearest(wrong: str, right: str) -> None:
+    with pytest.raises(ConfigError, match=rf"^{wrong} is no setting; did you mean {right}\?$"):
+        make(**{wrong: 1})
+
+
+def test_a_setting_like_no_other_is_met_with_all() -> None:
+    with pytest.raises(ConfigError, match=r"^zzz is no setting; expected one of archive_tools, "):
+        make(zzz=1)
+
+
+REFUSED: list[tuple[str, Any, str]] = [
+    ("max_segments", 0, "max_segments is 0; expected a value greater than or equal to 1"),
+    ("max_segments", "many", "max_segments is 'many'; expected a valid integer"),
+    ("max_segments", True, "max_segments is True; expected a valid integer"),
+    ("max_segments", 1.5, "max_segments is 1.5; expected a valid integer"),
+    ("eviction_days", -1, "eviction_days is -1; expected a value greater than or equal to 0"),
+    ("lock_timeout", float("nan"), "lock_timeout is nan; expected a finite number"),
+    ("lock_timeout", float("inf"), "lock_timeout is inf; expected a finite number"),
+    ("pii", 1, "pii is 1; expected a valid boolean"),
+    ("cross_session", "yes", "cross_session is 'yes'; expected a valid boolean"),
+    ("durability", "none", "durability is 'none'; expected 'fsync' or 'os'"),
+    ("redaction", "all", "redaction is 'all'; expected 'mask', 'seed' or 'off'"),
+    ("ranking", None, "ranking is None; expected 'best' or 'seed'"),
+    ("hard_cap_tokens", 499, "hard_cap_tokens is 499; expected a value greater than or equal"),
+    ("auto_recall_min_score", 1.1, "auto_recall_min_score is 1.1; expected a value less than or"),
+    ("archive_tools", [1], "archive_tools is [1]; expected true, false or a list of tool names"),
+    ("archive_tools", [[]], "archive_tools is [[]]; expected true, false or a list of tool names"),
+    ("archive_tools", "read", "archive_tools is 'read'; expected true, false or a list of tool"),
+    ("redaction_patterns", {"a": 1}, "redaction_patterns.a is 1; expected a valid string"),
+    ("context_window", 0, "context_window is 0; expected a value greater than or equal to 1"),
+    ("storage_path", 7, "storage_path is 7; Input is not a valid path"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "message"), REFUSED)
+def test_what_cannot_be_used_is_refused(name: str, value: Any, message: str) -> None:
+    """The message has the setting, the value, and what was expected."""
+    with pytest.raises(ConfigError) as caught:
+        make(**{name: value})
+    assert str(caught.value).startswith(message)
+
+
+def test_a_long_value_is_shown_in_part() -> None:
+    with pytest.raises(ConfigError) as caught:
+        make(durability="x" * 10_000)
+    assert len(str(caught.value)) < 200
+
+
+def test_every_fault_is_told_at_once() -> None:
+    with pytest.raises(ConfigError) as caught:
+        make(max_segments=0, pii=1)
+    assert len(str(caught.value).splitlines()) == 2
+
+
+@pytest.mark.parametrize(("switch", "mode"), [(True, "mask"), (False, "off")])
+def test_redaction_may_be_a_switch(switch: bool, mode: str) -> None:  # noqa: FBT001
+    assert make(redaction=switch).redaction == mode
+
+
+def test_names_of_tools_have_one_order() -> None:
+    """Equal sets of tools are equal settings, however they were written."""
+    assert make(archive_tools=["read", "bash", "read"]) == make(archive_tools={"bash", "read"})
+    assert make(archive_tools=()).archive_tools == ()
+
+
+def test_a_config_does_not_change() -> None:
+    config = Config(max_segments=5)
+    with pytest.raises(ValidationError, match="frozen"):
+        config.max_segments = 6  # type: ignore[misc]
+    assert config.max_segments == 5
+
+
+def test_replacing_gives_another_config_and_checks_it() -> None:
+    config = Config(max_segments=5)
+    changed = config.replace(pii=True, storage_path="elsewhere")
+    assert (config.pii, changed.pii, changed.max_segments) == (False, True, 5)
+    assert changed.storage_path == Path("elsewhere")
+    with pytest.raises(ConfigError, match="lock_timeout is -1"):
+        config.replace(lock_timeout=-1)

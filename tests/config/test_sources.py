@@ -1,0 +1,219 @@
+"""Where settings come from: arguments before the environment, the environment before a file."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memctx import Config, ConfigError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# Forms A and B of the original, each with every key it knows.
+FORM_A = {
+    "enabled": True,
+    "hardCapTokens": 3000,
+    "embeddingModel": "transformer",
+    "storagePath": "~/.openclaw/memory/context",
+    "redaction": True,
+    "knowledgeExtraction": False,
+    "autoRecallMinScore": 0.65,
+    "maxSegments": 12_000,
+    "crossSession": True,
+    "evictionDays": 30,
+}
+FORM_B = {
+    "autoRecall": True,
+    "autoRecallMinScore": 0.6,
+    "autoRecallMaxTokens": 12_000,
+    "maxSegments": 20_000,
+    "embeddingModel": "auto",
+    "embeddingModelName": "some-model",
+    "embeddingDim": 384,
+    "indexType": "hnsw",
+    "search": {"vectorWeight": 0.7, "bm25Weight": 0.3, "timeDecay": 0.995},
+    "budget": {"maxTokens": 4000, "tokenEstimateRatio": 3},
+    "crossSession": False,
+    "evictionDays": 90,
+    "vectorPersist": True,
+    "redaction": False,
+    "knowledgeExtraction": True,
+    "storagePath": "~/memory",
+}
+
+
+def write(folder: Path, name: str, content: Any) -> Path:
+    path = folder / name
+    path.write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")
+    return path
+
+
+def load(file: Path | None = None, environ: dict[str, str] | None = None, **more: Any) -> Config:
+    """Load with an environment that is empty unless given."""
+    return Config.load(file=file, environ=environ or {}, **more)
+
+
+def test_arguments_win_over_the_environment_and_that_over_the_file(tmp_path: Path) -> None:
+    file = write(tmp_path, "memctx.toml", "max_segments = 1\nprotected_recent = 1\npii = true\n")
+    environ = {"MEMCTX_MAX_SEGMENTS": "2", "MEMCTX_PROTECTED_RECENT": "2"}
+    config = load(file, environ, max_segments=3)
+    assert (config.max_segments, config.protected_recent, config.pii) == (3, 2, True)
+    assert config.given().keys() == {"max_segments", "protected_recent", "pii"}
+
+
+def test_the_environment_of_the_process_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMCTX_DURABILITY", "os")
+    assert Config.load().durability == "os"
+    assert Config().durability == "fsync"
+
+
+def test_form_a_of_an_openclaw_file_loads(tmp_path: Path) -> None:
+    document = {"agents": {"defaults": {"model": "x", "memoryContext": FORM_A}}, "gateway": {}}
+    config = load(write(tmp_path, "openclaw.json", document))
+    assert config.hard_cap_tokens == 3000
+    assert config.embedding_model == "transformer"
+    assert str(config.storage_path) == "~/.openclaw/memory/context"
+    assert (config.redaction, config.knowledge_extraction) == ("mask", False)
+    assert (config.auto_recall_min_score, config.max_segments) == (0.65, 12_000)
+    assert (config.cross_session, config.eviction_days, config.enabled) == (True, 30, True)
+
+
+PLACES = [
+    {"agents": {"defaults": {"memoryContext": FORM_B}}},
+    {"plugins": {"entries": {"memory-context": {"enabled": True, "config": FORM_B}}}},
+    FORM_B,
+]
+
+
+@pytest.mark.parametrize("document", PLACES, ids=["defaults", "plugin", "alone"])
+def test_form_b_loads_wherever_it_stands(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, document: dict[str, Any]
+) -> None:
+    """What only the original has changes nothing, and the log says so once."""
+    with caplog.at_level(logging.WARNING, "memctx.config"):
+        config = load(write(tmp_path, "openclaw.json", document))
+    assert (config.hard_cap_tokens, config.redaction) == (12_000, "off")
+    assert (config.embedding_model, config.auto_recall) == ("auto", True)
+    (record,) = caplog.records
+    assert record.getMessage().endswith(
+        "no effect here: budget, embeddingDim, embeddingModelName, indexType, search, vectorPersist"
+    )
+
+
+@pytest.mark.parametrize("document", [{"agents": {}}, {"plugins": {"entries": []}, "agents": 3}])
+def test_an_openclaw_file_without_memory_sets_nothing(
+    tmp_path: Path, document: dict[str, Any]
+) -> None:
+    assert load(write(tmp_path, "openclaw.json", document)).given() == {}
+
+
+BROKEN: list[tuple[str, Any, str]] = [
+    ("a.toml", "max_segments = ", "cannot be read: "),
+    ("a.json", "{", "cannot be read: "),
+    ("a.json", [1], "expected an object with settings in it, not a list"),
+    ("a.yaml", "a: 1", "expected a file that ends in .toml or .json"),
+    ("a.json", {"max_segment": 1}, "max_segment is no setting; did you mean max_segments?"),
+    ("a.json", {"maxSegments": 0}, "max_segments is 0; expected a value greater than or equal"),
+    ("a.json", "[" * 100_000, "cannot be read: "),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "message"), BROKEN)
+def test_faults_of_a_file_name_the_file(
+    tmp_path: Path, name: str, content: Any, message: str
+) -> None:
+    path = write(tmp_path, name, content)
+    with pytest.raises(ConfigError) as caught:
+        load(path)
+    assert str(caught.value).startswith(f"{path}: {message}")
+
+
+def test_a_missing_file_is_what_open_would_say(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "none.toml")
+
+
+def test_a_byte_order_mark_is_no_fault(tmp_path: Path) -> None:
+    assert load(write(tmp_path, "a.json", '\ufeff{"pii": true}')).pii
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "setting", "value"),
+    [
+        ("MEMCTX_PII", "1", "pii", True),
+        ("MEMCTX_PII", "off", "pii", False),
+        ("MEMCTX_PII", "True", "pii", True),
+        ("MEMCTX_REDACTION", "off", "redaction", "off"),
+        ("MEMCTX_REDACTION", "true", "redaction", "mask"),
+        ("MEMCTX_ARCHIVE_TOOLS", "no", "archive_tools", False),
+        ("MEMCTX_ARCHIVE_TOOLS", "read, bash*", "archive_tools", ("bash*", "read")),
+        ("MEMCTX_ARCHIVE_TOOLS", '["read"]', "archive_tools", ("read",)),
+        ("MEMCTX_REDACTION_PATTERNS", '{"a": "b+"}', "redaction_patterns", {"a": "b+"}),
+        ("MEMCTX_EVICTION_DAYS", "0.5", "eviction_days", 0.5),
+        ("MEMCTX_CONTEXT_WINDOW", "200000", "context_window", 200_000),
+    ],
+)
+def test_the_environment_is_text(variable: str, text: str, setting: str, value: Any) -> None:
+    assert load(environ={variable: text}).given() == {setting: value}
+
+
+@pytest.mark.parametrize(
+    ("environ", "message"),
+    [
+        ({"MEMCTX_MAX_SEGMENTS": "x"}, "MEMCTX_MAX_SEGMENTS: max_segments is 'x'; expected a val"),
+        ({"MEMCTX_PII": "2"}, "MEMCTX_PII: pii is 2; expected a valid boolean"),
+        ({"MEMCTX_MAX_SEGMENT": "1"}, "MEMCTX_MAX_SEGMENT in the environment is no setting; did"),
+    ],
+)
+def test_faults_of_the_environment_name_the_variable(environ: dict[str, str], message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load(environ=environ)
+    assert str(caught.value).startswith(message)
+
+
+def test_faults_of_arguments_name_them_as_the_source() -> None:
+    with pytest.raises(ConfigError, match=r"^arguments: max_segments is 0; expected"):
+        load(max_segments=0)
+
+
+def test_variables_of_other_programs_are_let_be() -> None:
+    assert load(environ={"MEMCTX_BENCH_SEGMENTS": "2000", "HOME": "/"}).given() == {}
+
+
+words = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
+configs = st.builds(
+    Config,
+    storage_path=st.sampled_from(["~/.memctx", "/srv/memory", "123", "true"]),
+    durability=st.sampled_from(["fsync", "os"]),
+    lock_timeout=st.floats(0, 1e6),
+    max_segments=st.integers(1, 10**9),
+    archive_tools=st.booleans() | st.lists(words),
+    redaction=st.sampled_from(["mask", "seed", "off"]),
+    redaction_patterns=st.dictionaries(words, words, max_size=3),
+    pii=st.booleans(),
+    context_window=st.none() | st.integers(1, 10**7),
+    auto_recall_min_score=st.floats(0, 1),
+)
+
+
+@given(configs)
+def test_a_config_survives_json(config: Config) -> None:
+    """What is dumped loads as the same settings."""
+    assert Config(**json.loads(config.model_dump_json())) == config
+    assert Config.model_validate_json(config.model_dump_json()) == config
+
+
+@given(configs)
+def test_a_config_survives_the_environment(config: Config) -> None:
+    """Text as it is and everything else as JSON loads as the same settings."""
+    environ = {
+        f"MEMCTX_{name.upper()}": value if isinstance(value, str) else json.dumps(value)
+        for name, value in config.model_dump(mode="json").items()
+    }
+    assert load(environ=environ) == config

@@ -1,0 +1,1 @@
+"""Messages of every shape, read into records."""

@@ -1,0 +1,180 @@
+"""What holds for every shape: objects as well as dictionaries, times, and input that is no message."""
+
+from __future__ import annotations
+
+import copy
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from memctx import ConfigError, MessageShapeError
+from memctx.messages import Record, Shape, detect, read, read_each
+
+from . import test_anthropic, test_openai, test_pi
+
+CONVERSATIONS = {
+    "anthropic": test_anthropic.CONVERSATION,
+    "openai": test_openai.CHAT,
+    "responses": test_openai.ITEMS,
+    "pi": test_pi.SESSION,
+}
+
+
+class Model(BaseModel, extra="allow"):
+    """What SDKs make of a dictionary: known and unknown fields as attributes."""
+
+
+def modelled(value: Any, kind: type) -> Any:
+    """The same value with objects in the place of dictionaries."""
+    if isinstance(value, dict):
+        return kind(**{key: modelled(item, kind) for key, item in value.items()})
+    return [modelled(item, kind) for item in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("kind", [SimpleNamespace, Model])
+@pytest.mark.parametrize("shape", CONVERSATIONS)
+def test_objects_read_like_dictionaries(shape: str, kind: type) -> None:
+    conversation = CONVERSATIONS[shape]
+    objects = modelled(conversation, kind)
+    assert detect(objects) == detect(conversation) == shape
+    assert read(objects) == read(conversation)
+
+
+@pytest.mark.parametrize("shape", CONVERSATIONS)
+def test_reading_changes_nothing(shape: str) -> None:
+    before = copy.deepcopy(CONVERSATIONS[shape])
+    read(CONVERSATIONS[shape])
+    assert CONVERSATIONS[shape] == before
+
+
+@pytest.mark.parametrize("shape", CONVERSATIONS)
+def test_there_are_as_many_lists_of_records_as_messages(shape: str) -> None:
+    conversation = CONVERSATIONS[shape]
+    each = read_each(conversation)
+    assert len(each) == len(conversation)
+    assert [record for records in each for record in records] == read(conversation)
+
+
+def test_the_shape_can_be_given() -> None:
+    message = {"role": "tool", "content": "done", "tool_call_id": "c"}
+    assert read([message], "anthropic") == []
+    assert [record.role for record in read([message], "openai")] == ["tool"]
+    with pytest.raises(
+        ConfigError, match="shape is 'gpt'; expected one of 'anthropic', 'openai', "
+    ):
+        read([message], "gpt")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("messages", ["text", b"bytes", None, 7, {"role": "user"}, {1}, iter([])])
+def test_what_is_no_list_is_refused(messages: Any) -> None:
+    kind = type(messages).__name__
+    with pytest.raises(MessageShapeError, match=f"^expected a list of messages, not {kind}$"):
+        read(messages)
+
+
+@pytest.mark.parametrize("wrong", ["text", None, 7, ["user", "hi"], object(), ("user", "hi")])
+def test_a_list_with_something_else_in_it_is_refused(wrong: Any) -> None:
+    """The message says which item, what it is, and what was expected."""
+    expected = "expected a dictionary or an object with a role or a type"
+    with pytest.raises(MessageShapeError) as caught:
+        read([{"role": "user", "content": "hi"}, wrong])
+    assert str(caught.value) == f"message 1 is {type(wrong).__name__}; {expected}"
+
+
+@pytest.mark.parametrize("messages", [[], (), [{}], [{"role": "narrator", "content": "x"}]])
+def test_what_is_not_known_is_left_out(messages: Any) -> None:
+    assert read(messages) == []
+
+
+MOMENT = 1_770_000_000_000.0
+
+
+@pytest.mark.parametrize(
+    ("given_as", "read_as"),
+    [
+        (1_770_000_000_000, MOMENT),
+        (1_770_000_000_000.5, MOMENT + 0.5),
+        (1_770_000_000, MOMENT),  # seconds
+        ("2026-02-02T02:40:00Z", MOMENT),
+        ("2026-02-02T02:40:00", MOMENT),  # no zone is UTC
+        ("2026-02-02T03:40:00.000+01:00", MOMENT),
+        (datetime(2026, 2, 2, 2, 40, tzinfo=UTC), MOMENT),
+        ("yesterday", None),
+        ("", None),
+        ("0001-01-01", None),
+        (True, None),
+        (0, None),
+        (-5, None),
+        (1e300, None),
+        (10**400, None),
+        (float("nan"), None),
+        (float("inf"), None),
+        ([], None),
+    ],
+)
+@pytest.mark.parametrize("shape", get_args(Shape))
+def test_messages_keep_their_own_time(shape: Shape, given_as: Any, read_as: float | None) -> None:
+    message = {"role": "user", "content": "hello", "timestamp": given_as}
+    assert read([message], shape) == [Record("user", "hello", read_as)]
+
+
+@pytest.mark.parametrize("shape", get_args(Shape))
+def test_lone_surrogates_come_through(shape: Shape) -> None:
+    """What JSON calls text is text; the store decides how it is written."""
+    text = "half \ud83d of a pair"
+    assert read([{"role": "user", "content": text}], shape) == [Record("user", text)]
+
+
+def test_a_call_with_arguments_that_are_no_json_is_kept() -> None:
+    loop: list[Any] = []
+    loop.append(loop)
+    deep: Any = []
+    for _ in range(100_000):
+        deep = [deep]
+    inputs = [loop, deep, {"at": datetime(2026, 1, 1, tzinfo=UTC)}, {("a",): 1}, {"raw": b"123"}]
+    blocks = [{"type": "tool_use", "id": "x", "name": "f", "input": value} for value in inputs]
+    assert [record.text for record in read([{"role": "assistant", "content": blocks}])] == [
+        "f [list that cannot be written as JSON]",
+        "f [list that cannot be written as JSON]",
+        'f {"at":"2026-01-01 00:00:00+00:00"}',
+        "f [dict that cannot be written as JSON]",
+        'f {"raw":"[3 bytes]"}',
+    ]
+
+
+def test_blocks_inside_blocks_end_somewhere() -> None:
+    block: dict[str, Any] = {"type": "text", "text": "bottom"}
+    for _ in range(10_000):
+        block = {"type": "search_result", "title": "t", "content": [block]}
+    (record,) = read([{"role": "user", "content": [block]}])
+    assert len(record.text) < 100
+
+
+NAMES = """role type content text user assistant system tool toolResult tool_use tool_result id name input arguments
+    tool_calls function_call function custom customType call_id tool_use_id function_call_output output action source
+    image image_url url data message summary compaction bashExecution command exitCode reasoning timestamp thinking
+    search_result title stdout mcp_call error status input_text output_text toolCall isError is_error"""
+words = st.sampled_from(NAMES.split())
+scalars = st.none() | st.booleans() | st.integers() | st.floats() | words | st.text(max_size=6)
+values = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(words, inner, max_size=6),
+    max_leaves=12,
+)
+
+
+@given(st.lists(st.dictionaries(words, values, max_size=8), max_size=6))
+def test_any_dictionaries_can_be_read(messages: list[dict[str, Any]]) -> None:
+    """Reading never fails, never changes what it reads, and yields text under roles the store knows."""
+    before = copy.deepcopy(messages)
+    for shape in (None, *get_args(Shape)):
+        for record in read(messages, shape):
+            assert record.role in {"user", "assistant", "tool"}
+            assert record.text
+            assert (record.tool is not None) == (record.role == "tool")
+    assert repr(messages) == repr(before)  # repr, because NaN differs from itself
