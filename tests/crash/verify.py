@@ -15,7 +15,7 @@ def main(path: str) -> None:
         return
     store = memctx.WarmStore(path, session_id="crash", max_segments=1_000_000)
     for segment in store.segments():
-        token = segment.metadata["token"]
+        token = segment.metadata["record"]
         digest = hashlib.sha256(segment.content.encode()).hexdigest()[:12]
         print("rec", token if token.endswith(digest) else f"damaged-{segment.id}")
     hits = store.search("deploy failed", limit=5)

@@ -25,7 +25,7 @@ def main(path: str, tag: str, count: int) -> None:
         try:
             if store is None:
                 store = memctx.WarmStore(path, session_id="crash", lock_timeout=20)
-            store.add([("user", content, None, f'{{"token": "{token}"}}')])
+            store.add([("user", content, None, f'{{"record": "{token}"}}')])
         except (memctx.MemctxError, OSError):
             print("err", token, flush=True)
         else:

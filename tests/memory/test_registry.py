@@ -197,7 +197,7 @@ if child == 0:
     try:
         assert memctx.runtime("s") is memory
         memory.archive(said("after the fork, by the child"))
-        assert len(memory.search("fork")) == 2, memory.search("fork")
+        assert len(memory.search("fork")) >= 2, memory.search("fork")
         os._exit(0)
     except BaseException:
         import traceback

@@ -115,7 +115,11 @@ impl fmt::Display for Error {
             }
             Self::Refused { path, why } => write!(f, "{}: {why}", path.display()),
             Self::Locked { path, seconds } => {
-                write!(f, "{}: another process has held the lock for {seconds} seconds; nothing was written", path.display())
+                write!(
+                    f,
+                    "{}: another process has held the lock for {seconds} seconds; nothing was written",
+                    path.display()
+                )
             }
             Self::Full { what, limit } => write!(f, "{what} is full: it holds {limit} at most"),
         }

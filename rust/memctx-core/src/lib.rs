@@ -1,8 +1,8 @@
 //! The engine of memctx: how text is read, indexed, ranked and kept, with no knowledge of Python.
 #![deny(unsafe_code)]
 
-pub mod bm25;
 mod blocks;
+pub mod bm25;
 mod error;
 mod explanation;
 mod file;

@@ -101,7 +101,11 @@ fn sessions_do_not_see_each_other_unless_asked_to() {
     say(&one, "user", "the secret of session one");
     say(&two, "user", "the secret of session two");
     assert_eq!(find(&one, "secret").len(), 1);
-    assert!(one.search(&Request { query: "secret", limit: 9, session: Some("a/../b\0"), ..Request::default() }).expect("searched").is_empty());
+    assert!(
+        one.search(&Request { query: "secret", limit: 9, session: Some("a/../b\0"), ..Request::default() })
+            .expect("searched")
+            .is_empty()
+    );
     assert_eq!(one.segments().expect("readable").count(), 1);
     let all = place.open_with(|settings| settings.cross_session = true);
     assert_eq!(find(&all, "secret").len(), 2);
@@ -160,7 +164,10 @@ fn neighbours_come_with_a_result_and_stay_in_its_session() {
     assert!((found[1].score / found[0].score - 0.85).abs() < 1e-9);
     assert!((found[3].score / found[0].score - 0.70).abs() < 1e-9);
     let around = store.neighbours(&found[0].segment.id, 1).expect("read");
-    assert_eq!(around.iter().map(|it| it.content.as_str()).collect::<Vec<_>>(), ["turn 8 talks of bears", "turn ten talks of zebras"]);
+    assert_eq!(
+        around.iter().map(|it| it.content.as_str()).collect::<Vec<_>>(),
+        ["turn 8 talks of bears", "turn ten talks of zebras"]
+    );
 }
 
 #[test]
@@ -260,13 +267,20 @@ fn write_log(place: &Place, bytes: &[u8]) {
 }
 
 fn line(id: &str, content: &str) -> String {
-    format!(r#"{{"id":"{id}","sessionId":"s1","timestamp":1770000000000,"role":"user","content":"{content}","tokens":3,"metadata":{{"topics":[],"entities":[]}}}}"#)
+    format!(
+        r#"{{"id":"{id}","sessionId":"s1","timestamp":1770000000000,"role":"user","content":"{content}","tokens":3,"metadata":{{"topics":[],"entities":[]}}}}"#
+    )
 }
 
 #[test]
 fn a_store_of_the_original_opens_and_its_bytes_stay() {
     let place = Place::new();
-    let bytes = format!("\u{FEFF}{}\r\n\n{}\nnot json\n{}\n", line("a", "apples first"), line("b", "apples second"), line("a", "apples third"));
+    let bytes = format!(
+        "\u{FEFF}{}\r\n\n{}\nnot json\n{}\n",
+        line("a", "apples first"),
+        line("b", "apples second"),
+        line("a", "apples third")
+    );
     write_log(&place, bytes.as_bytes());
     let vectors = b"VMEM\x01\0\0\0\x04\0\0\0\x01\0\0\0\x01\0a\0\0\x80\x3f\0\0\0\0\0\0\0\0\0\0\0\0";
     fs::write(place.path().join("vectors.bin"), vectors).expect("room");
@@ -308,16 +322,23 @@ fn a_torn_tail_costs_nobody_else() {
 
 fn filled(place: &Place, segments: usize) -> WarmStore {
     let store = place.open();
-    let texts: Vec<String> = (0..segments).map(|number| format!("segment {number} speaks of topic {}", number % 17)).collect();
-    let records: Vec<Record<'_>> =
-        texts.iter().map(|text| Record { role: "user", content: text, timestamp: Some(AHEAD), metadata: None }).collect();
+    let texts: Vec<String> =
+        (0..segments).map(|number| format!("segment {number} speaks of topic {}", number % 17)).collect();
+    let records: Vec<Record<'_>> = texts
+        .iter()
+        .map(|text| Record { role: "user", content: text, timestamp: Some(AHEAD), metadata: None })
+        .collect();
     store.add(&records).expect("stored");
     store
 }
 
 fn snapshot_file(place: &Place) -> PathBuf {
     let files = fs::read_dir(place.path().join("index")).expect("there");
-    files.flatten().map(|file| file.path()).find(|path| path.extension().is_some_and(|it| it == "snapshot")).expect("one")
+    files
+        .flatten()
+        .map(|file| file.path())
+        .find(|path| path.extension().is_some_and(|it| it == "snapshot"))
+        .expect("one")
 }
 
 fn ranking_of(store: &WarmStore) -> Vec<(String, f64)> {
@@ -340,7 +361,10 @@ fn a_snapshot_answers_like_the_log() {
     for (found, expected) in found.iter().zip(&expected) {
         assert!((found.1 - expected.1).abs() < 0.01 && found.0.starts_with("segment"), "{found:?} {expected:?}");
     }
-    assert_eq!(store.neighbours(&find(&store, "snapshot lacks")[0].segment.id, 1).expect("read")[0].content, "segment 299 speaks of topic 10");
+    assert_eq!(
+        store.neighbours(&find(&store, "snapshot lacks")[0].segment.id, 1).expect("read")[0].content,
+        "segment 299 speaks of topic 10"
+    );
 }
 
 #[test]
@@ -486,7 +510,8 @@ fn a_lock_that_is_held_is_not_waited_for_for_ever() {
     say(&store, "user", "said while nobody held the lock");
     let lock = fs::OpenOptions::new().read(true).open(place.path().join("LOCK")).expect("there");
     lock.lock().expect("free");
-    let refused = store.add(&[Record { role: "user", content: "said while it was held", timestamp: None, metadata: None }]);
+    let refused =
+        store.add(&[Record { role: "user", content: "said while it was held", timestamp: None, metadata: None }]);
     assert!(matches!(refused, Err(Error::Locked { .. })));
     assert_eq!(find(&store, "nobody held").len(), 1, "searches take no lock");
     lock.unlock().expect("held");
@@ -503,7 +528,9 @@ fn a_newer_format_is_left_alone() {
     let store = place.open();
     assert_eq!(find(&store, "apples").len(), 1);
     assert!(store.health().expect("open").is_read_only);
-    assert!(store.add(&[Record { role: "user", content: "apples of today", timestamp: None, metadata: None }]).is_err());
+    assert!(
+        store.add(&[Record { role: "user", content: "apples of today", timestamp: None, metadata: None }]).is_err()
+    );
     store.close();
     assert_eq!(fs::read_dir(place.path()).expect("there").count(), 2);
     fs::write(&lock, "{\"format\":3,\"min_reader\":3,\"min_writer\":3}\n").expect("room");
@@ -536,7 +563,11 @@ fn threads_lose_nothing() {
             scope.spawn(move || {
                 let other = place.open();
                 for number in 0..25 {
-                    say(if number % 2 == 0 { store } else { &other }, "user", &format!("thread {thread} says number {number}"));
+                    say(
+                        if number % 2 == 0 { store } else { &other },
+                        "user",
+                        &format!("thread {thread} says number {number}"),
+                    );
                     assert!(!find(store, "says number").is_empty());
                 }
             });

@@ -112,7 +112,8 @@ impl Postings {
     }
 
     pub(super) fn save<W: Write>(&self, out: &mut BlockWriter<W>) -> io::Result<()> {
-        let frequent: Vec<[u32; 3]> = self.frequent.iter().map(|(&(term, document), &tf)| [term, document, tf]).collect();
+        let frequent: Vec<[u32; 3]> =
+            self.frequent.iter().map(|(&(term, document), &tf)| [term, document, tf]).collect();
         out.write("t.words", &self.words)?;
         out.write("t.often", &frequent)
     }

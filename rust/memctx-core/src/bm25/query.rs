@@ -7,10 +7,10 @@
 
 use std::cell::RefCell;
 
-use super::texts::Texts;
 use super::kernel::{self, Worth};
 use super::postings::List;
 use super::score::{Norm, Statistics, weight};
+use super::texts::Texts;
 use crate::text::{Term, for_each_token};
 use crate::{Explanation, Scored, TopK};
 

@@ -43,7 +43,10 @@ impl Wanted {
             && self.roles.as_ref().is_none_or(|roles| roles.contains(&segment.role))
             && self.since.is_none_or(|since| segment.timestamp >= since)
             && self.until.is_none_or(|until| segment.timestamp <= until)
-            && self.contains.as_ref().is_none_or(|text| memchr::memmem::find(segment.content.as_bytes(), text.as_bytes()).is_some())
+            && self
+                .contains
+                .as_ref()
+                .is_none_or(|text| memchr::memmem::find(segment.content.as_bytes(), text.as_bytes()).is_some())
             && self.topics.as_ref().is_none_or(|topics| is_about(segment, topics))
     }
 }

@@ -129,7 +129,8 @@ impl Intake {
 
     /// The members of the caller's metadata, masked.
     fn more(&self, metadata: &str) -> Result<String> {
-        let refuse = || Error::argument("metadata", "a JSON object without topics, entities and redactions", "something else");
+        let refuse =
+            || Error::argument("metadata", "a JSON object without topics, entities and redactions", "something else");
         let masked = self.redactor.mask(metadata);
         // Masking inside JSON may break it: a quote can be part of a secret. Then only what is safe is kept.
         let text = if serde_json::from_str::<&RawValue>(&masked.text).is_ok() { &*masked.text } else { "{}" };
@@ -176,7 +177,10 @@ mod tests {
         assert_eq!(kept("user", stamped), Some("deploy it now"));
         let pasted = "see this:\n[2026-02-15 18:49:02] connection refused\nwhat now?";
         assert_eq!(kept("user", pasted), Some(pasted));
-        assert_eq!(kept("user", "[2026-02-15 18:49:02] connection refused"), Some("[2026-02-15 18:49:02] connection refused"));
+        assert_eq!(
+            kept("user", "[2026-02-15 18:49:02] connection refused"),
+            Some("[2026-02-15 18:49:02] connection refused")
+        );
         assert_eq!(kept("user", "  indented code\n"), Some("  indented code\n"));
         assert_eq!(kept("assistant", "NO_REPLY"), None);
         assert_eq!(kept("tool", "0"), Some("0"));

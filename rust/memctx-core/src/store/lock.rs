@@ -74,7 +74,8 @@ impl Lock {
 fn open(directory: &Directory) -> Result<File> {
     directory.ensure()?;
     let path = directory.file(NAME);
-    let mut file = open_private(OpenOptions::new().read(true).append(true).create(true), &path).map_err(Error::io(&path))?;
+    let mut file =
+        open_private(OpenOptions::new().read(true).append(true).create(true), &path).map_err(Error::io(&path))?;
     if file.metadata().is_ok_and(|found| found.len() == 0) {
         // Two processes may both write it; the first line counts. Without it the directory is of version 1 too.
         let _ = file.write_all(FORMAT);

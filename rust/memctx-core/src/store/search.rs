@@ -162,8 +162,7 @@ impl Warm {
         for candidate in chosen {
             match self.read(candidate.segment) {
                 Ok(segment) => {
-                    let explanation =
-                        request.explain.then(|| self.explain(&candidate, request, vector)).transpose()?;
+                    let explanation = request.explain.then(|| self.explain(&candidate, request, vector)).transpose()?;
                     found.push(candidate.into_found(self, segment, explanation));
                 }
                 Err(fault) => damaged(fault),
@@ -173,8 +172,8 @@ impl Warm {
     }
 
     fn candidates(&self, request: &Request<'_>, vector: Option<&[f32]>, now: f64) -> Result<Vec<Candidate>> {
-        let scope = Scope::new(self, request);
-        let admit = |passage| scope.admits(self, passage);
+        let within = Scope::new(self, request);
+        let admit = |passage| within.admits(self, passage);
         let (weights, depth) = (request.ranking.weights(), request.ranking.depth(request.limit));
         let texts = self.texts.search(request.query, depth, admit);
         let best = normalize(texts.iter().map(|hit| hit.score)).unwrap_or(1.0);
@@ -231,7 +230,8 @@ impl Warm {
                 let score = hit.score * (1.0 - STEP * distance as f64).max(0.0);
                 let matched = hit.matched * (1.0 - STEP * distance as f64).max(0.0);
                 let passage = self.entries[segment as usize].passages.start;
-                let neighbour = Candidate { segment, passage, blend: Blend::default(), decay: 1.0, score, matched, distance };
+                let neighbour =
+                    Candidate { segment, passage, blend: Blend::default(), decay: 1.0, score, matched, distance };
                 match places.entry(segment) {
                     Slot::Vacant(slot) => {
                         slot.insert(all.len());

@@ -204,7 +204,8 @@ mod tests {
 
     #[test]
     fn lone_surrogates_of_a_javascript_host_are_replaced() {
-        let line = br#"{"id":"a","sessionId":"s","timestamp":1,"role":"user","content":"\\ud800 x\ud800y\uD83D\uDE00\udc00"}"#;
+        let line =
+            br#"{"id":"a","sessionId":"s","timestamp":1,"role":"user","content":"\\ud800 x\ud800y\uD83D\uDE00\udc00"}"#;
         let content = Segment::from_line(line).expect("loads").content;
         assert_eq!(content, "\\ud800 x\u{FFFD}y😀\u{FFFD}");
     }

@@ -147,9 +147,7 @@ impl Warm {
 
     fn load_entries(&mut self, from: &BlockReader) -> std::result::Result<(), Fault> {
         const INCONSISTENT: Fault = "parts of the segments contradict each other";
-        for (name, names) in
-            [("session", &mut self.sessions), ("role", &mut self.roles), ("topic", &mut self.topics)]
-        {
+        for (name, names) in [("session", &mut self.sessions), ("role", &mut self.roles), ("topic", &mut self.topics)] {
             let all = split(&from.read(name)?, &from.read(&format!("{name}#"))?)?;
             *names = all.iter().map(|name| &**name).collect();
         }

@@ -79,8 +79,8 @@ impl Draft {
 
 /// The first eight bytes of the sha256 of a content.
 pub(super) fn digest(content: &str) -> u64 {
-    let [a, b, c, d, e, f, g, h, ..] = Sha256::digest(content.as_bytes()).0;
-    u64::from_be_bytes([a, b, c, d, e, f, g, h])
+    let whole = Sha256::digest(content.as_bytes());
+    whole.first_chunk().map_or(0, |half| u64::from_be_bytes(*half))
 }
 
 impl Warm {
@@ -229,7 +229,8 @@ impl Warm {
         if days > 0.0 {
             let oldest = self.newest.min(now) - days * DAY;
             let is_old = |entry: &Entry| entry.is_live && entry.timestamp < oldest;
-            let old: Vec<u32> = (0..).zip(&self.entries).filter(|(_, entry)| is_old(entry)).map(|found| found.0).collect();
+            let old: Vec<u32> =
+                (0..).zip(&self.entries).filter(|(_, entry)| is_old(entry)).map(|found| found.0).collect();
             self.evicted += old.len() as u64;
             old.into_iter().for_each(|number| self.remove(number));
         }

@@ -129,10 +129,7 @@ impl WarmStore {
             stamp: Stamp { model: HashEmbedder::NAME.to_owned(), revision: 1, dim: DIM },
             terms: Terms { scope, model, bounds },
             index: RwLock::new(Warm::new(DIM)?),
-            gate: Mutex::new(Gate {
-                lock: Lock::new(directory.clone(), settings.lock_timeout),
-                tail: Tail::default(),
-            }),
+            gate: Mutex::new(Gate { lock: Lock::new(directory.clone(), settings.lock_timeout), tail: Tail::default() }),
             health: Mutex::new(health),
             is_ready: Mutex::new(false),
             became_ready: Condvar::new(),

@@ -12,7 +12,8 @@ const REACH: usize = 96;
 const MOST_WORDS: usize = 9;
 
 /// Words that join a name to its value.
-const JOINTS: &[&str] = &["is", "was", "are", "be", "as", "to", "with", "=", "->", "=>", ":", "-", "use", "using", "try", "equals", "it's"];
+const JOINTS: &[&str] =
+    &["is", "was", "are", "be", "as", "to", "with", "=", "->", "=>", ":", "-", "use", "using", "try", "equals", "it's"];
 
 /// The secret behind a naming word in a sentence.
 pub(super) fn after_name(text: &[u8], name_end: usize, named: Named) -> Option<Span<'static>> {
@@ -49,11 +50,18 @@ pub(super) fn after_name(text: &[u8], name_end: usize, named: Named) -> Option<S
 fn pair(text: &[u8], at: usize, named: Named) -> Option<Span<'static>> {
     let (start, end) = bare(text, at);
     let cut = start + text[start..end].iter().position(|byte| b":/".contains(byte))? + 1;
-    is_secret(&text[cut..end], Proof::Password).then_some(Span { start: cut, end, kind: named.kind, rank: Rank::Context })
+    is_secret(&text[cut..end], Proof::Password).then_some(Span {
+        start: cut,
+        end,
+        kind: named.kind,
+        rank: Rank::Context,
+    })
 }
 
 fn joins(word: &[u8]) -> bool {
-    word.ends_with(b":") || word.ends_with(b"=") || JOINTS.iter().any(|joint| word.eq_ignore_ascii_case(joint.as_bytes()))
+    word.ends_with(b":")
+        || word.ends_with(b"=")
+        || JOINTS.iter().any(|joint| word.eq_ignore_ascii_case(joint.as_bytes()))
 }
 
 fn is_word(word: &[u8]) -> bool {
@@ -66,7 +74,9 @@ fn bare(text: &[u8], at: usize) -> (usize, usize) {
     let start = at + opening + text[at + opening..].starts_with("\u{201C}".as_bytes()) as usize * 3;
     let in_value = |byte: &&u8| byte.is_ascii_graphic() && !b"\"'`<>".contains(byte);
     let mut end = start + text[start..].iter().take(512).take_while(in_value).count();
-    while end > start && (b".,;:!?*".contains(&text[end - 1]) || (text[end - 1] == b')' && !text[start..end].contains(&b'('))) {
+    while end > start
+        && (b".,;:!?*".contains(&text[end - 1]) || (text[end - 1] == b')' && !text[start..end].contains(&b'(')))
+    {
         end -= 1;
     }
     (start, end)
