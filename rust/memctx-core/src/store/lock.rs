@@ -86,7 +86,8 @@ fn open(directory: &Directory) -> Result<File> {
 /// The versions of the format that may read and write a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
 pub(super) struct Format {
-    pub(super) format: u32,
+    #[serde(rename = "format")]
+    pub(super) version: u32,
     pub(super) min_reader: u32,
     pub(super) min_writer: u32,
 }
@@ -99,6 +100,6 @@ impl Format {
     pub(super) fn of(directory: &Directory) -> Self {
         let text = std::fs::read_to_string(directory.file(NAME)).unwrap_or_default();
         let first = text.lines().next().unwrap_or_default();
-        serde_json::from_str(first).unwrap_or(Self { format: 1, min_reader: 1, min_writer: 1 })
+        serde_json::from_str(first).unwrap_or(Self { version: 1, min_reader: 1, min_writer: 1 })
     }
 }

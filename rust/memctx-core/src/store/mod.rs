@@ -2,6 +2,7 @@
 
 mod cold_store;
 mod directory;
+mod embed;
 mod entry;
 mod health;
 mod intake;
@@ -15,9 +16,11 @@ mod search;
 mod segment;
 mod settings;
 mod snapshot;
+mod tidy;
 mod vectors;
 mod warm;
 mod warm_store;
+mod write;
 
 pub use cold_store::{ColdStore, Scan, Wanted};
 pub use health::{Health, Skipped};

@@ -109,7 +109,8 @@ struct Candidate {
 
 /// Which segments a request admits, in the tier's own numbers.
 struct Scope {
-    session: Option<Option<u32>>,
+    /// None admits all, an empty list nothing.
+    sessions: Option<Vec<u32>>,
     roles: Option<Vec<u32>>,
     topics: Option<Vec<u32>>,
     times: Range<f64>,
@@ -120,7 +121,7 @@ impl Scope {
         let roles = request.roles.as_ref();
         let topics = request.topics.as_ref();
         Self {
-            session: request.session.map(|session| warm.sessions.find(session)),
+            sessions: request.session.map(|session| warm.sessions.find(session).into_iter().collect()),
             roles: roles.map(|roles| roles.iter().filter_map(|role| warm.roles.find(role)).collect()),
             topics: topics
                 .map(|topics| topics.iter().filter_map(|topic| warm.topics.find(&topic.to_lowercase())).collect()),
@@ -131,7 +132,7 @@ impl Scope {
     fn admits(&self, warm: &Warm, passage: u32) -> bool {
         let entry = &warm.entries[warm.passages[passage as usize].segment as usize];
         entry.is_live
-            && self.session.is_none_or(|session| session == Some(entry.session))
+            && self.sessions.as_ref().is_none_or(|sessions| sessions.contains(&entry.session))
             && self.roles.as_ref().is_none_or(|roles| roles.contains(&entry.role))
             && self.topics.as_ref().is_none_or(|topics| topics.iter().any(|topic| entry.topics.contains(topic)))
             && self.times.start <= entry.timestamp
@@ -156,7 +157,7 @@ impl Warm {
         }
         let mut chosen = self.diverse(candidates, request.limit);
         if request.window > 0 {
-            chosen = self.with_neighbours(chosen, request.window);
+            chosen = self.with_neighbours(&chosen, request.window);
         }
         let mut found = Vec::with_capacity(chosen.len());
         for candidate in chosen {
@@ -220,12 +221,12 @@ impl Warm {
     }
 
     /// Add what was said around each result, worth 15 % less with every step.
-    fn with_neighbours(&self, chosen: Vec<Candidate>, window: usize) -> Vec<Candidate> {
+    fn with_neighbours(&self, chosen: &[Candidate], window: usize) -> Vec<Candidate> {
         const STEP: f64 = 0.15;
         let mut places: FxHashMap<u32, usize> =
             chosen.iter().enumerate().map(|(place, candidate)| (candidate.segment, place)).collect();
-        let mut all = chosen.clone();
-        for hit in &chosen {
+        let mut all = chosen.to_vec();
+        for hit in chosen {
             for (segment, distance) in self.neighbours(hit.segment, window) {
                 let score = hit.score * (1.0 - STEP * distance as f64).max(0.0);
                 let matched = hit.matched * (1.0 - STEP * distance as f64).max(0.0);

@@ -101,8 +101,7 @@ impl Segment {
 
 impl From<Line<'_>> for Segment {
     fn from(line: Line<'_>) -> Self {
-        let tokens = line.tokens.and_then(|raw| raw.get().parse::<f64>().ok());
-        let tokens = tokens.filter(|tokens| *tokens >= 0.0).map(|tokens| tokens as u32);
+        let tokens = line.tokens.and_then(|raw| raw.get().parse().ok());
         let metadata = line.metadata.map(RawValue::get).filter(|raw| raw.starts_with('{'));
         Self {
             tokens: tokens.unwrap_or_else(|| Estimator::Utf16.estimate(&line.content) as u32),

@@ -70,7 +70,7 @@ impl Settings {
         if self.max_segments == 0 {
             return Err(Error::argument("max_segments", "1 or more", "0"));
         }
-        if !(self.eviction_days >= 0.0) {
+        if self.eviction_days.is_nan() || self.eviction_days < 0.0 {
             return Err(Error::argument("eviction_days", "0 or more", self.eviction_days.to_string()));
         }
         Ok(())

@@ -232,7 +232,9 @@ impl Warm {
             let old: Vec<u32> =
                 (0..).zip(&self.entries).filter(|(_, entry)| is_old(entry)).map(|found| found.0).collect();
             self.evicted += old.len() as u64;
-            old.into_iter().for_each(|number| self.remove(number));
+            for number in old {
+                self.remove(number);
+            }
         }
         self.keep_newest(most);
     }

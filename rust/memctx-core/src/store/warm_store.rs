@@ -1,42 +1,30 @@
 //! A session's store: writes that last, and a search that is exact.
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::SEGMENTS;
 use super::cold_store::{Scan, Wanted};
 use super::directory::Directory;
-use super::entry::Passage;
+use super::embed::{self, DIM};
 use super::health::Health;
-use super::intake::{Added, Intake, Outcome, Record};
+use super::intake::{Added, Intake, Record};
 use super::lines::Lines;
 use super::lock::{Format, Lock};
 use super::log::Log;
-use super::passage::passages;
 use super::search::{Found, Request};
 use super::segment::Segment;
-use super::settings::{Durability, Settings};
+use super::settings::Settings;
 use super::snapshot::Terms;
 use super::vectors::{self, Saved, Stamp};
-use super::warm::{Cursor, Draft, Warm, digest};
-use crate::vector::HashEmbedder;
+use super::warm::{Cursor, Draft, Warm};
 use crate::{Error, Result};
 
-/// Length of the vectors.
-const DIM: usize = 384;
 /// Lines that are taken in at a time.
 const BATCH: usize = 512;
-/// Characters of a query that its vector is made of.
-const QUERY: usize = 2000;
-/// Passages without a place in `vectors.bin`, and segments without one in the snapshot, that make writing them worth
-/// while.
-const MANY: usize = 1024;
-/// A log below this size is read faster than a snapshot.
-const SMALL: u64 = 256 * 1024;
 
 /// The store of one session, or of all sessions of a directory.
 ///
@@ -74,12 +62,12 @@ pub struct Statistics {
 }
 
 #[derive(Debug)]
-struct Inner {
-    settings: Settings,
-    directory: Directory,
-    intake: Intake,
-    stamp: Stamp,
-    terms: Terms,
+pub(super) struct Inner {
+    pub(super) settings: Settings,
+    pub(super) directory: Directory,
+    pub(super) intake: Intake,
+    pub(super) stamp: Stamp,
+    pub(super) terms: Terms,
     /// Whoever wants to change the index takes the gate first, and locks the index only for the change itself.
     index: RwLock<Warm>,
     gate: Mutex<Gate>,
@@ -90,20 +78,21 @@ struct Inner {
     is_closed: AtomicBool,
 }
 
+/// What only one thread at a time may use.
 #[derive(Debug)]
-struct Gate {
-    lock: Lock,
-    tail: Tail,
+pub(super) struct Gate {
+    pub(super) lock: Lock,
+    pub(super) tail: Tail,
 }
 
 /// The end of the log, where reading goes on.
 #[derive(Debug, Default)]
-struct Tail {
-    log: Option<Arc<Log>>,
+pub(super) struct Tail {
+    pub(super) log: Option<Arc<Log>>,
     /// Passages that `vectors.bin` lacks.
-    unsaved: usize,
+    pub(super) unsaved: usize,
     /// Segments that the snapshot lacks.
-    unsnapped: usize,
+    pub(super) unsnapped: usize,
 }
 
 impl WarmStore {
@@ -114,11 +103,12 @@ impl WarmStore {
         let directory = Directory::open(path)?;
         let format = Format::of(&directory);
         if format.min_reader > Format::OURS {
-            return Err(Error::Version { path: path.to_owned(), found: format.format, supported: Format::OURS });
+            return Err(Error::Version { path: path.to_owned(), found: format.version, supported: Format::OURS });
         }
         let scope = if settings.cross_session { "all".to_owned() } else { format!("one\n{}", settings.session) };
         let bounds = format!("{} {}", settings.max_segments, settings.eviction_days);
-        let model = format!("{} {DIM}", HashEmbedder::NAME);
+        let stamp = embed::stamp();
+        let model = format!("{} {} {}", stamp.model, stamp.revision, stamp.dim);
         let health = Health {
             is_read_only: format.min_writer > Format::OURS,
             network: directory.network(),
@@ -126,7 +116,7 @@ impl WarmStore {
         };
         let inner = Arc::new(Inner {
             intake: Intake::new(&settings)?,
-            stamp: Stamp { model: HashEmbedder::NAME.to_owned(), revision: 1, dim: DIM },
+            stamp,
             terms: Terms { scope, model, bounds },
             index: RwLock::new(Warm::new(DIM)?),
             gate: Mutex::new(Gate { lock: Lock::new(directory.clone(), settings.lock_timeout), tail: Tail::default() }),
@@ -309,7 +299,7 @@ impl Inner {
     }
 
     /// Take in what the log holds beyond what has been read. Gives how many segments came.
-    fn catch_up(&self, tail: &mut Tail, saved: &Saved) -> Result<usize> {
+    pub(super) fn catch_up(&self, tail: &mut Tail, saved: &Saved) -> Result<usize> {
         if tail.log.as_ref().is_some_and(|log| log.current_len().is_none()) {
             // Deleted or replaced. What is in memory stays until there is another log to read.
             match Log::open(&self.directory, SEGMENTS, self.settings.durability)? {
@@ -340,7 +330,7 @@ impl Inner {
         let mut came = 0;
         loop {
             let (mut drafts, is_last) = self.read_batch(&mut lines);
-            self.embed(&mut drafts, saved);
+            embed::embed(&mut drafts, saved);
             came += drafts.len();
             tail.note(&drafts);
             let mut index = self.index_mut();
@@ -374,153 +364,6 @@ impl Inner {
         (drafts, false)
     }
 
-    /// Give drafts the vectors of their passages, from disk where they are there.
-    fn embed(&self, drafts: &mut [Draft], saved: &Saved) {
-        const WORTH_A_THREAD: usize = 32;
-        let embed = |drafts: &mut [Draft]| {
-            for draft in drafts {
-                let pieces = passages(&draft.segment.content);
-                if let Some(vectors) = saved.of(&draft.segment.id, pieces.len()) {
-                    (draft.vectors, draft.is_saved) = (vectors, true);
-                    continue;
-                }
-                draft.vectors = vec![0.0; pieces.len() * DIM];
-                for (piece, vector) in pieces.into_iter().zip(draft.vectors.chunks_exact_mut(DIM)) {
-                    embedder().embed(&draft.segment.content[piece], vector);
-                }
-            }
-        };
-        if drafts.len() < WORTH_A_THREAD {
-            return embed(drafts);
-        }
-        let (left, right) = drafts.split_at_mut(drafts.len() / 2);
-        thread::scope(|scope| {
-            scope.spawn(|| embed(right));
-            embed(left);
-        });
-    }
-
-    /// Store records, and say whether there is something to tidy up.
-    fn add(&self, records: &[Record<'_>]) -> Result<(Vec<Added>, bool)> {
-        let now = now();
-        let segments: Vec<Option<Segment>> =
-            records.iter().map(|record| self.intake.segment(record, now)).collect::<Result<_>>()?;
-        self.wait();
-        if self.health().is_read_only {
-            let why = "it is read-only, so nothing can be stored";
-            return Err(Error::Refused { path: self.directory.path().to_owned(), why });
-        }
-        let mut gate = self.gate();
-        let Batch { log, added, drafts, start, end, synced } = self.write(&mut gate, segments)?;
-        let index = |gate: MutexGuard<'_, Gate>| {
-            let mut gate = gate;
-            self.take_in(&mut gate.tail, drafts, start, end)?;
-            Ok(self.is_tidying_due(&gate.tail))
-        };
-        if self.settings.durability == Durability::Os {
-            return Ok((added, index(gate)?));
-        }
-        let is_due = thread::scope(|scope| {
-            // The disk is slower than indexing, so both go on side by side.
-            let syncing = scope.spawn(|| log.sync(synced));
-            let is_due = index(gate);
-            syncing.join().unwrap_or_else(|_| log.sync(synced))?;
-            is_due
-        });
-        if log.is_poisoned() {
-            self.health().note("a write did not reach the disk; it is written again with the next one");
-        }
-        Ok((added, is_due?))
-    }
-
-    /// Write what is new, under the directory's lock.
-    fn write(&self, gate: &mut Gate, segments: Vec<Option<Segment>>) -> Result<Batch> {
-        let Gate { lock, tail } = gate;
-        let held = lock.acquire()?;
-        self.catch_up(tail, &Saved::default())?;
-        let log = self.log(tail)?;
-        let mut batch = self.sort_out(segments, Arc::clone(&log));
-        if !batch.drafts.is_empty() {
-            let mut lines = Vec::new();
-            for draft in &mut batch.drafts {
-                let line = draft.segment.to_line();
-                (draft.offset, draft.bytes) = (lines.len() as u64, line.len() as u64);
-                lines.extend_from_slice(&line);
-                lines.push(b'\n');
-            }
-            let place = log.append(lines)?;
-            self.health().healed += u64::from(place.healed);
-            (batch.start, batch.end, batch.synced) = (place.start, place.end, place.end);
-            for draft in &mut batch.drafts {
-                draft.offset += place.start;
-            }
-        }
-        drop(held);
-        Ok(batch)
-    }
-
-    /// The log to write to; a new one if there is none or someone deleted it.
-    fn log(&self, tail: &mut Tail) -> Result<Arc<Log>> {
-        if let Some(log) = tail.log.as_ref().filter(|log| log.current_len().is_some()) {
-            return Ok(Arc::clone(log));
-        }
-        let log = Arc::new(Log::create(&self.directory, SEGMENTS, self.settings.durability)?);
-        if tail.log.replace(Arc::clone(&log)).is_some() {
-            self.health().note("the log was deleted; begun anew, with what is in memory still in memory");
-        }
-        let mut index = self.index_mut();
-        index.read_from(log.file());
-        index.cursor = Cursor::default();
-        Ok(log)
-    }
-
-    /// Which of the segments are new.
-    fn sort_out(&self, segments: Vec<Option<Segment>>, log: Arc<Log>) -> Batch {
-        let index = self.index();
-        let mut batch = Batch { log, added: Vec::new(), drafts: Vec::new(), start: 0, end: 0, synced: 0 };
-        let mut fresh: HashMap<(String, u64), String> = HashMap::new();
-        for segment in segments {
-            let Some(segment) = segment else {
-                batch.added.push(Added { id: None, outcome: Outcome::Noise });
-                continue;
-            };
-            let digest = digest(&segment.content);
-            let earlier = index.twin(&segment.session, &segment.role, digest).map(|twin| {
-                // Whoever wrote it may not have waited for the disk yet; we do before we vouch for it.
-                batch.synced = batch.synced.max(twin.line.end());
-                twin.id.to_string()
-            });
-            let earlier = earlier.or_else(|| fresh.get(&(segment.role.clone(), digest)).cloned());
-            if let Some(id) = earlier {
-                batch.added.push(Added { id: Some(id), outcome: Outcome::Duplicate });
-                continue;
-            }
-            fresh.insert((segment.role.clone(), digest), segment.id.clone());
-            batch.added.push(Added { id: Some(segment.id.clone()), outcome: Outcome::Added });
-            batch.drafts.push(Draft::new(segment, 0, 0));
-        }
-        batch
-    }
-
-    /// Index what was just written from `start` to `end`.
-    fn take_in(&self, tail: &mut Tail, mut drafts: Vec<Draft>, start: u64, end: u64) -> Result<()> {
-        if drafts.is_empty() {
-            return Ok(());
-        }
-        self.embed(&mut drafts, &Saved::default());
-        if self.index().cursor.offset != start {
-            // An unfinished line lay before: read it too.
-            self.catch_up(tail, &Saved::default())?;
-            return Ok(());
-        }
-        tail.note(&drafts);
-        let mut index = self.index_mut();
-        index.cursor = Cursor { offset: end, line: index.cursor.line + drafts.len() as u64 };
-        drafts.into_iter().try_for_each(|draft| index.push(draft))?;
-        index.keep_newest(self.settings.max_segments);
-        Ok(())
-    }
-
     fn search(&self, request: &Request<'_>) -> Result<Vec<Found>> {
         let Settings { cross_session, session, .. } = &self.settings;
         let is_foreign = !cross_session && request.session.is_some_and(|wanted| wanted != session);
@@ -528,75 +371,12 @@ impl Inner {
         if is_foreign || request.limit == 0 {
             return Ok(Vec::new());
         }
-        let mut vector = [0.0; DIM];
-        let query = request.query.char_indices().nth(QUERY).map_or(request.query, |(end, _)| &request.query[..end]);
-        embedder().embed(query, &mut vector);
-        let vector = vector.iter().any(|value| *value != 0.0).then_some(&vector[..]);
-        index.search(request, vector, now(), |fault| {
+        let vector = embed::query(request.query);
+        index.search(request, vector.as_ref().map(|vector| &vector[..]), now(), |fault| {
             let mut health = self.health();
             health.damaged += 1;
             health.note(fault.to_string());
         })
-    }
-
-    fn is_tidying_due(&self, tail: &Tail) -> bool {
-        let index = self.index();
-        tail.unsaved >= MANY || tail.unsnapped >= MANY.max(index.len() / 8) || index.is_sparse()
-    }
-
-    /// Write vectors and snapshot, and close the gaps in memory. False if nothing could be written.
-    fn tidy(&self, force: bool) -> bool {
-        let done = self.try_tidy(&mut self.gate(), force);
-        done.unwrap_or_else(|fault| {
-            self.health().note(fault.to_string());
-            false
-        })
-    }
-
-    fn try_tidy(&self, gate: &mut Gate, force: bool) -> Result<bool> {
-        let Gate { lock, tail } = gate;
-        let Some(log) = tail.log.clone().filter(|log| log.current_len().is_some()) else { return Ok(false) };
-        if self.health().is_read_only {
-            return Ok(false);
-        }
-        if self.index().is_sparse() {
-            let compacted = self.index().compacted()?;
-            *self.index_mut() = compacted;
-        }
-        if tail.unsaved > 0 {
-            let _held = lock.acquire()?;
-            self.save_vectors()?;
-            tail.unsaved = 0;
-        }
-        let index = self.index();
-        let is_worth_it = tail.unsnapped > 0 && index.cursor.offset >= SMALL;
-        if (is_worth_it || force) && index.has_one_source() {
-            let folder = self.directory.index()?;
-            remove_leftovers(&folder);
-            let skipped = self.health().skipped.clone();
-            index.save(&folder, &self.terms, &skipped, log.file())?;
-            tail.unsnapped = 0;
-        }
-        Ok(true)
-    }
-
-    fn save_vectors(&self) -> Result<()> {
-        remove_leftovers(self.directory.path());
-        let index = self.index();
-        let is_unsaved = |passage: &Passage| passage.is_saved == 0 && index.entries[passage.segment as usize].is_live;
-        let unsaved: Vec<u32> =
-            (0..).zip(&index.passages).filter(|(_, passage)| is_unsaved(passage)).map(|found| found.0).collect();
-        let ids: Vec<String> = unsaved.iter().map(|&passage| index.vector_id(passage)).collect();
-        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-        let values: Vec<f32> = unsaved.iter().flat_map(|&passage| index.rows.row(passage)).copied().collect();
-        drop(index);
-        if vectors::save(&self.directory, &self.stamp, &ids, &values)? {
-            let mut index = self.index_mut();
-            for passage in unsaved {
-                index.passages[passage as usize].is_saved = 1;
-            }
-        }
-        Ok(())
     }
 
     /// The index, with what others have written unless someone is at it already.
@@ -612,7 +392,7 @@ impl Inner {
     }
 
     /// Wait until the store is loaded.
-    fn wait(&self) {
+    pub(super) fn wait(&self) {
         let mut is_ready = lock(&self.is_ready);
         while !*is_ready {
             is_ready = self.became_ready.wait(is_ready).unwrap_or_else(PoisonError::into_inner);
@@ -626,40 +406,28 @@ impl Inner {
         Ok(())
     }
 
-    fn index(&self) -> RwLockReadGuard<'_, Warm> {
+    pub(super) fn index(&self) -> RwLockReadGuard<'_, Warm> {
         self.index.read().expect(UNUSABLE)
     }
 
-    fn index_mut(&self) -> RwLockWriteGuard<'_, Warm> {
+    pub(super) fn index_mut(&self) -> RwLockWriteGuard<'_, Warm> {
         self.index.write().expect(UNUSABLE)
     }
 
-    fn gate(&self) -> MutexGuard<'_, Gate> {
+    pub(super) fn gate(&self) -> MutexGuard<'_, Gate> {
         lock(&self.gate)
     }
 
-    fn health(&self) -> MutexGuard<'_, Health> {
+    pub(super) fn health(&self) -> MutexGuard<'_, Health> {
         lock(&self.health)
     }
 }
 
 const UNUSABLE: &str = "the store is unusable after an earlier internal error";
 
-/// Records on their way to the index.
-struct Batch {
-    log: Arc<Log>,
-    added: Vec<Added>,
-    drafts: Vec<Draft>,
-    /// Where the lines of the drafts are.
-    start: u64,
-    end: u64,
-    /// How far the log must be on disk before the records are acknowledged.
-    synced: u64,
-}
-
 impl Tail {
     /// Count what neither `vectors.bin` nor the snapshot has.
-    fn note(&mut self, drafts: &[Draft]) {
+    pub(super) fn note(&mut self, drafts: &[Draft]) {
         self.unsnapped += drafts.len();
         self.unsaved += drafts.iter().filter(|draft| !draft.is_saved).count();
     }
@@ -670,29 +438,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// One for the process: it remembers what it has seen.
-fn embedder() -> &'static HashEmbedder {
-    static EMBEDDER: OnceLock<HashEmbedder> = OnceLock::new();
-    EMBEDDER.get_or_init(|| HashEmbedder::new(DIM).expect("a length that is allowed"))
-}
-
 /// Milliseconds since 1970; before that, 0.
-fn now() -> f64 {
+pub(super) fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |age| age.as_secs_f64() * 1000.0).floor()
-}
-
-/// Delete the temporary files of processes that died, which are old by now.
-fn remove_leftovers(folder: &Path) {
-    const PREFIXES: [&str; 3] = [".snapshot-", ".stamp-", ".vmem-"];
-    const OLD: Duration = Duration::from_secs(60);
-    let Ok(files) = std::fs::read_dir(folder) else { return };
-    for file in files.flatten() {
-        let name = file.file_name();
-        let is_temporary = PREFIXES.iter().any(|prefix| name.to_string_lossy().starts_with(prefix));
-        let age = file.metadata().and_then(|found| found.modified()).map(|time| time.elapsed().unwrap_or_default());
-        if is_temporary && age.is_ok_and(|age| age > OLD) {
-            // Another process may have been faster.
-            let _ = std::fs::remove_file(file.path());
-        }
-    }
 }

@@ -1,0 +1,94 @@
+//! What makes the next start fast and keeps memory small, done between other things.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::entry::Passage;
+use super::vectors;
+use super::warm_store::{Gate, Inner, Tail};
+use crate::Result;
+
+/// Passages without a place in `vectors.bin`, and segments without one in the snapshot, that make writing them worth
+/// while.
+const MANY: usize = 1024;
+/// A log below this size is read faster than a snapshot.
+const SMALL: u64 = 256 * 1024;
+
+impl Inner {
+    /// Whether there is enough to do.
+    pub(super) fn is_tidying_due(&self, tail: &Tail) -> bool {
+        let index = self.index();
+        tail.unsaved >= MANY || tail.unsnapped >= MANY.max(index.len() / 8) || index.is_sparse()
+    }
+
+    /// Write vectors and snapshot, and close the gaps in memory. False if nothing could be written.
+    pub(super) fn tidy(&self, force: bool) -> bool {
+        let done = self.try_tidy(&mut self.gate(), force);
+        done.unwrap_or_else(|fault| {
+            self.health().note(fault.to_string());
+            false
+        })
+    }
+
+    fn try_tidy(&self, gate: &mut Gate, force: bool) -> Result<bool> {
+        let Gate { lock, tail } = gate;
+        let Some(log) = tail.log.clone().filter(|log| log.current_len().is_some()) else { return Ok(false) };
+        if self.health().is_read_only {
+            return Ok(false);
+        }
+        if self.index().is_sparse() {
+            let compacted = self.index().compacted()?;
+            *self.index_mut() = compacted;
+        }
+        if tail.unsaved > 0 {
+            let _held = lock.acquire()?;
+            self.save_vectors()?;
+            tail.unsaved = 0;
+        }
+        let index = self.index();
+        let is_worth_it = tail.unsnapped > 0 && index.cursor.offset >= SMALL;
+        if (is_worth_it || force) && index.has_one_source() {
+            let folder = self.directory.index()?;
+            remove_leftovers(&folder);
+            let skipped = self.health().skipped.clone();
+            index.save(&folder, &self.terms, &skipped, log.file())?;
+            tail.unsnapped = 0;
+        }
+        Ok(true)
+    }
+
+    fn save_vectors(&self) -> Result<()> {
+        remove_leftovers(self.directory.path());
+        let index = self.index();
+        let is_unsaved = |passage: &Passage| passage.is_saved == 0 && index.entries[passage.segment as usize].is_live;
+        let unsaved: Vec<u32> =
+            (0..).zip(&index.passages).filter(|(_, passage)| is_unsaved(passage)).map(|found| found.0).collect();
+        let ids: Vec<String> = unsaved.iter().map(|&passage| index.vector_id(passage)).collect();
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let values: Vec<f32> = unsaved.iter().flat_map(|&passage| index.rows.row(passage)).copied().collect();
+        drop(index);
+        if vectors::save(&self.directory, &self.stamp, &ids, &values)? {
+            let mut index = self.index_mut();
+            for passage in unsaved {
+                index.passages[passage as usize].is_saved = 1;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Delete the temporary files of processes that died, which are old by now.
+fn remove_leftovers(folder: &Path) {
+    const PREFIXES: [&str; 3] = [".snapshot-", ".stamp-", ".vmem-"];
+    const OLD: Duration = Duration::from_secs(60);
+    let Ok(files) = std::fs::read_dir(folder) else { return };
+    for file in files.flatten() {
+        let name = file.file_name();
+        let is_temporary = PREFIXES.iter().any(|prefix| name.to_string_lossy().starts_with(prefix));
+        let age = file.metadata().and_then(|found| found.modified()).map(|time| time.elapsed().unwrap_or_default());
+        if is_temporary && age.is_ok_and(|age| age > OLD) {
+            // Another process may have been faster.
+            let _ = std::fs::remove_file(file.path());
+        }
+    }
+}
