@@ -109,6 +109,14 @@ impl Copies {
         self.errors.truncate(kept);
     }
 
+    /// The cosine between the copies of two rows.
+    pub(super) fn likeness(&self, a: usize, b: usize) -> f64 {
+        let row = |row: usize| &self.lines[row * self.width..(row + 1) * self.width];
+        let mut product = [0];
+        self.kernel.products(row(a), row(b), &mut product);
+        f64::from(product[0] as f32 * (self.scales[a] * self.scales[b]))
+    }
+
     /// Bounds of the cosine between the query and each of the rows `from..from + out.len()`.
     pub(super) fn bound(&self, query: &Copy, from: usize, out: &mut [Bounds]) {
         let mut products = [0; Self::BATCH];

@@ -1,6 +1,6 @@
-//! The inner loop of vector search: products of 8-bit rows with an 8-bit query.
+//! The inner loops of vector search: products of 8-bit rows with an 8-bit query, and of two vectors in full.
 //!
-//! This is the one file with `unsafe` code: each kernel uses instructions that not every processor has. [`Kernel::pick`]
+//! This is the one file of vectors with `unsafe` code: each kernel uses instructions that not every processor has. [`Kernel::pick`]
 //! hands out a kernel only after asking the processor for them, and the portable twin is what tests compare with.
 #![allow(unsafe_code)]
 
@@ -60,6 +60,38 @@ fn portable(query: &[Line], rows: &[Line], out: &mut [i32]) {
     }
 }
 
+/// The product of two vectors of the same length, in double precision: the same bits on every processor.
+pub(super) fn dot(a: &[f32], b: &[f32]) -> f64 {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if is_x86_feature_detected!("avx512f") {
+            // SAFETY: the processor has been asked.
+            return unsafe { x86::dot_avx512(a, b) };
+        }
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has been asked.
+            return unsafe { x86::dot_avx2(a, b) };
+        }
+    }
+    dot_portable(a, b)
+}
+
+/// Compiled once for every set of instructions; the sums and their order are those of the source.
+#[inline(always)]
+fn dot_portable(a: &[f32], b: &[f32]) -> f64 {
+    // Independent sums let the compiler use vector registers.
+    const SUMS: usize = 32;
+    let mut sums = [0.0; SUMS];
+    let (whole, rest) = (a.chunks_exact(SUMS).zip(b.chunks_exact(SUMS)), a.len() - a.len() % SUMS);
+    for (a, b) in whole {
+        for ((sum, &a), &b) in sums.iter_mut().zip(a).zip(b) {
+            *sum += f64::from(a) * f64::from(b);
+        }
+    }
+    let tail: f64 = a[rest..].iter().zip(&b[rest..]).map(|(&a, &b)| f64::from(a) * f64::from(b)).sum();
+    sums.iter().sum::<f64>() + tail
+}
+
 fn line_product(a: &Line, b: &Line) -> i32 {
     a.0.iter().zip(&b.0).map(|(&a, &b)| i32::from(a) * i32::from(b)).sum()
 }
@@ -94,6 +126,16 @@ mod x86 {
             kernels.push(Kernel { name: "avx2", run: avx2 });
         }
         kernels
+    }
+
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn dot_avx512(a: &[f32], b: &[f32]) -> f64 {
+        super::dot_portable(a, b)
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn dot_avx2(a: &[f32], b: &[f32]) -> f64 {
+        super::dot_portable(a, b)
     }
 
     /// The instruction multiplies unsigned with signed bytes. Flipping the sign bit of a row's values adds 128 to each,
@@ -238,6 +280,13 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn every_product_has_the_same_bits(values in prop::collection::vec(-1e3..1e3_f32, 0..200)) {
+            let (a, b) = values.split_at(values.len() / 2);
+            let b = &b[..a.len()];
+            prop_assert_eq!(dot(a, b).to_bits(), dot_portable(a, b).to_bits());
+        }
+
         #[test]
         fn every_kernel_equals_the_portable_one(
             width in 1..8_usize, rows in 0..5_usize, seed in prop::collection::vec(-127..=127_i8, 5 * 8 * LANES),
