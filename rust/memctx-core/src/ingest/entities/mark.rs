@@ -54,20 +54,25 @@ pub(super) fn marks(text: &str) -> Vec<Mark> {
 
 /// Add the marks of the run of Han characters that begins at `at`; gives its end.
 fn add_run(marks: &mut Vec<Mark>, bytes: &[u8], mut at: usize) -> usize {
-    while let Some(&[first @ 0xE4..=0xE9, second, third]) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
+    for character in bytes[at..].chunks_exact(3) {
+        let &[first @ 0xE4..=0xE9, second, third] = character else { break };
         let code = u32::from(first & 0xF) << 12 | u32::from(second & 0x3F) << 6 | u32::from(third & 0x3F);
         let bit = code.wrapping_sub(FIRST_HAN);
         let is_mark = IS_MARK.get((bit / BITS) as usize).is_some_and(|bits| bits >> (bit % BITS) & 1 != 0);
         if is_mark && let Some(sign) = char::from_u32(code) {
             marks.push(Mark { at, sign });
         }
-        at += 3;
+        at += character.len();
     }
     at
 }
 
 /// The `@` or `cc` that a text ends with, but for white space.
 fn cue_before(text: &str) -> Option<Mark> {
+    // Mostly a glance at the last byte is enough.
+    if text.as_bytes().last().is_none_or(|last| last.is_ascii_graphic() && !matches!(last, b'@' | b'c')) {
+        return None;
+    }
     let text = text.trim_end_matches(is_js_space);
     let mark = |cue: &str, sign| text.ends_with(cue).then(|| Mark { at: text.len() - cue.len(), sign });
     mark("@", '@').or_else(|| mark("cc", 'c'))
