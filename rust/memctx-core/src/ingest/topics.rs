@@ -30,7 +30,7 @@ const BUILT_IN: [(&str, &str); 12] = [
     ("settings", "setting|config|preference|theme|dark mode|light mode|设置|配置|偏好|主题|深色|浅色"),
 ];
 
-/// Keywords of so many bytes in all get the fastest finder, which takes some 500 times their size.
+/// Keywords of so many bytes in all get the fastest finder, which takes a whole row of a table for each byte.
 const MOST_DFA_BYTES: usize = 1 << 14;
 
 /// The topics that are looked for, each with its keywords.
