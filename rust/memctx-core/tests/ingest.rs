@@ -238,6 +238,15 @@ fn topics_come_in_the_order_of_definition_and_grow() {
 }
 
 #[test]
+fn keywords_may_be_long() {
+    let mut topics = Topics::default();
+    let long = "long".repeat(50_000);
+    topics.add("long", &[&long]).expect("a topic");
+    assert_eq!(topics.of(&format!("code {long}")), ["programming", "long"]);
+    assert!(topics.of(&long[1..]).is_empty());
+}
+
+#[test]
 fn a_topic_that_cannot_be_is_refused_whole() {
     let mut topics = Topics::default();
     let bad: [(&str, &[&str], &str); 3] = [

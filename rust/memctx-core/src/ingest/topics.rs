@@ -1,5 +1,7 @@
 //! What a text is about, by keywords.
 
+use std::sync::LazyLock;
+
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 use crate::text::{ends_word, has_case_beyond_ascii, trim_js};
@@ -27,6 +29,9 @@ const BUILT_IN: [(&str, &str); 12] = [
     ("chat", "message|chat|conversation|discord|slack|telegram|wechat|消息|聊天|对话|微信|飞书"),
     ("settings", "setting|config|preference|theme|dark mode|light mode|设置|配置|偏好|主题|深色|浅色"),
 ];
+
+/// Keywords of so many bytes in all get the fastest finder, which takes a whole row of a table for each byte.
+const MOST_DFA_BYTES: usize = 1 << 14;
 
 /// The topics that are looked for, each with its keywords.
 ///
@@ -105,16 +110,22 @@ impl Topics {
             }
         }
     }
-}
 
-impl Default for Topics {
-    fn default() -> Self {
+    fn built_in() -> Self {
         let keywords: Vec<Keyword> = (0..)
             .zip(BUILT_IN)
             .flat_map(|(topic, (_, keywords))| keywords.split('|').map(move |keyword| Keyword::new(keyword, topic)))
             .collect();
         let finder = finder(&keywords).expect("the built-in keywords are few");
         Self { names: BUILT_IN.iter().map(|&(name, _)| name.to_owned()).collect(), keywords, finder }
+    }
+}
+
+impl Default for Topics {
+    fn default() -> Self {
+        // Building the finder takes more than a millisecond; copies share it.
+        static BUILT: LazyLock<Topics> = LazyLock::new(Topics::built_in);
+        BUILT.clone()
     }
 }
 
@@ -140,10 +151,11 @@ fn check(name: &str, keywords: &[&str]) -> Result<()> {
 }
 
 fn finder(keywords: &[Keyword]) -> Result<AhoCorasick> {
+    let bytes: usize = keywords.iter().map(|keyword| keyword.folded.len()).sum();
     AhoCorasick::builder()
         .ascii_case_insensitive(true)
         .match_kind(MatchKind::Standard)
-        .kind(Some(AhoCorasickKind::DFA))
+        .kind((bytes <= MOST_DFA_BYTES).then_some(AhoCorasickKind::DFA))
         .build(keywords.iter().map(|keyword| &keyword.folded))
         .map_err(|_| Error::Full { what: "the list of keywords", limit: keywords.len() })
 }

@@ -71,23 +71,14 @@ pub(super) fn lowers(c: char) -> bool {
 
 /// Whether a text holds a letter outside ASCII that has another case, or a second small form.
 pub(crate) fn has_case_beyond_ascii(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let mut at = 0;
-    while let Some(&first) = bytes.get(at) {
-        at += match first {
-            0..0x80 => swar::ascii_run(&bytes[at..]).max(1),
-            // Kana, Han and hangul, which have no case.
-            0xE3..=0xE9 | 0xEB..=0xED => 3,
-            _ => {
-                let Some(c) = text[at..].chars().next() else { break };
-                if lowers(c) || matches!(c, 'ſ' | 'ς') {
-                    return true;
-                }
-                c.len_utf8()
-            }
-        };
-    }
-    false
+    const BLOCK: usize = 32;
+    // Kana, Han and hangul have no case. No branches, so that the compiler compares all of a block at once.
+    let may_begin = |byte: u8| (byte >= 0xC2) & !matches!(byte, 0xE3..=0xE9) & !matches!(byte, 0xEB..=0xED);
+    let has_case = |at: usize| text[at..].chars().next().is_some_and(|c| lowers(c) || matches!(c, 'ſ' | 'ς'));
+    (0..).step_by(BLOCK).zip(text.as_bytes().chunks(BLOCK)).any(|(start, block)| {
+        block.iter().fold(false, |any, &byte| any | may_begin(byte))
+            && (start..).zip(block).any(|(at, &byte)| may_begin(byte) && has_case(at))
+    })
 }
 
 /// Whether a character is Han, kana, hangul or bopomofo.

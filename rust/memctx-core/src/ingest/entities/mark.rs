@@ -34,9 +34,7 @@ pub(super) fn marks(text: &str) -> Vec<Mark> {
     let bytes = text.as_bytes();
     let mut marks = Vec::new();
     let mut at = 0;
-    let mut behind_han = false;
     while let Some(&first) = bytes.get(at) {
-        let mut is_han = false;
         match first {
             0..0x80 => at += ascii_run(&bytes[at..]).max(1),
             0xC2 if bytes.get(at + 1) == Some(&0xA5) => {
@@ -44,34 +42,37 @@ pub(super) fn marks(text: &str) -> Vec<Mark> {
                 at += 2;
             }
             0xE4..=0xE9 => {
-                let code = code_at(bytes, at);
-                if let Some(bit) = code.checked_sub(FIRST_HAN) {
-                    if !behind_han {
-                        marks.extend(cue_before(&text[..at]));
-                    }
-                    if IS_MARK[(bit / BITS) as usize] >> (bit % BITS) & 1 != 0 {
-                        marks.extend(char::from_u32(code).map(|sign| Mark { at, sign }));
-                    }
-                    is_han = true;
-                }
-                at += 3;
+                marks.extend(cue_before(&text[..at]));
+                at = add_run(&mut marks, bytes, at);
             }
             // The number of leading ones is the number of bytes.
             _ => at += first.leading_ones() as usize,
         }
-        behind_han = is_han;
     }
     marks
 }
 
-/// The code point of a character of three bytes.
-fn code_at(bytes: &[u8], at: usize) -> u32 {
-    let bits = |offset: usize, mask: u8| bytes.get(at + offset).map_or(0, |byte| u32::from(byte & mask));
-    bits(0, 0xF) << 12 | bits(1, 0x3F) << 6 | bits(2, 0x3F)
+/// Add the marks of the run of Han characters that begins at `at`; gives its end.
+fn add_run(marks: &mut Vec<Mark>, bytes: &[u8], mut at: usize) -> usize {
+    for character in bytes[at..].chunks_exact(3) {
+        let &[first @ 0xE4..=0xE9, second, third] = character else { break };
+        let code = u32::from(first & 0xF) << 12 | u32::from(second & 0x3F) << 6 | u32::from(third & 0x3F);
+        let bit = code.wrapping_sub(FIRST_HAN);
+        let is_mark = IS_MARK.get((bit / BITS) as usize).is_some_and(|bits| bits >> (bit % BITS) & 1 != 0);
+        if is_mark && let Some(sign) = char::from_u32(code) {
+            marks.push(Mark { at, sign });
+        }
+        at += character.len();
+    }
+    at
 }
 
 /// The `@` or `cc` that a text ends with, but for white space.
 fn cue_before(text: &str) -> Option<Mark> {
+    // Mostly a glance at the last byte is enough.
+    if text.as_bytes().last().is_none_or(|last| last.is_ascii_graphic() && !matches!(last, b'@' | b'c')) {
+        return None;
+    }
     let text = text.trim_end_matches(is_js_space);
     let mark = |cue: &str, sign| text.ends_with(cue).then(|| Mark { at: text.len() - cue.len(), sign });
     mark("@", '@').or_else(|| mark("cc", 'c'))
