@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from memctx.messages import part
 from memctx.messages.content import block_text, text_of
-from memctx.messages.record import Record, tool_record
+from memctx.messages.record import Record, call_record, tool_record
 from memctx.messages.speech import SPEAKERS, with_speech
 
 if TYPE_CHECKING:
@@ -28,11 +28,8 @@ def _piece(block: object, at: float | None, names: MutableMapping[str, str]) -> 
     """The record of a tool's block, or the text of any other."""
     kind = part.text(block, "type") or ""
     if kind in CALLS:
-        name, call_id = part.text(block, "name") or "", part.text(block, "id")
-        if call_id:
-            names[call_id] = name
-        text = f"{name} {part.compact(part.get(block, 'input'))}"
-        return tool_record("call", text, at, name=name, call_id=call_id)
+        name, call_id = part.text(block, "name"), part.text(block, "id")
+        return call_record(name, part.get(block, "input"), call_id, at, names)
     if kind == "tool_result" or kind.endswith("_tool_result"):
         call_id = part.text(block, "tool_use_id")
         return tool_record(

@@ -71,6 +71,7 @@ def _placeholder(kind: str, block: object) -> str:
         (image_url, "url"),
         (block, "image_url"),
         (block, "file_url"),
+        (block, "url"),
     ]
     labels = (part.text(holder, name) for holder, name in places if holder is not None)
     usable = (label for label in labels if label and len(label) <= LONGEST_LABEL)

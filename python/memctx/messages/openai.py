@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from memctx.messages import part
 from memctx.messages.content import text_of
-from memctx.messages.record import Record, tool_record
+from memctx.messages.record import Record, call_record, tool_record
 from memctx.messages.speech import SPEAKERS, with_speech
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def _chat_pieces(
         question = part.get(asked, "arguments")
         if question is None:
             question = part.get(asked, "input")
-        yield _call(part.text(asked, "name"), question, part.text(call, "id"), at, names)
+        yield call_record(part.text(asked, "name"), question, part.text(call, "id"), at, names)
 
 
 def item_records(item: object, at: float | None, names: MutableMapping[str, str]) -> list[Record]:
@@ -63,24 +63,11 @@ def _item_pieces(
     if not kind.endswith("_output"):
         name = part.text(item, "name") or kind.removesuffix("_call")
         question = next(filter(None, (part.get(item, field) for field in QUESTIONS)), "")
-        yield _call(name, question, call_id, at, names)
+        yield call_record(name, question, call_id, at, names)
     text = text_of(part.get(item, "output")) or text_of(part.get(item, "outputs"))
-    text = text or part.text(item, "error") or ""
-    is_error = part.get(item, "status") == "failed" or bool(part.get(item, "error"))
+    error = part.get(item, "error")
+    text = text or (part.compact(error) if error else "")
+    is_error = part.get(item, "status") == "failed" or bool(error)
     yield tool_record(
         "result", text, at, name=names.get(call_id or ""), call_id=call_id, is_error=is_error
     )
-
-
-def _call(
-    name: str | None,
-    question: object,
-    call_id: str | None,
-    at: float | None,
-    names: MutableMapping[str, str],
-) -> Record:
-    if name and call_id:
-        names[call_id] = name
-    asked = "" if question is None else part.compact(question)
-    text = f"{name or ''} {asked}".strip()
-    return tool_record("call", text, at, name=name, call_id=call_id)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from memctx.messages import part
 from memctx.messages.content import block_text, text_of
-from memctx.messages.record import Record, tool_record
+from memctx.messages.record import Record, call_record, tool_record
 from memctx.messages.speech import SPEAKERS, with_speech
 
 if TYPE_CHECKING:
@@ -38,11 +38,8 @@ def _piece(block: object, at: float | None, names: MutableMapping[str, str]) -> 
     """The record of a tool call, or the text of any other block."""
     if part.text(block, "type") != "toolCall":
         return block_text(block)
-    name, call_id = part.text(block, "name") or "", part.text(block, "id")
-    if call_id:
-        names[call_id] = name
-    text = f"{name} {part.compact(part.get(block, 'arguments'))}"
-    return tool_record("call", text, at, name=name, call_id=call_id)
+    name, call_id = part.text(block, "name"), part.text(block, "id")
+    return call_record(name, part.get(block, "arguments"), call_id, at, names)
 
 
 def _other(message: object, kind: str, at: float | None) -> Record | str:

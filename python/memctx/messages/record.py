@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+from memctx.messages import part
+
+if TYPE_CHECKING:
+    from collections.abc import MutableMapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,3 +50,18 @@ def tool_record(  # noqa: PLR0913 - one for each thing known of a tool's piece
     if is_error:
         tool["isError"] = True
     return Record("tool", text, timestamp, {"tool": tool})
+
+
+def call_record(
+    name: str | None,
+    question: object,
+    call_id: str | None,
+    timestamp: float | None,
+    names: MutableMapping[str, str],
+) -> Record:
+    """The record of a tool call: its name and what it was asked. ``names`` learns the name for the result."""
+    if name and call_id:
+        names[call_id] = name
+    asked = "" if question is None else part.compact(question)
+    text = f"{name or ''} {asked}".strip()
+    return tool_record("call", text, timestamp, name=name, call_id=call_id)
