@@ -130,7 +130,9 @@ fn joint(text: &[u8], name: &Name) -> Option<(Joint, usize)> {
     let loose = [&b"=="[..], b"===", b"!=", b"!==", b"||", b"??", b"|", b"or ", b","];
     if let Some(sign) = loose.iter().rev().find(|sign| rest[at..].starts_with(sign)) {
         let comma = *sign == b"," && !was_quoted;
-        return (!comma).then_some((Joint::Loose, name.end + at + sign.len()));
+        let is_cell = *sign == b"|" && text[..name.start].iter().rev().find(|byte| **byte != b' ') == Some(&b'|');
+        let joint = if is_cell { Joint::Blank } else { Joint::Loose };
+        return (!comma).then_some((joint, name.end + at + sign.len()));
     }
     (at > closed).then_some((Joint::Blank, name.end + at))
 }
@@ -230,9 +232,10 @@ impl Context<'_> {
     fn is_plain_after_blank(&self, start: usize, end: usize) -> bool {
         let value = &self.text[start..end];
         let is_hex = value.iter().all(|byte| byte.is_ascii_hexdigit() || *byte == b'-');
-        let digit = value.iter().any(u8::is_ascii_digit);
+        let name = &self.text[self.name.start..self.name.end];
+        let is_constant = name.contains(&b'_') && !name.iter().any(u8::is_ascii_lowercase);
         let enough = if self.named.proof == Proof::Password { 8 } else { 16 };
-        digit && value.len() >= enough && !is_hex && looks_random(value)
+        value.len() >= enough && (!is_hex || is_constant) && looks_random(value)
     }
 
     fn judge<'k>(&self, start: usize, end: usize, proof: Proof, spans: &mut Vec<Span<'k>>) {
