@@ -65,7 +65,7 @@ def score(seed: int, *, held_out: bool, draws: int = DRAWS) -> Score:
             found[f"{kind.group}.{kind.name}"].append(gone)
             if not gone:
                 result.missed.append(f"{kind.group}.{kind.name}: {secret.text!r} -> {masked!r}")
-            here, there = kept(secret.text, (*secret.parts, *secret.heads), masked)
+            here, there = kept(secret.text, (*secret.heads, *secret.parts), masked)
             survived, around = survived + here, around + there
     for look_alike in look_alikes.KINDS:
         draw = Draw(Random(f"{seed}/{look_alike.name}"))

@@ -143,7 +143,9 @@ def _armour(name: str, label: str, wrap: Callable[[str], str], held_out_wrap: Ca
     def draw(d: Draw, held_out: bool) -> Secret:
         body = _pem(d)
         block = f"-----BEGIN {label}-----\n{body}\n-----END {label}-----"
-        return Secret((held_out_wrap if held_out else wrap)(block), tuple(body.splitlines()))
+        text = (held_out_wrap if held_out else wrap)(block)
+        inner = text.partition("KEY-----")[2] or text.partition("BLOCK-----")[2]
+        return Secret(text, tuple(body.splitlines()), (inner.partition("-----END")[0],))
 
     KINDS.append(Kind("structural", name, draw))
 
@@ -161,7 +163,8 @@ def _putty(d: Draw, held_out: bool) -> Secret:
     body = _pem(d)
     lines = body.splitlines()
     text = f"PuTTY-User-Key-File-3: ssh-rsa\nPrivate-Lines: {len(lines)}\n{body}\nPrivate-MAC: none\n"
-    return Secret(text if not held_out else text.replace("\n", "\r\n"), tuple(lines))
+    ends = "\r\n" if held_out else "\n"
+    return Secret(text.replace("\n", ends), tuple(lines), (body.replace("\n", ends),))
 
 
 KINDS.append(Kind("structural", "putty", _putty))
@@ -170,7 +173,7 @@ KINDS.append(Kind("structural", "putty", _putty))
 def _encoded(d: Draw, held_out: bool) -> Secret:
     value = base64.b64encode(f"-----BEGIN RSA PRIVATE KEY-----\n{_pem(d)}".encode()).decode()
     text = f"users:\n- name: admin\n  user:\n    client-key-data: {value}\n"
-    return Secret(text if not held_out else f"TLS={value}", (value[40:],))
+    return Secret(text if not held_out else f"TLS={value}", (value[40:],), (value,))
 
 
 KINDS.append(Kind("structural", "kubeconfig", _encoded))

@@ -186,11 +186,7 @@ fn compile(kind: &str, pattern: &str) -> Result<(Box<str>, Regex)> {
         Error::argument("patterns", "regular expressions that compile to at most 1 MiB", found)
     })?;
     if regex.is_match("") {
-        return Err(Error::argument(
-            "patterns",
-            "regular expressions that match something",
-            format!("that of kind {kind:?}"),
-        ));
+        return Err(Error::argument("patterns", "regular expressions that match something", format!("that of kind {kind:?}")));
     }
     Ok((kind.into(), regex))
 }

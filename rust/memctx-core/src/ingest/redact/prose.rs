@@ -12,8 +12,7 @@ const REACH: usize = 96;
 const MOST_WORDS: usize = 9;
 
 /// Words that join a name to its value.
-const JOINTS: &[&str] =
-    &["is", "was", "are", "be", "as", "to", "with", "=", "->", "=>", ":", "-", "use", "using", "try", "equals", "it's"];
+const JOINTS: &[&str] = &["is", "was", "are", "be", "as", "to", "with", "=", "->", "=>", ":", "-", "use", "using", "try", "equals", "it's"];
 
 /// The secret behind a naming word in a sentence.
 pub(super) fn after_name(text: &[u8], name_end: usize, named: Named) -> Option<Span<'static>> {
@@ -32,13 +31,12 @@ pub(super) fn after_name(text: &[u8], name_end: usize, named: Named) -> Option<S
             return Some(Span { start, end, kind: named.kind, rank: Rank::Context });
         }
         let word = &line[at..at + len];
-        if !is_word(word) && !joins(word) && !(named.kind == "credential" && joined) {
-            return None;
-        }
-        if named.kind == "credential" && joined {
+        if joined && named.kind == "credential" && named.proof < Proof::Long {
             if let Some(span) = pair(text, name_end + at, named) {
                 return Some(span);
             }
+        } else if !is_word(word) && !joins(word) {
+            return None;
         }
         joined |= joins(word);
         at += len;
@@ -46,22 +44,24 @@ pub(super) fn after_name(text: &[u8], name_end: usize, named: Named) -> Option<S
     None
 }
 
-/// `user:password` or `user/password` in one word.
+/// `user:password` or `user / password`.
 fn pair(text: &[u8], at: usize, named: Named) -> Option<Span<'static>> {
     let (start, end) = bare(text, at);
-    let cut = start + text[start..end].iter().position(|byte| b":/".contains(byte))? + 1;
-    is_secret(&text[cut..end], Proof::Password).then_some(Span {
-        start: cut,
-        end,
-        kind: named.kind,
-        rank: Rank::Context,
-    })
+    let user = text[start..].iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"_.@-".contains(byte)).count();
+    let blank = text[start + user..].iter().take(2).take_while(|byte| **byte == b' ').count();
+    let sign = start + user + blank;
+    if user == 0 || !text.get(sign).is_some_and(|byte| b":/".contains(byte)) {
+        return None;
+    }
+    let (cut, end) = if blank == 0 { (sign + 1, end) } else { bare(text, sign + 1 + usize::from(text.get(sign + 1) == Some(&b' '))) };
+    if cut >= end || text[cut..end].contains(&b'/') {
+        return None;
+    }
+    is_secret(&text[cut..end], Proof::Password).then_some(Span { start: cut, end, kind: named.kind, rank: Rank::Context })
 }
 
 fn joins(word: &[u8]) -> bool {
-    word.ends_with(b":")
-        || word.ends_with(b"=")
-        || JOINTS.iter().any(|joint| word.eq_ignore_ascii_case(joint.as_bytes()))
+    word.ends_with(b":") || word.ends_with(b"=") || JOINTS.iter().any(|joint| word.eq_ignore_ascii_case(joint.as_bytes()))
 }
 
 fn is_word(word: &[u8]) -> bool {
@@ -74,9 +74,7 @@ fn bare(text: &[u8], at: usize) -> (usize, usize) {
     let start = at + opening + text[at + opening..].starts_with("\u{201C}".as_bytes()) as usize * 3;
     let in_value = |byte: &&u8| byte.is_ascii_graphic() && !b"\"'`<>".contains(byte);
     let mut end = start + text[start..].iter().take(512).take_while(in_value).count();
-    while end > start
-        && (b".,;:!?*".contains(&text[end - 1]) || (text[end - 1] == b')' && !text[start..end].contains(&b'(')))
-    {
+    while end > start && (b".,;:!?*".contains(&text[end - 1]) || (text[end - 1] == b')' && !text[start..end].contains(&b'('))) {
         end -= 1;
     }
     (start, end)
@@ -87,12 +85,13 @@ fn is_told(value: &[u8], named: Named, skipped: usize) -> bool {
     let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
     let is_hex = value.iter().all(u8::is_ascii_hexdigit);
     let is_hash = is_hex && (skipped > 1 && matches!(value.len(), 7..=12 | 32 | 40 | 64));
-    if is_hash || is_uuid(value) && skipped > 2 || !is_secret(value, named.proof) {
+    let is_armour = memchr::memmem::find(value, b"----").is_some();
+    if is_hash || is_armour || is_uuid(value) && skipped > 2 || !is_secret(value, named.proof) {
         return false;
     }
     match named.proof {
         Proof::Password => value.len() >= 6 && (digits > 0 || looks_random(value)),
-        _ => value.len() >= 12 && looks_random(value),
+        _ => value.len() >= if skipped == 0 { 8 } else { 12 } && looks_random(value),
     }
 }
 

@@ -81,10 +81,13 @@ impl Compiled {
     }
 }
 
-/// Behind the letter of `\n` or its kin, if that is what stands here.
+/// Behind the letter of `\n`, or behind a colour code, if that is what stands here.
 pub(super) fn behind_escape(text: &[u8], at: usize) -> usize {
-    let escaped = at > 0 && text[at - 1] == b'\\' && text.get(at).is_some_and(|byte| b"nrt".contains(byte));
-    at + usize::from(escaped)
+    let before = at.checked_sub(1).map_or(b' ', |before| text[before]);
+    let escaped = before == b'\\' && text.get(at).is_some_and(|byte| b"nrt".contains(byte));
+    let digits = text[at..].iter().take(6).take_while(|byte| byte.is_ascii_digit()).count();
+    let coloured = before == b'[' && text.get(at + digits) == Some(&b'm');
+    at + if coloured { digits + 1 } else { usize::from(escaped) }
 }
 
 /// What the part of a token before its sign is made of.

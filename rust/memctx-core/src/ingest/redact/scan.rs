@@ -37,8 +37,7 @@ enum Check {
 }
 
 /// Pieces of names that secrets have.
-const NAMES: &[&str] =
-    &["pass", "pwd", "secret", "token", "key", "auth", "cred", "psk", "pw", "jwt", "sessid", "sessionid"];
+const NAMES: &[&str] = &["pass", "pwd", "secret", "token", "key", "auth", "cred", "psk", "pw", "jwt", "sessid", "sessionid"];
 
 const STRUCTURES: &[(&str, Check)] = &[
     ("PRIVATE KEY", Check::Armour),

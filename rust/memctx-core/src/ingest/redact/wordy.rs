@@ -56,7 +56,15 @@ struct Tally {
     wordy: usize,
     digits: usize,
     digit_groups: usize,
+    /// Places where a letter touches a digit.
+    seams: usize,
+    /// Pieces that touch another one, and those of them with one or two letters.
+    joined: usize,
+    stumps: usize,
 }
+
+/// People glue letters to digits less often in one value.
+const MOST_SEAMS: usize = 5;
 
 /// Whether no person would have made this value of words, dates, versions or plain numbers.
 pub(super) fn looks_random(value: &[u8]) -> bool {
@@ -67,7 +75,10 @@ pub(super) fn looks_random(value: &[u8]) -> bool {
     if tally.letters < 3 && tally.digit_groups < 2 {
         return false;
     }
-    let most = if tally.digits > 0 { 60 } else { 35 };
+    if tally.seams > MOST_SEAMS || (tally.stumps > 1 && tally.stumps * 2 >= tally.joined) {
+        return true;
+    }
+    let most = if tally.digits > 0 { 60 } else { 50 };
     tally.wordy * 100 < tally.telling * most
 }
 
@@ -99,6 +110,9 @@ fn tally_letters(value: &[u8], start: usize, end: usize, tally: &mut Tally) {
         let piece = &value[at..piece_end];
         let glued = is_digit(at.checked_sub(1)) || is_digit(Some(piece_end));
         let alone = at == start && piece_end == end;
+        tally.seams += usize::from(is_digit(at.checked_sub(1))) + usize::from(is_digit(Some(piece_end)));
+        tally.joined += usize::from(!alone);
+        tally.stumps += usize::from(!alone && piece.len() < TELLING - 1);
         if piece.len() >= TELLING || glued || !alone {
             tally.telling += piece.len();
             let is_short = piece.len() < TELLING - 1 || (piece.len() < TELLING && glued);
@@ -146,35 +160,18 @@ mod tests {
 
     #[test]
     fn words_are_not_random() {
-        for value in [
-            "my-secret-name",
-            "web-tls-2024",
-            "processEnvToken",
-            "DB_PASSWORD",
-            "v1.2.3-rc1",
-            "hunter22",
-            "2024-01-15T10:20:30Z",
-            "user.password",
-            "Optional[str]",
-            "k8s-prod-01",
-            "application/json",
-            "HTTPServerKey",
-        ] {
+        for value in ["my-secret-name", "web-tls-2024", "processEnvToken", "DB_PASSWORD", "v1.2.3-rc1", "hunter22",
+            "2024-01-15T10:20:30Z", "user.password", "Optional[str]", "k8s-prod-01", "application/json", "HTTPServerKey"]
+        {
             assert!(!looks_random(value.as_bytes()), "{value}");
         }
     }
 
     #[test]
     fn drawn_values_are() {
-        for value in [
-            "k3jf9slwq0plmz81nsod",
-            "JBSWY3DPEHPK3PXP",
-            "Xk#9!vQ2m",
-            "kQzXvTpwLr",
-            "9f86d081884c7d659a2f",
-            "wJalrXUtnFEMIK7MDENGbPxRfiCY",
-            "tr0ub4dor&3",
-        ] {
+        for value in ["k3jf9slwq0plmz81nsod", "JBSWY3DPEHPK3PXP", "Xk#9!vQ2m", "kQzXvTpwLr", "9f86d081884c7d659a2f",
+            "wJalrXUtnFEMIK7MDENGbPxRfiCY", "tr0ub4dor&3"]
+        {
             assert!(looks_random(value.as_bytes()), "{value}");
         }
     }
