@@ -486,6 +486,12 @@ class WarmStore:
     def sessions(self) -> list[str]:
         """The sessions that this store may read."""
 
+    def add_topic(self, name: str, keywords: Iterable[str]) -> None:
+        """Look for a topic, or for more keywords of one, in what is added from now on."""
+
+    def topics(self) -> list[str]:
+        """The topics that are looked for."""
+
     def stats(self) -> dict[str, Any]:
         """Counts of what the store holds."""
 
@@ -496,7 +502,7 @@ class WarmStore:
         """Take in what other processes wrote; how many segments came."""
 
     def snapshot(self) -> bool:
-        """Write the index to disk so that the next opening is quick; false when there was nothing new."""
+        """Write the index to disk so that the next opening is quick. False when nothing could be written."""
 
     def reopen(self) -> None:
         """After a fork: open every file anew, sharing nothing with the parent."""

@@ -47,7 +47,7 @@ mod _core {
     #[pymodule_export]
     use crate::redact::{Masked, Redactor};
     #[pymodule_export]
-    use crate::scan::{ColdStore, Scan};
+    use crate::scan::ColdStore;
     #[pymodule_export]
     use crate::segment::Segment;
     #[pymodule_export]

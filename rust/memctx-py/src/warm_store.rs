@@ -195,6 +195,19 @@ impl WarmStore {
         enter_core(py, || store.sessions())
     }
 
+    /// Look for a topic, or for more keywords of one, in what is added from now on.
+    fn add_topic(&self, py: Python<'_>, name: &str, keywords: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (keywords, store) = (texts_of(keywords)?, self.store());
+        let keywords = all_of(&keywords)?;
+        enter_core(py, || store.add_topic(name, &keywords.iter().map(|word| &**word).collect::<Vec<_>>()))
+    }
+
+    /// The topics that are looked for.
+    fn topics(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let store = self.store();
+        enter_core(py, || store.topics())
+    }
+
     /// How much there is.
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let store = self.store();

@@ -1,6 +1,7 @@
 //! From a message to a line: cleaned, masked and tagged before anything is derived from it.
 
 use std::borrow::Cow;
+use std::sync::{PoisonError, RwLock};
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -62,7 +63,7 @@ impl Outcome {
 pub(super) struct Intake {
     session: String,
     redactor: Redactor,
-    topics: Topics,
+    topics: RwLock<Topics>,
 }
 
 /// The metadata of a segment, in the order of the original.
@@ -86,8 +87,18 @@ impl Intake {
         Ok(Self {
             session: settings.session.clone(),
             redactor: Redactor::new(settings.redaction, settings.pii, &settings.patterns)?,
-            topics: Topics::default(),
+            topics: RwLock::default(),
         })
+    }
+
+    /// Add a topic, or keywords to one that is there.
+    pub(super) fn add_topic(&self, name: &str, keywords: &[&str]) -> Result<()> {
+        self.topics.write().unwrap_or_else(PoisonError::into_inner).add(name, keywords)
+    }
+
+    /// The topics that are looked for.
+    pub(super) fn topics(&self) -> Vec<String> {
+        self.topics.read().unwrap_or_else(PoisonError::into_inner).names().to_vec()
     }
 
     /// The segment that a record becomes; none if it says nothing. `now` is in milliseconds.
@@ -100,8 +111,9 @@ impl Intake {
         let masked = self.redactor.mask(text);
         let more = record.metadata.map(|more| self.more(more)).transpose()?;
         let found = entities(&masked.text);
+        let topics = self.topics.read().unwrap_or_else(PoisonError::into_inner);
         let metadata = Metadata {
-            topics: self.topics.of(&masked.text),
+            topics: topics.of(&masked.text),
             entities: found
                 .iter()
                 .map(|entity| Tagged { r#type: entity.kind.name(), value: &entity.value, offset: entity.offset })

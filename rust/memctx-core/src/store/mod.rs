@@ -4,6 +4,8 @@ mod cold_store;
 mod directory;
 mod embed;
 mod entry;
+mod fact;
+mod fact_log;
 mod health;
 mod intake;
 mod lines;
@@ -23,6 +25,8 @@ mod warm_store;
 mod write;
 
 pub use cold_store::{ColdStore, Scan, Wanted};
+pub use fact::Fact;
+pub use fact_log::FactLog;
 pub use health::{Health, Skipped};
 pub use intake::{Added, Outcome, Record};
 pub use search::{Found, Ranking, Request};

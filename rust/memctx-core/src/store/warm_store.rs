@@ -189,6 +189,18 @@ impl WarmStore {
         Ok(live.map(|(session, _)| session.to_owned()).collect())
     }
 
+    /// Look for a topic, or for more keywords of one, in what is added from now on.
+    pub fn add_topic(&self, name: &str, keywords: &[&str]) -> Result<()> {
+        self.inner.check_open()?;
+        self.inner.intake.add_topic(name, keywords)
+    }
+
+    /// The topics that are looked for.
+    pub fn topics(&self) -> Result<Vec<String>> {
+        self.inner.check_open()?;
+        Ok(self.inner.intake.topics())
+    }
+
     /// Segments in memory.
     pub fn len(&self) -> Result<usize> {
         Ok(self.inner.current()?.len())

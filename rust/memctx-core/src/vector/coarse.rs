@@ -27,18 +27,39 @@ impl Copy {
         if norm == 0.0 {
             return Self { lines, scale: 0.0, error: 0.0 };
         }
-        let peak = vector.iter().fold(0.0_f32, |peak, value| peak.max(value.abs()));
-        let scale = f64::from(peak) / norm / 127.0;
+        let scale = unit(vector) / norm;
         let mut square = 0.0;
         for (line, values) in lines.iter_mut().zip(vector.chunks(LANES)) {
             for (quantum, value) in line.0.iter_mut().zip(values) {
                 let exact = f64::from(*value) / norm;
-                *quantum = (exact / scale).round() as i8;
+                *quantum = nearest(exact / scale) as i8;
                 square += (exact - scale * f64::from(*quantum)).powi(2);
             }
         }
         Self { lines, scale: scale as f32, error: square.sqrt() as f32 }
     }
+}
+
+/// What one step of the copy stands for, before scaling to length 1.
+///
+/// The values of a hash vector are whole numbers times the smallest of them, and as long as none is above 127 steps its
+/// copy is exact. Otherwise the highest value is 127 steps.
+fn unit(vector: &[f32]) -> f64 {
+    const MOST: f64 = 127.0;
+    let peak = f64::from(vector.iter().fold(0.0_f32, |peak, value| peak.max(value.abs())));
+    let least = vector.iter().filter(|value| **value != 0.0).fold(f32::INFINITY, |least, value| least.min(value.abs()));
+    let least = f64::from(least);
+    let is_whole = |value: &f32| {
+        let steps = f64::from(*value) / least;
+        (steps - nearest(steps)).abs() < 1e-3
+    };
+    if peak <= MOST * least && vector.iter().all(is_whole) { least } else { peak / MOST }
+}
+
+/// The nearest whole number to one that is far below 2^51, without a call.
+fn nearest(value: f64) -> f64 {
+    const SHIFT: f64 = 6_755_399_441_055_744.0;
+    value + SHIFT - SHIFT
 }
 
 /// The copies of all vectors, one behind the other.
