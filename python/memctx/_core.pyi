@@ -571,7 +571,11 @@ class Redactor:
     """
 
     def __new__(
-        cls, mode: Redaction = "mask", *, pii: bool = False, patterns: Mapping[str, str] | None = None
+        cls,
+        mode: Redaction = "mask",
+        *,
+        pii: bool = False,
+        patterns: Mapping[str, str] | None = None,
     ) -> Redactor:
         """A redactor.
 

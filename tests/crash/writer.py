@@ -19,7 +19,9 @@ def token_of(content: str, tag: str, number: int) -> str:
 def main(path: str, tag: str, count: int) -> None:
     store = None
     for number in range(count):
-        content = f"record {number} of {tag}: " + "the deploy of service 7 failed at 支付回调 " * (number % 9)
+        content = f"record {number} of {tag}: " + "the deploy of service 7 failed at 支付回调 " * (
+            number % 9
+        )
         token = token_of(content, tag, number)
         print("try", token, flush=True)
         try:
