@@ -106,18 +106,23 @@ impl Log {
         }
         let end = before + lines.len() as u64;
         if self.durability == Durability::Fsync {
-            lock(&self.commit).unsynced.push((before, lines));
+            let mut commit = lock(&self.commit);
+            // A sync may have counted bytes here that another writer has cut back since.
+            commit.reached = commit.reached.min(before);
+            commit.unsynced.push((before, lines));
         }
         Ok(Place { start: before + u64::from(healed), end, healed })
     }
 
     /// Return once everything before this place is on disk. One call serves all who wait.
     pub(super) fn sync(&self, end: u64) -> Result<()> {
-        if self.durability == Durability::Os || self.is_synced(end)? {
+        if self.durability == Durability::Os || self.is_synced(end) {
             return Ok(());
         }
         let _turn = lock(&self.turn);
-        if self.is_synced(end)? {
+        // Whoever tries again what failed has nothing new to write, so this cannot be left to `append`.
+        self.repair().map_err(Error::io(&self.path))?;
+        if self.is_synced(end) {
             return Ok(());
         }
         let target = self.len()?;
@@ -132,12 +137,9 @@ impl Log {
         Ok(())
     }
 
-    fn is_synced(&self, end: u64) -> Result<bool> {
+    fn is_synced(&self, end: u64) -> bool {
         let commit = lock(&self.commit);
-        if commit.is_poisoned {
-            return Err(Error::io(&self.path)(io::Error::other("an earlier write did not reach the disk")));
-        }
-        Ok(commit.reached >= end)
+        !commit.is_poisoned && commit.reached >= end
     }
 
     /// After a failed sync: write the bytes it may have lost again, through a handle that has not failed.
@@ -147,6 +149,9 @@ impl Log {
             return Ok(());
         }
         let mut file = open_private(OpenOptions::new().write(true), &self.path)?;
+        if Identity::of(&file.metadata()?) != self.identity {
+            return Err(io::Error::other("the log was replaced before a write to it reached the disk"));
+        }
         for (start, lines) in &commit.unsynced {
             file.seek(SeekFrom::Start(*start))?;
             file.write_all(lines)?;

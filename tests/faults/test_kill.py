@@ -1,0 +1,74 @@
+"""Processes die at any moment: what they were told is stored stays, whole and once."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from .stores import posix
+
+CRASH = Path(__file__).parents[1] / "crash"
+WRITERS = 3
+MANY = "1000000"  # more than anyone writes before it is killed
+
+
+def verified(folder: Path) -> Counter[str]:
+    command = [sys.executable, str(CRASH / "verify.py"), str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return Counter(line.split()[1] for line in done.stdout.splitlines())
+
+
+def tokens(log: Path, word: str) -> set[str]:
+    """What a writer said of its records, without a line that the kill cut short."""
+    lines = log.read_text().split("\n")[:-1]
+    return {line.split()[1] for line in lines if line.startswith(word)}
+
+
+def killed(folder: Path, rounds: int, seed: int) -> int:
+    """Kill all writers in each round, and look at the store; how many records were acknowledged."""
+    chance = random.Random(seed)  # noqa: S311 - no secret
+    tried: set[str] = set()
+    acked: set[str] = set()
+    for number in range(rounds):
+        logs = [folder / f"said-{number}-{writer}" for writer in range(WRITERS)]
+        running = []
+        for log in logs:
+            command = [sys.executable, str(CRASH / "writer.py"), str(folder / "store"), log.name, MANY]
+            with log.open("wb") as out:
+                running.append(subprocess.Popen(command, stdout=out))
+        waited = time.monotonic()
+        while not all(log.stat().st_size for log in logs):
+            assert time.monotonic() - waited < 30, "a writer does not begin"
+            time.sleep(0.01)
+        for process in chance.sample(running, k=WRITERS):
+            time.sleep(chance.uniform(0, 0.15))
+            process.kill()
+        for process in running:
+            process.wait(30)
+        tried.update(*(tokens(log, "try") for log in logs))
+        acked.update(*(tokens(log, "ack") for log in logs))
+        stored = verified(folder / "store")
+        assert acked <= stored.keys(), f"round {number}: acknowledged and lost"
+        assert stored.keys() <= tried, f"round {number}: nobody wrote that"
+        assert set(stored.values()) <= {1}, f"round {number}: stored twice"
+    return len(acked)
+
+
+@posix
+def test_no_acknowledged_record_is_lost(tmp_path: Path) -> None:
+    assert killed(tmp_path, rounds=12, seed=1) > 100
+
+
+@posix
+@pytest.mark.slow
+@pytest.mark.wheel  # minutes: `make crash` runs it
+@pytest.mark.timeout(1200)
+def test_nor_in_hundreds_of_rounds(tmp_path: Path) -> None:
+    assert killed(tmp_path, rounds=200, seed=2) > 2000

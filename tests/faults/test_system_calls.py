@@ -1,0 +1,198 @@
+"""System calls fail: on write, on sync, for want of handles and of locks."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from .stores import child, contents, filled, linux, opened, said_by
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# Ten records, each tried up to three times; then all is said of what happened.
+STUBBORN = """
+    import json, sys, memctx
+    store = memctx.WarmStore(sys.argv[1], session_id="s1")
+    faults, acked, lost = [], [], []
+    for number in range(10):
+        content = f"stubborn remark {number}"
+        for attempt in range(3):
+            try:
+                store.add([("user", content, None, None)])
+            except (memctx.StoreError, OSError) as fault:
+                faults.append(str(fault))
+            else:
+                acked.append(content)
+                break
+        else:
+            lost.append(content)
+        store.search("deploy failed")
+    print(json.dumps([acked, lost, faults, store.health()["faults"]]))
+"""
+
+
+def disturbed(folder: Path, calls: str, what: str) -> tuple[list[str], list[str], list[str], list[str]]:
+    """Run it with a fault from strace: acknowledged, refused three times, errors, faults in the health report."""
+    strace = shutil.which("strace")
+    if strace is None:
+        pytest.skip("needs strace")
+    trace = folder.with_name("trace")
+    names = (".", "segments.jsonl", "LOCK")
+    paths = [word for name in names for word in ("-P", str((folder / name).absolute()))]
+    inject = ("-e", f"trace={calls}", "-e", f"inject={calls}:{what}")
+    before = (strace, "-f", "-qq", "-o", str(trace), *paths, *inject)
+    (line,) = said_by(child(STUBBORN, folder, before=before))
+    assert "INJECTED" in trace.read_text(errors="replace"), "the fault was never met"
+    acked, lost, faults, health = json.loads(line)
+    return acked, lost, faults, health
+
+
+@linux
+@pytest.mark.parametrize(
+    ("calls", "what"),
+    [
+        ("write,pwrite64,writev", "error=EIO:when=3"),
+        ("write,pwrite64,writev", "error=ENOSPC:when=2"),
+        ("write,pwrite64,writev", "error=EINTR:when=2"),
+        ("flock", "error=ENOLCK:when=2"),
+        ("flock", "error=EINTR:when=2"),
+        ("openat", "error=EMFILE:when=1"),
+        ("pread64,read", "error=EIO:when=1"),
+    ],
+)
+def test_a_fault_that_passes_costs_nothing(tmp_path: Path, calls: str, what: str) -> None:
+    """Whoever tries again gets the record stored, in the same process, and once."""
+    folder = tmp_path / "store"
+    before = filled(folder)
+    acked, lost, _, _ = disturbed(folder, calls, what)
+    assert not lost
+    assert len(acked) == 10
+    assert contents(opened(folder)) == before + acked
+
+
+@linux
+@pytest.mark.parametrize(
+    ("calls", "what"),
+    [
+        ("write,pwrite64,writev", "error=ENOSPC:when=3+"),
+        ("fdatasync,fsync", "error=EIO:when=1+"),
+        ("flock", "error=ENOLCK:when=1+"),
+    ],
+)
+def test_a_fault_that_stays_refuses_without_a_crash(tmp_path: Path, calls: str, what: str) -> None:
+    """What was acknowledged is there, and once the fault is gone the store takes records."""
+    folder = tmp_path / "store"
+    before = filled(folder)
+    acked, lost, faults, _ = disturbed(folder, calls, what)
+    assert lost
+    assert faults
+    assert not any("stubborn" in fault for fault in faults), "an error may not quote a text"
+    stored = contents(opened(folder))
+    assert set(before + acked) <= set(stored) <= {*before, *acked, *lost}
+    assert len(stored) == len(set(stored))
+    after, *_ = json.loads(said_by(child(STUBBORN, folder))[0])
+    assert len(after) == 10
+
+
+# strace counts the calls of each thread by itself, and every sync may have a thread of its own.
+FAILING_SYNC = r"""
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int calls;
+
+int fdatasync(int file) {
+    int call = __atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST);
+    if (call >= atoi(getenv("FAIL_FROM")) && call <= atoi(getenv("FAIL_TO"))) {
+        errno = EIO;
+        return -1;
+    }
+    return (int)syscall(SYS_fdatasync, file);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def failing_sync(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A library in which some syncs fail, to be loaded before all others."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("needs a C compiler")
+    folder = tmp_path_factory.mktemp("failing_sync")
+    (folder / "sync.c").write_text(FAILING_SYNC)
+    library = folder / "sync.so"
+    command = [compiler, "-shared", "-fPIC", "-o", str(library), str(folder / "sync.c")]
+    subprocess.run(command, check=True)
+    return library
+
+
+@linux
+@pytest.mark.parametrize(("first", "last"), [(1, 1), (3, 3), (3, 4)])
+def test_a_sync_that_fails_is_made_up_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing_sync: Path, first: int, last: int
+) -> None:
+    """The record is not acknowledged; trying it again writes it again, and it is there once."""
+    before = filled(tmp_path)
+    monkeypatch.setenv("LD_PRELOAD", str(failing_sync))
+    monkeypatch.setenv("FAIL_FROM", str(first))
+    monkeypatch.setenv("FAIL_TO", str(last))
+    process = child(STUBBORN, tmp_path)
+    acked, lost, faults, health = json.loads(said_by(process)[0])
+    assert faults
+    assert not lost
+    assert len(acked) == 10
+    assert any("did not reach the disk" in fault for fault in health)
+    assert contents(opened(tmp_path)) == before + acked
+
+
+NO_HANDLES = """
+    import json, os, resource, sys, memctx
+    folder, early = sys.argv[1], sys.argv[2] == "early"
+    store = None if early else memctx.WarmStore(folder, session_id="s1")
+    found = [] if early else [len(store.search("deploy failed"))]
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(map(int, os.listdir("/proc/self/fd"))), hard))
+    taken = []
+    try:
+        while True:
+            taken.append(os.dup(0))
+    except OSError:
+        pass
+    if early:
+        store = memctx.WarmStore(folder, session_id="s1")
+    found.append(len(store.search("deploy failed")))
+    try:
+        store.add([("user", "without a handle", None, None)])
+    except (memctx.StoreError, OSError) as fault:
+        refused = str(fault)
+    else:
+        refused = None
+    store.snapshot()
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    for handle in taken:
+        os.close(handle)
+    store.add([("user", "with a handle again", None, None)])
+    found.append(len(store.search("deploy failed")))
+    print(json.dumps([found, refused]))
+"""
+
+
+@linux
+@pytest.mark.parametrize("when", ["early", "late"])
+def test_too_many_open_files(tmp_path: Path, when: str) -> None:
+    """Search answers from memory, an add says what is wrong, and all works again later without a restart."""
+    before = filled(tmp_path)
+    found, refused = json.loads(said_by(child(NO_HANDLES, tmp_path, when))[0])
+    assert found == ([0, 6] if when == "early" else [6, 6, 6])
+    assert refused is None or "files" in refused
+    stored = contents(opened(tmp_path))
+    assert stored[:6] == before
+    assert stored[6:] == ["without a handle"] * (refused is None) + ["with a handle again"]
