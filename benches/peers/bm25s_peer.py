@@ -26,9 +26,14 @@ class Index:
 
     def search(self, tokens: list[str], k: int = 10) -> NDArray[np.integer]:
         """The numbers of the best documents."""
+        return self.scored(tokens, k)[0]
+
+    def scored(
+        self, tokens: list[str], k: int
+    ) -> tuple[NDArray[np.integer], NDArray[np.floating]]:
+        """The numbers of the best documents and their scores."""
         found = self._index.retrieve([tokens], k=k, show_progress=False, n_threads=1)
-        numbers: NDArray[np.integer] = found.documents[0]
-        return numbers
+        return found.documents[0], found.scores[0]
 
     def numbers(self, tokens: list[str]) -> list[int]:
         """The numbers of the best documents, first document 0."""

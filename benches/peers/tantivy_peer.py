@@ -6,6 +6,7 @@ need not look ids up.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import tantivy
@@ -52,6 +53,23 @@ class Index:
         """The numbers of the best documents, first document 0."""
         hits = self.search(query).hits
         return [self._searcher.doc(address)["number"][0] for _, address in hits]
+
+    def scored(self, query: Query, k: int) -> tuple[list[int], list[float]]:
+        """The numbers of the best documents and their scores; where a number lies is known beforehand."""
+        hits = self.search(query, k).hits
+        places = self._places
+        numbers = [places[address.segment_ord, address.doc] for _, address in hits]
+        return numbers, [score for score, _ in hits]
+
+    @cached_property
+    def _places(self) -> dict[tuple[int, int], int]:
+        """The number of each document by its address."""
+        hits = self._searcher.search(Query.all_query(), self._length, count=False).hits
+        addresses = [address for _, address in hits]
+        return {
+            (address.segment_ord, address.doc): self._searcher.doc(address)["number"][0]
+            for address in addresses
+        }
 
     def add(self, line: str) -> None:
         """Add a document and let the next search see it."""

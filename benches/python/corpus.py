@@ -43,11 +43,11 @@ class Corpus:
         return self.texts[:: max(1, len(self.texts) // count)][:count]
 
 
-def generate(path: Path) -> None:
+def generate(path: Path, segments: int = SIZE + LATER) -> None:
     """Have the generator write the corpus; it is built first where need be."""
     cargo = shutil.which("cargo") or "cargo"
     build = ["run", "--release", "--quiet", "--package", "memctx-benches", "--bin", "corpus"]
-    options = {"segments": SIZE + LATER, "queries": QUERIES, "seed": SEED, "out": path}
+    options = {"segments": segments, "queries": QUERIES, "seed": SEED, "out": path}
     arguments = [text for name, value in options.items() for text in (f"--{name}", str(value))]
     subprocess.run([cargo, *build, "--", *arguments], cwd=ROOT, check=True)  # noqa: S603
 

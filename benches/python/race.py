@@ -31,7 +31,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Figure:
-    """Seconds: the middle one of the repeats, the least and the most."""
+    """Seconds, or whatever else was measured: the middle one of the repeats, the least and the most."""
 
     median: float
     low: float
@@ -52,10 +52,11 @@ class Row:
     peer: str
     theirs: Figure
     limit: float | None
+    unit: str = "s"
 
     @property
     def ratio(self) -> float:
-        """Our time divided by theirs."""
+        """Ours divided by theirs."""
         return self.ours.median / self.theirs.median
 
     @property
@@ -94,10 +95,23 @@ class Race:
             for (name, peer), theirs in zip(peers.items(), others, strict=True)
         )
 
+    def enter(
+        self,
+        path: str,
+        ours: Figure,
+        peers: Mapping[str, tuple[Figure, float | None]],
+        unit: str = "s",
+    ) -> None:
+        """Compare figures that were measured elsewhere; each peer comes with its limit."""
+        self._enter(
+            Row(path, ours, name, theirs, self._limit(limit), unit)
+            for name, (theirs, limit) in peers.items()
+        )
+
     def against_time(self, path: str, seconds: Sequence[float], most: float) -> None:
         """Hold figures that were measured elsewhere to a time."""
         bound = Figure(most, most, most)
-        self._enter([Row(path, Figure.of(seconds), "the time allowed", bound, self._limit(1.0))])
+        self.enter(path, Figure.of(seconds), {"the time allowed": (bound, 1.0)})
 
     def peer(self, module: str) -> ModuleType | None:
         """The module of `peers`, or None, with a note, when its library is not installed."""

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from race import Figure, Ledger, Row
 
 PACKAGES = ("numpy", "bm25s", "numba", "rank-bm25", "tantivy", "faiss-cpu", "usearch")
-UNITS = (("s", 1.0), ("ms", 1e3), ("µs", 1e6))
+UNITS = {
+    "s": (("s", 1.0), ("ms", 1e3), ("µs", 1e6)),
+    "B": (("MB", 1e-6), ("kB", 1e-3), ("B", 1.0)),
+}
 HEAD = ("path", "ours", "peer", "its time", "ratio", "limit", "verdict")
 
 
@@ -58,14 +61,16 @@ def _cells(row: Row) -> tuple[str, ...]:
     limit = "" if row.limit is None else f"{row.limit:.3g}"
     verdict = "" if row.limit is None else ("holds" if row.holds else "BROKEN")
     ratio = f"{row.ratio:.3g}"
-    return (row.path, _spread(row.ours), row.peer, _spread(row.theirs), ratio, limit, verdict)
+    ours, theirs = spread(row.ours, row.unit), spread(row.theirs, row.unit)
+    return (row.path, ours, row.peer, theirs, ratio, limit, verdict)
 
 
-def _spread(figure: Figure) -> str:
+def spread(figure: Figure, unit: str = "s") -> str:
     """The median with its unit, and the least and the most in the same unit."""
-    unit, factor = next(((u, f) for u, f in UNITS if figure.median * f >= 1), UNITS[-1])
+    units = UNITS[unit]
+    unit, factor = next(((u, f) for u, f in units if figure.median * f >= 1), units[-1])
     low, mid, high = (
-        f"{seconds * factor:.4g}" for seconds in (figure.low, figure.median, figure.high)
+        f"{value * factor:.4g}" for value in (figure.low, figure.median, figure.high)
     )
     return f"{mid} {unit} ({low}-{high})" if low != high else f"{mid} {unit}"
 

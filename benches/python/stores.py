@@ -1,0 +1,58 @@
+"""Filling stores, and starting them in a process of their own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import memctx
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+START = Path(__file__).with_name("store_start.py")
+SETTINGS: dict[str, Any] = {"session_id": "bench", "max_segments": 1_000_000}
+BATCH = 256
+KILOBYTE = 1024
+
+
+def record(text: str) -> tuple[str, str, None, None]:
+    """What a user said just now."""
+    return ("user", text, None, None)
+
+
+def open_store(path: Path, durability: str = "os") -> memctx.WarmStore:
+    """The store of a directory, large enough for everything."""
+    return memctx.WarmStore(path, durability=durability, **SETTINGS)
+
+
+def fill(path: Path, texts: Iterable[str]) -> None:
+    """Store all texts, and leave vectors and snapshot."""
+    store = open_store(path)
+    records = map(record, texts)
+    while batch := list(islice(records, BATCH)):
+        store.add(batch)
+    assert store.snapshot()
+    store.close()
+
+
+def start(**task: Any) -> dict[str, Any]:  # noqa: ANN401
+    """What a fresh process says of a task; see `store_start.py`."""
+    task = {name: str(value) if isinstance(value, Path) else value for name, value in task.items()}
+    command = [sys.executable, str(START)]
+    result = subprocess.run(  # noqa: S603
+        command, input=json.dumps(task), capture_output=True, text=True, check=True
+    )
+    answer: dict[str, Any] = json.loads(result.stdout)
+    return answer
+
+
+def kilobytes(texts: Iterable[str]) -> list[str]:
+    """The texts one behind the other, cut into pieces of a kilobyte or up to three bytes less."""
+    stream = " ".join(texts).encode()
+    pieces = [stream[at : at + KILOBYTE] for at in range(0, len(stream), KILOBYTE)]
+    return [piece.decode(errors="ignore") for piece in pieces[:-1]]

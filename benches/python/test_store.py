@@ -1,0 +1,291 @@
+"""The store against what one would put together by hand, and against the bare bytes under it."""
+
+from __future__ import annotations
+
+import gc
+import json
+import math
+import os
+import shutil
+from statistics import mean, median
+from time import perf_counter, process_time, thread_time
+from typing import TYPE_CHECKING, Any
+
+import corpus as corpora
+import pytest
+import report
+import stores
+from peers import hybrid
+from race import Figure
+
+import memctx
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from corpus import Corpus
+    from numpy.typing import NDArray
+    from race import Race
+
+ROUNDS = 7
+STARTS = 5
+DIM = 384
+BATCH = 16
+VECTOR_BYTES = 4 * DIM
+LARGEST = int(os.environ.get("MEMCTX_BENCH_GROWTH", corpora.SIZE))
+SIZES = [size for size in (2_000, 20_000, 200_000) if size <= max(LARGEST, corpora.SIZE)]
+
+
+@pytest.fixture(scope="module")
+def filled(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of the whole corpus with its snapshot, which is only read."""
+    path = tmp_path_factory.mktemp("store") / "memory"
+    stores.fill(path, corpus.texts)
+    return path
+
+
+@pytest.fixture
+def own(filled: Path, tmp_path: Path) -> Path:
+    """A copy of it to be changed."""
+    return shutil.copytree(filled, tmp_path / "memory")
+
+
+@pytest.fixture(scope="module")
+def rivals(race: Race, corpus: Corpus) -> dict[str, Callable[[], list[tuple[Any, Any, hybrid.Index]]]]:
+    """Each pair of a text and a vector engine, with its queries made beforehand."""
+    embedder = memctx.HashEmbedder(DIM)
+    matrix: NDArray[Any] = embedder.embed_many(corpus.texts)
+    vectors = list(embedder.embed_many(corpus.short))
+    tokens = corpora.tokenize_all(corpus.texts)
+    inputs = {"bm25s_peer": tokens, "tantivy_peer": [" ".join(document) for document in tokens]}
+    words = [memctx.tokenize(text) for text in corpus.short]
+    texts = {
+        module.NAME: module.Index(given)
+        for name, given in inputs.items()
+        if (module := race.peer(name))
+    }
+    flats = {
+        module.NAME: module.Index(matrix)
+        for name in ("numpy_flat", "faiss_flat")
+        if (module := race.peer(name))
+    }
+    return {
+        f"{text_name} + {flat_name}": [
+            (text.query(query), vector, hybrid.Index(text, flat, matrix))
+            for query, vector in zip(words, vectors, strict=True)
+        ]
+        for text_name, text in texts.items()
+        for flat_name, flat in flats.items()
+    }
+
+
+def each_timed(calls: Sequence[Callable[[], object]]) -> list[float]:
+    """Seconds of processor time of every call."""
+    times = []
+    gc.disable()
+    for call in calls:
+        start = process_time()
+        call()
+        times.append(process_time() - start)
+    gc.enable()
+    return sorted(times)
+
+
+def test_search(race: Race, corpus: Corpus, filled: Path, rivals: dict[str, Any]) -> None:
+    """By words and vectors; each round is all queries of one side, then of the next. Answers are compared first."""
+    store = stores.open_store(filled)
+    number_of = {text: number for number, text in enumerate(corpus.texts)}
+    ours = [
+        {number_of.get(hit.segment.content, -1) for hit in store.search(query, limit=10)}
+        for query in corpus.short
+    ]
+    sides = {"ours": [lambda query=query: store.search(query, limit=10) for query in corpus.short]}
+    for name, prepared in rivals.items():
+        theirs = [set(index.search(query, vector).tolist()) for query, vector, index in prepared]
+        shared = mean(len(a & b) / 10 for a, b in zip(ours, theirs, strict=True))
+        race.ledger.notes.append(f"hybrid search shares {shared:.1%} of its top 10 with {name}")
+        assert shared > 0.8, f"{shared:.3f} of the top 10 in common with {name}"
+        sides[name] = [
+            lambda query=query, vector=vector, index=index: index.search(query, vector)
+            for query, vector, index in prepared
+        ]
+    middle: dict[str, list[float]] = {name: [] for name in sides}
+    tail: dict[str, list[float]] = {name: [] for name in sides}
+    for _ in range(ROUNDS + 1):
+        for name, calls in sides.items():
+            times = each_timed(calls)
+            middle[name].append(median(times))
+            tail[name].append(times[len(times) * 99 // 100])
+    p50 = {name: Figure.of(times[1:]) for name, times in middle.items()}
+    p99 = {name: Figure.of(times[1:]) for name, times in tail.items()}
+    mine, worst = p50.pop("ours"), p99.pop("ours")
+    race.ledger.notes += [
+        f"hybrid search, p99 of {name}: {report.spread(figure)}" for name, figure in p99.items()
+    ]
+    own = {"its own p50": (mine, 3.0)}
+    failures = []
+    for path, figure, peers in (
+        ("hybrid top-10, short query, p50", mine, {name: (it, 0.35) for name, it in p50.items()}),
+        ("hybrid top-10, short query, p99", worst, own),
+    ):
+        try:
+            race.enter(path, figure, peers)
+        except AssertionError as broken:
+            failures.append(str(broken))
+    assert not failures, "; ".join(failures)
+
+
+def starts(task: Callable[[], dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The task as often as it is asked for; one start to warm up the page cache goes before."""
+    task()
+    while True:
+        yield task()
+
+
+def test_start(race: Race, corpus: Corpus, filled: Path, tmp_path: Path) -> None:
+    """Opening and one answer, in a fresh process each time, against reading the same bytes in one."""
+    bare, barest = (shutil.copytree(filled, tmp_path / name) for name in ("bare", "barest"))
+    log, vectors = filled / "segments.jsonl", filled / "vectors.bin"
+    snapshots = sorted((filled / "index").glob("*.snapshot"))
+    assert snapshots
+
+    def opened(path: Path, *without: str) -> dict[str, Any]:
+        for name in without:
+            shutil.rmtree(path / name, ignore_errors=True)
+            (path / name).unlink(missing_ok=True)
+        found = stores.start(open=path, queries=corpus.short[:1], settings=stores.SETTINGS)
+        assert (found["hits"], found["segments"]) == (10, len(corpus.texts))
+        return found
+
+    all_files = "reading all its files"
+    contestants = {
+        "ours": lambda: opened(filled),
+        all_files: lambda: stores.start(read=[str(file) for file in (log, vectors, *snapshots)]),
+        "reading log and vectors": lambda: stores.start(read=[str(log), str(vectors)]),
+        "reading log and snapshot": lambda: stores.start(read=[str(log), *map(str, snapshots)]),
+        "itself without a snapshot": lambda: opened(bare, "index"),
+        "itself without snapshot and vectors": lambda: opened(
+            barest, "index", "vectors.bin", "vectors.json"
+        ),
+    }
+    turns = {name: starts(task) for name, task in contestants.items()}
+    found: dict[str, list[dict[str, Any]]] = {name: [] for name in turns}
+    for _ in range(STARTS):
+        for name, turn in turns.items():
+            found[name].append(next(turn))
+    limits = {all_files: 3.0, "itself without a snapshot": 0.1}
+    figures = {name: Figure.of([it["cpu"] for it in times]) for name, times in found.items()}
+    walls = {name: median(it["wall"] for it in times) for name, times in found.items()}
+    sizes = {file.name: file.stat().st_size / 1e6 for file in (log, vectors, *snapshots)}
+    race.ledger.notes += [
+        "files in MB: " + ", ".join(f"{name} {size:.1f}" for name, size in sizes.items()),
+        "wall ms: " + ", ".join(f"{name} {wall * 1e3:.1f}" for name, wall in walls.items()),
+    ]
+    mine = figures.pop("ours")
+    peers = {name: (figure, limits.get(name)) for name, figure in figures.items()}
+    race.enter("open and first search", mine, peers)
+
+
+def test_add(race: Race, corpus: Corpus, own: Path, tmp_path: Path) -> None:
+    """One record of a kilobyte: the time of this thread without that of a bare write of the same bytes."""
+    store = stores.open_store(own)
+    assert len(store) == len(corpus.texts)
+    log, copy = own / "segments.jsonl", tmp_path / "copy"
+    whole, write = [], []
+    with log.open("rb") as lines, copy.open("ab", buffering=0) as bare:
+        lines.seek(0, os.SEEK_END)
+        for text in stores.kilobytes(text for _, text in corpus.later):
+            batch = [stores.record(text)]
+            start = thread_time()
+            store.add(batch)
+            whole.append(thread_time() - start)
+            line = lines.read()
+            start = thread_time()
+            bare.write(line)
+            write.append(thread_time() - start)
+    assert len(store) == len(corpus.texts) + len(whole)
+    for name, times in (("whole", whole), ("bare write", write)):
+        race.ledger.notes.append(f"add of 1 kB, {name}: {report.spread(Figure.of(times))}")
+    in_memory = [a - b for a, b in zip(whole, write, strict=True)]
+    race.against_time("add of 1 kB, without the write", in_memory, 100e-6)
+
+
+def test_durable_batch(race: Race, corpus: Corpus, own: Path, tmp_path: Path) -> None:
+    """Wall time until a batch is on disk, against writing and syncing the same bytes once."""
+    store = stores.open_store(own, "fsync")
+    assert len(store) == len(corpus.texts)
+    log, copy = own / "segments.jsonl", tmp_path / "copy"
+    texts = stores.kilobytes(text for _, text in corpus.later)
+    ours, bare = [], []
+    with log.open("rb") as lines, copy.open("ab", buffering=0) as file:
+        lines.seek(0, os.SEEK_END)
+        for at in range(0, len(texts) - BATCH + 1, BATCH):
+            batch = [stores.record(text) for text in texts[at : at + BATCH]]
+            start = perf_counter()
+            store.add(batch)
+            ours.append(perf_counter() - start)
+            added = lines.read()
+            start = perf_counter()
+            file.write(added)
+            os.fdatasync(file.fileno())
+            bare.append(perf_counter() - start)
+    race.enter(
+        f"durable add of {BATCH} x 1 kB, wall",
+        Figure.of(ours[2:]),
+        {"write and fdatasync": (Figure.of(bare[2:]), 1.3)},
+    )
+
+
+def test_memory(race: Race, corpus: Corpus, filled: Path) -> None:
+    """What opening and one search add to a process, for each segment."""
+    count = len(corpus.texts)
+    found = [
+        stores.start(open=filled, queries=corpus.short[:1], settings=stores.SETTINGS)["resident"]
+        for _ in range(3)
+    ]
+    least = mean(len(text.encode()) for text in corpus.texts) + VECTOR_BYTES
+    race.enter(
+        "resident memory of a segment",
+        Figure.of([resident / count for resident in found]),
+        {"its text and vector": (Figure(least, least, least), 3.0)},
+        unit="B",
+    )
+
+
+def test_growth(race: Race, corpus: Corpus, tmp_path: Path) -> None:
+    """The same figures of stores that grow tenfold; an exponent of 1 is growth in proportion."""
+    source = tmp_path / "corpus.jsonl"
+    corpora.generate(source, SIZES[-1] + corpora.LATER)
+    columns = {"open": "cpu", "search p50": "search", "search p99": "search_p99", "add": "add"}
+    rows = []
+    for size in SIZES:
+        path = tmp_path / "memory"
+        stores.fill(path, texts_of(source, size))
+        task = {"open": path, "queries": corpus.short, "settings": stores.SETTINGS, "rounds": 3}
+        more = stores.kilobytes(text for _, text in corpus.later)[:300]
+        found = [stores.start(**task), stores.start(**task), stores.start(**task, records=more)]
+        assert found[0]["segments"] == size
+        best = {name: min(it[key] for it in found if key in it) for name, key in columns.items()}
+        rows.append(best | {"resident": found[0]["resident"] / size})
+        shutil.rmtree(path)
+    span = math.log(SIZES[-1] / SIZES[0]) if len(SIZES) > 1 else math.nan
+    lines = ["| segments | " + " | ".join(map(str, SIZES)) + " | exponent |"]
+    lines.append("| --- " * (len(SIZES) + 2) + "|")
+    for name in (*columns, "resident"):
+        values = [row[name] for row in rows]
+        unit = "B" if name == "resident" else "s"
+        cells = [report.spread(Figure(value, value, value), unit) for value in values]
+        exponent = math.log(values[-1] / values[0]) / span
+        lines.append(f"| {name} | " + " | ".join(cells) + f" | {exponent:.2f} |")
+    race.ledger.notes.append("\n".join(lines))
+
+
+def texts_of(source: Path, count: int) -> Iterator[str]:
+    """The texts of the first segments of a generated corpus."""
+    with source.open(encoding="utf-8") as lines:
+        for line in lines:
+            entry = json.loads(line)
+            if entry["kind"] == "segment" and count > 0:
+                count -= 1
+                yield entry["text"]
