@@ -39,11 +39,7 @@ class Draw:
 
     def url64(self, low: int, high: int | None = None) -> str:
         """Letters, digits, dash and underscore, with a letter at both ends."""
-        return (
-            self.alnum(1)
-            + self.text(URL64, low - 2, None if high is None else high - 2)
-            + self.alnum(1)
-        )
+        return self.alnum(1) + self.text(URL64, low - 2, None if high is None else high - 2) + self.alnum(1)
 
     def password(self, low: int = 10, high: int = 20) -> str:
         """What a password manager makes, letters and digits at both ends."""
