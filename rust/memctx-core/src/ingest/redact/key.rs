@@ -35,6 +35,20 @@ const NOT_TOKENS: &[&str] = &[
     "sep", "cls", "image", "cancellation", "cancel", "per", "syntax", "punctuation", "nft", "erc20", "resume", "fencing",
 ];
 
+/// Before `key` these make it a name for something that is looked up or shown.
+const NOT_KEYS: &[&str] = &[
+    "cache", "primary", "partition", "sort", "foreign", "public", "object", "s3", "hash", "range", "index", "dedup", "idempotency",
+    "unique", "lookup", "group", "row", "table", "map", "registry", "event", "message", "item", "list", "react", "query", "state",
+    "store", "setting", "config", "translation", "i18n", "locale", "label", "field", "column", "param", "header", "route", "path",
+    "file", "asset", "bundle", "chunk", "module", "component", "element", "host", "known", "verify", "verification", "verifying",
+    "lock", "mutex", "job", "task", "queue", "topic", "shard", "bucket", "prefix", "filter", "facet", "metric", "series",
+    "tag", "trace", "span", "correlation", "request", "response", "arrow", "enter", "escape", "any", "the", "a", "each", "same",
+    "new", "old", "last", "first", "next", "this", "that", "my", "your", "its", "by", "for", "no", "or", "and", "is", "in", "of", "sort",
+    "composite", "natural", "surrogate", "candidate", "data", "json", "dict", "string", "int", "id", "name", "value", "type",
+    "image", "artifact", "blob", "document", "record", "entity", "resource", "namespace", "package", "version", "node", "hot", "short",
+    "attribute", "property", "variable", "env", "metadata", "routing", "segment", "cursor", "page", "menu", "keyboard", "pkg",
+];
+
 /// Before `key` these make it a secret.
 const KEY_QUALIFIERS: &[&str] = &[
     "api", "access", "secret", "private", "signing", "sign", "encryption", "encrypt", "decryption", "master", "auth",
@@ -43,7 +57,7 @@ const KEY_QUALIFIERS: &[&str] = &[
     "session", "integration", "ingest", "ingestion", "write", "server", "wrapping", "root", "user", "bot", "developer", "dev",
     "team", "org", "project", "live", "test", "prod", "production", "staging", "sandbox", "restricted", "security", "cookie",
     "symmetric", "preshared", "psk", "ssl", "tls", "vault", "unseal", "recovery", "node", "wallet", "rest", "rpc", "sas",
-    "instrumentation", "functions", "function", "routing", "loggedin", "nonce", "openai", "anthropic", "claude", "gemini",
+    "instrumentation", "functions", "function", "loggedin", "nonce", "stream", "openai", "anthropic", "claude", "gemini",
     "google", "gmaps", "maps", "azure", "aws", "gcp", "stripe", "twilio", "sendgrid", "mailgun", "mailchimp", "postmark",
     "resend", "github", "gitlab", "slack", "discord", "telegram", "datadog", "dd", "newrelic", "sentry", "algolia", "mapbox",
     "cloudflare", "cf", "heroku", "vercel", "netlify", "supabase", "firebase", "mistral", "cohere", "groq", "deepseek", "hf",
@@ -114,6 +128,10 @@ fn of_word(word: &str, previous: Option<&str>) -> Option<Named> {
         }
         "credential" | "credentials" | "cred" | "creds" => some("credential", Proof::Random),
         "key" | "keys" if previous.is_some_and(|before| KEY_QUALIFIERS.contains(&before)) => some("api_key", Proof::Random),
+        "key" if previous.is_some_and(|before| before.len() > 1 && !NOT_KEYS.contains(&before)) => {
+            some("api_key", Proof::Long)
+        }
+        "crumb" | "login" => some("token", Proof::Long),
         "auth" | "signature" | "sig" | "sid" | "phpsessid" | "jsessionid" | "sessionid" => some("credential", Proof::Long),
         _ if ends(FLAT_PASSWORDS) => some("password", Proof::Password),
         _ if ends(FLAT_KEYS) => some("api_key", Proof::Random),

@@ -1,7 +1,7 @@
 //! Values between quotes, also where the quotes are escaped.
 
 /// A longer string is cut here for judging; its mask still reaches the closing quote.
-const LONGEST: usize = 1 << 14;
+const LONGEST: usize = 1 << 12;
 
 /// What stands between two quotes, and where the text goes on behind them.
 pub(super) struct Quoted {
