@@ -59,7 +59,9 @@ fn patterns_of_the_user_go_first() {
 
 #[test]
 fn a_bad_pattern_is_refused_by_the_name_of_its_kind() {
-    for (kind, pattern) in [("ticket", "ACME-["), ("ticket", "(?:[a-z]{1,999}){999}"), ("ticket", "x*"), ("a kind]", "x")] {
+    for (kind, pattern) in
+        [("ticket", "ACME-["), ("ticket", "(?:[a-z]{1,999}){999}"), ("ticket", "x*"), ("a kind]", "x")]
+    {
         let fault = Redactor::new(Redaction::Mask, false, &[(kind.to_owned(), pattern.to_owned())]).expect_err(pattern);
         assert!(matches!(fault, Error::Argument { .. }));
         assert!(fault.to_string().contains(kind), "{fault}");
@@ -88,10 +90,45 @@ fn seed_masks_as_the_original_does() {
 fn hostile_input_takes_time_in_proportion() {
     const SIZE: usize = 1 << 18;
     let pieces = [
-        "-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----\nQUJD", "password=", "password: ", "key", "token ", "eyJ", "eyJa.", "://a:",
-        "://a:b@", "Authorization: ", "Cookie: a=", "bearer ", "\"kty\"", "\"kty\"{", "a.b.c.d.", "M23456.", "[REDACTED:", "curl -u ", "mysql ",
-        "密码", "secret\\", "${token:", "api_key=\"", "api_key='''", "://", "x:5432:", "sk-", "echo ", "-us", ":A", "WIFI:", "\"auth\"",
-        "credentials are ", "LS0tLS1CRUdJTi", "identified by ", "password=xxxxxxxx ", "a_b-c.d_key", "name: DB_PASSWORD value",
+        "-----BEGIN PRIVATE KEY-----",
+        "-----BEGIN PRIVATE KEY-----\nQUJD",
+        "password=",
+        "password: ",
+        "key",
+        "token ",
+        "eyJ",
+        "eyJa.",
+        "://a:",
+        "://a:b@",
+        "Authorization: ",
+        "Cookie: a=",
+        "bearer ",
+        "\"kty\"",
+        "\"kty\"{",
+        "a.b.c.d.",
+        "M23456.",
+        "[REDACTED:",
+        "curl -u ",
+        "mysql ",
+        "密码",
+        "secret\\",
+        "${token:",
+        "api_key=\"",
+        "api_key='''",
+        "://",
+        "x:5432:",
+        "sk-",
+        "echo ",
+        "-us",
+        ":A",
+        "WIFI:",
+        "\"auth\"",
+        "credentials are ",
+        "LS0tLS1CRUdJTi",
+        "identified by ",
+        "password=xxxxxxxx ",
+        "a_b-c.d_key",
+        "name: DB_PASSWORD value",
     ];
     for piece in pieces {
         let text = piece.repeat(SIZE / piece.len());
@@ -105,12 +142,56 @@ fn hostile_input_takes_time_in_proportion() {
 /// Texts made of what the rules look for.
 fn texts() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
-        Just("password"), Just("=") , Just(": "), Just("\""), Just("'"), Just("\\n"), Just("\n"), Just(" "), Just("ghp_"), Just("sk-"),
-        Just("-----BEGIN PRIVATE KEY-----"), Just("-----END PRIVATE KEY-----"), Just("://"), Just("@"), Just(":"), Just("Authorization: "),
-        Just("Bearer "), Just("Basic "), Just("Cookie: "), Just(";"), Just("密码"), Just("是"), Just("[REDACTED:token]"), Just("[REDACTED:"),
-        Just("]"), Just("token"), Just("api_key"), Just("k3jf9slwq0plmz81nsod"), Just("Xk29vQz8"), Just("hunter2"), Just("is "), Just("$"),
-        Just("{"), Just("}"), Just("("), Just(")"), Just("AKIA"), Just("JBSWY3DPEHPK3PXQ"), Just("eyJhbGciOiJIUzI1NiJ9"), Just("."), Just("é"),
-        Just("curl -u a:"), Just("--password "), Just("|"), Just(","), Just("<"), Just(">"), Just("credentials are "), Just("\\"), Just("/"),
+        Just("password"),
+        Just("="),
+        Just(": "),
+        Just("\""),
+        Just("'"),
+        Just("\\n"),
+        Just("\n"),
+        Just(" "),
+        Just("ghp_"),
+        Just("sk-"),
+        Just("-----BEGIN PRIVATE KEY-----"),
+        Just("-----END PRIVATE KEY-----"),
+        Just("://"),
+        Just("@"),
+        Just(":"),
+        Just("Authorization: "),
+        Just("Bearer "),
+        Just("Basic "),
+        Just("Cookie: "),
+        Just(";"),
+        Just("密码"),
+        Just("是"),
+        Just("[REDACTED:token]"),
+        Just("[REDACTED:"),
+        Just("]"),
+        Just("token"),
+        Just("api_key"),
+        Just("k3jf9slwq0plmz81nsod"),
+        Just("Xk29vQz8"),
+        Just("hunter2"),
+        Just("is "),
+        Just("$"),
+        Just("{"),
+        Just("}"),
+        Just("("),
+        Just(")"),
+        Just("AKIA"),
+        Just("JBSWY3DPEHPK3PXQ"),
+        Just("eyJhbGciOiJIUzI1NiJ9"),
+        Just("."),
+        Just("é"),
+        Just("curl -u a:"),
+        Just("--password "),
+        Just("|"),
+        Just(","),
+        Just("<"),
+        Just(">"),
+        Just("credentials are "),
+        Just("\\"),
+        Just("/"),
     ];
     prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
 }

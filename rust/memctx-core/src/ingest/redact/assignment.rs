@@ -89,7 +89,8 @@ fn meaning(text: &[u8], name: &Name) -> Option<Named> {
 /// Whether the name is a field of `arn:...`, which names a place.
 fn in_resource_name(text: &[u8], name: &Name) -> bool {
     let before = &text[name.start.saturating_sub(80)..name.start];
-    let word = before.iter().rposition(|byte| byte.is_ascii_whitespace() || b"\"'".contains(byte)).map_or(0, |at| at + 1);
+    let word =
+        before.iter().rposition(|byte| byte.is_ascii_whitespace() || b"\"'".contains(byte)).map_or(0, |at| at + 1);
     before.ends_with(b":") && before[word..].starts_with(b"arn:")
 }
 
@@ -147,7 +148,19 @@ fn joint(text: &[u8], name: &Name) -> Option<(Joint, usize)> {
 /// The length of a sign that joins a name to its value.
 fn sign(rest: &[u8]) -> Option<usize> {
     let signs: [&[u8]; 13] = [
-        b"===", b"==", b"=~", b"::", b":=", b"=>", b"?=", b"<-", b"\xEF\xBC\x9A", b"\xEF\xBC\x9D", b"%3D", b"%3A", b"||=",
+        b"===",
+        b"==",
+        b"=~",
+        b"::",
+        b":=",
+        b"=>",
+        b"?=",
+        b"<-",
+        b"\xEF\xBC\x9A",
+        b"\xEF\xBC\x9D",
+        b"%3D",
+        b"%3A",
+        b"||=",
     ];
     match signs.iter().position(|sign| rest.starts_with(sign)) {
         Some(0..=3) => None,
@@ -169,13 +182,17 @@ fn annotated(rest: &[u8], from: usize) -> Option<usize> {
 /// `token string = "..."`, `password[32] = "..."`.
 fn typed(rest: &[u8], from: usize) -> Option<usize> {
     let first = *rest.get(from)?;
-    (first == b'[' || (first.is_ascii_alphabetic() && from > 0)).then(|| annotated(rest, from)).flatten().filter(|&end| end - from < 16)
+    (first == b'[' || (first.is_ascii_alphabetic() && from > 0))
+        .then(|| annotated(rest, from))
+        .flatten()
+        .filter(|&end| end - from < 16)
 }
 
 /// `name: X` and, in the next field, `value: ...`; or a block `X { default = ... }`.
 fn value_field(rest: &[u8], from: usize, was_quoted: bool) -> Option<usize> {
     let window = &rest[from..rest.len().min(from + 160)];
-    let lead = window.iter().take(48).take_while(|byte| byte.is_ascii_whitespace() || b",-\"'{\\".contains(byte)).count();
+    let lead =
+        window.iter().take(48).take_while(|byte| byte.is_ascii_whitespace() || b",-\"'{\\".contains(byte)).count();
     let is_block = was_quoted && window[..lead].contains(&b'{');
     let body = if is_block { window } else { &window[lead..window.len().min(lead + 24)] };
     let field = [&b"value"[..], b"Value", b"default", b"VALUE"].into_iter().find_map(|field| {
@@ -292,7 +309,10 @@ impl Context<'_> {
         let before = &self.text[self.name.start.saturating_sub(24)..self.name.start];
         let line = memchr::memrchr(b'\n', before).map_or(before, |at| &before[at + 1..]);
         let word: Vec<u8> = line.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
-        matches!(&word[..], b"" | b"export" | b"-" | b"set" | b"ENV" | b"ARG" | b"+" | b"$" | b"\"" | b"declare-x" | b"Environment=")
+        matches!(
+            &word[..],
+            b"" | b"export" | b"-" | b"set" | b"ENV" | b"ARG" | b"+" | b"$" | b"\"" | b"declare-x" | b"Environment="
+        )
     }
 }
 
@@ -309,7 +329,8 @@ fn lead(rest: &[u8]) -> usize {
 
 /// A string's prefix, the opening of a call or of a list, when a quote follows.
 fn wrapper(rest: &[u8]) -> usize {
-    let word = rest.iter().take(40).take_while(|byte| byte.is_ascii_alphanumeric() || b"_.:!@$&".contains(byte)).count();
+    let word =
+        rest.iter().take(40).take_while(|byte| byte.is_ascii_alphanumeric() || b"_.:!@$&".contains(byte)).count();
     let open = rest[word..].iter().take(2).take_while(|byte| b"([{".contains(byte)).count();
     let gap = rest[word + open..].iter().take(16).take_while(|byte| byte.is_ascii_whitespace()).count();
     let prefix = rest[word + open + gap..].iter().take(1).take_while(|byte| b"bru".contains(byte)).count();

@@ -11,13 +11,38 @@ const LONGEST: usize = 4096;
 
 /// Words before the credential in an `Authorization` header.
 const SCHEMES: &[&str] = &[
-    "bearer", "basic", "token", "apikey", "api-key", "api_key", "negotiate", "ntlm", "ssws", "geniekey", "splunk", "key", "jwt",
-    "oauth", "bot", "discordbot", "sso-key", "apitoken", "user-token", "kakaoak", "zoho-oauthtoken", "klaviyo-api-key", "flyv1",
-    "deepl-auth-key", "custom", "sharedkey", "sharedaccesssignature",
+    "bearer",
+    "basic",
+    "token",
+    "apikey",
+    "api-key",
+    "api_key",
+    "negotiate",
+    "ntlm",
+    "ssws",
+    "geniekey",
+    "splunk",
+    "key",
+    "jwt",
+    "oauth",
+    "bot",
+    "discordbot",
+    "sso-key",
+    "apitoken",
+    "user-token",
+    "kakaoak",
+    "zoho-oauthtoken",
+    "klaviyo-api-key",
+    "flyv1",
+    "deepl-auth-key",
+    "custom",
+    "sharedkey",
+    "sharedaccesssignature",
 ];
 
 /// Parameters of longer schemes that hold a secret.
-const PARAMETERS: &[&str] = &["response=", "signature=", "mac=", "oauth_token=", "oauth_signature=", "sig=", "token=", "credential="];
+const PARAMETERS: &[&str] =
+    &["response=", "signature=", "mac=", "oauth_token=", "oauth_signature=", "sig=", "token=", "credential="];
 
 fn span(start: usize, end: usize, kind: &'static str) -> Span<'static> {
     Span { start, end, kind, rank: Rank::Structure }
@@ -38,7 +63,9 @@ pub(super) fn authorization<'k>(text: &[u8], anchor_end: usize, spans: &mut Vec<
     let scheme = word_len(&text[at..line], |byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
     let word = &text[at..at + scheme];
     let spaced = text.get(at + scheme) == Some(&b' ');
-    if spaced && word.to_ascii_lowercase().starts_with(b"aws4-hmac") || spaced && is_any(word, &["digest", "hawk", "oauth", "signature"]) {
+    if spaced && word.to_ascii_lowercase().starts_with(b"aws4-hmac")
+        || spaced && is_any(word, &["digest", "hawk", "oauth", "signature"])
+    {
         return parameters(&text[..line], at + scheme, spans);
     }
     if spaced && is_any(word, SCHEMES) {

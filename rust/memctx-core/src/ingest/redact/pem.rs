@@ -162,7 +162,8 @@ pub(super) fn web_key<'k>(text: &[u8], anchor: usize, spans: &mut Vec<Span<'k>>)
         let Some(at) = memmem::find(&text[start..end], name.as_bytes()) else { continue };
         let value = start + at + name.len();
         let lead = text[value..end].iter().take_while(|byte| b" :\"\t".contains(byte)).count();
-        let len = text[value + lead..end].iter().take_while(|b| b.is_ascii_alphanumeric() || b"-_+/=".contains(b)).count();
+        let len =
+            text[value + lead..end].iter().take_while(|b| b.is_ascii_alphanumeric() || b"-_+/=".contains(b)).count();
         if len >= SHORTEST_LINE {
             spans.extend(span(value + lead, value + lead + len));
         }

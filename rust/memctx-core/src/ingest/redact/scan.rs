@@ -38,7 +38,23 @@ enum Check {
 }
 
 /// Pieces of names that secrets have.
-const NAMES: &[&str] = &["pass", "pwd", "secret", "token", "key", "auth", "cred", "psk", "pw", "jwt", "sessid", "sessionid", "_pat", "crumb", ".login"];
+const NAMES: &[&str] = &[
+    "pass",
+    "pwd",
+    "secret",
+    "token",
+    "key",
+    "auth",
+    "cred",
+    "psk",
+    "pw",
+    "jwt",
+    "sessid",
+    "sessionid",
+    "_pat",
+    "crumb",
+    ".login",
+];
 
 const STRUCTURES: &[(&str, Check)] = &[
     ("PRIVATE KEY", Check::Armour),
@@ -150,7 +166,8 @@ impl Scanner {
         match check {
             Check::Pattern(number, same_case) => {
                 let pattern = &self.patterns[number];
-                let is_anchor = !same_case || pattern.rule.anchors.iter().any(|anchor| text[start..end] == *anchor.as_bytes());
+                let is_anchor =
+                    !same_case || pattern.rule.anchors.iter().any(|anchor| text[start..end] == *anchor.as_bytes());
                 let is_new = progress.refused.get(number).is_none_or(|&end| start >= end);
                 if is_anchor && is_new {
                     match pattern.check(text, start) {

@@ -11,8 +11,28 @@ const LONGEST: usize = 1024;
 
 /// Words that stand for a password in examples.
 const COMMON: &[&str] = &[
-    "password", "passwd", "secret", "username", "postgres", "mysql", "example", "changeme", "root-password", "your-password", "user-pass",
-    "database", "localhost", "default", "passphrase", "mypass", "dbpass", "db_password", "db_pass", "foobar", "rabbitmq", "mongodb",
+    "password",
+    "passwd",
+    "secret",
+    "username",
+    "postgres",
+    "mysql",
+    "example",
+    "changeme",
+    "root-password",
+    "your-password",
+    "user-pass",
+    "database",
+    "localhost",
+    "default",
+    "passphrase",
+    "mypass",
+    "dbpass",
+    "db_password",
+    "db_pass",
+    "foobar",
+    "rabbitmq",
+    "mongodb",
 ];
 
 /// What ends a URL in text.

@@ -21,9 +21,27 @@ pub(super) enum Proof {
 
 /// What stands in documents and forms in place of a secret. All lower case.
 const STAND_INS: [&str; 21] = [
-    "example", "placeholder", "changeme", "change-me", "change_me", "replace", "insert", "redacted", "masked", "dummy",
-    "your-", "your_", "your ", "<your", "xxxx", "****", "fixme", "undefined", "not-real",
-    "notreal", "...",
+    "example",
+    "placeholder",
+    "changeme",
+    "change-me",
+    "change_me",
+    "replace",
+    "insert",
+    "redacted",
+    "masked",
+    "dummy",
+    "your-",
+    "your_",
+    "your ",
+    "<your",
+    "xxxx",
+    "****",
+    "fixme",
+    "undefined",
+    "not-real",
+    "notreal",
+    "...",
 ];
 
 /// What people type who need any value.
@@ -34,14 +52,27 @@ const LONGEST_SEQUENCE: usize = 18;
 
 /// Words that name a secret rather than being one, unless the rest is random.
 const NAMES: [&str; 14] = [
-    "password", "passwd", "secret", "token", "api_key", "apikey", "api-key", "credential", "your", "sample", "fake", "test",
-    "here", "todo",
+    "password",
+    "passwd",
+    "secret",
+    "token",
+    "api_key",
+    "apikey",
+    "api-key",
+    "credential",
+    "your",
+    "sample",
+    "fake",
+    "test",
+    "here",
+    "todo",
 ];
 
 /// Names of algorithms and formats, which look like passwords that a person chose.
 const TERMS: [&str; 25] = [
-    "base64", "base32", "base58", "sha1", "sha256", "sha384", "sha512", "sha3", "argon2", "pbkdf2", "oauth2", "utf8", "ed25519",
-    "rsa2048", "rsa4096", "aes128", "aes256", "hs256", "rs256", "es256", "x509", "bcrypt", "scrypt", "pkcs", "latin1",
+    "base64", "base32", "base58", "sha1", "sha256", "sha384", "sha512", "sha3", "argon2", "pbkdf2", "oauth2", "utf8",
+    "ed25519", "rsa2048", "rsa4096", "aes128", "aes256", "hs256", "rs256", "es256", "x509", "bcrypt", "scrypt", "pkcs",
+    "latin1",
 ];
 
 const STARTS_OF_HASHES: [&[u8]; 7] = [b"sha256-", b"sha384-", b"sha512-", b"sha1-", b"sha256:", b"sha1:", b"md5:"];
@@ -150,7 +181,13 @@ fn is_code(value: &[u8]) -> bool {
     }
     let has = |part: &str| memmem::find(value, part.as_bytes()).is_some();
     let calls = has("(") && (has(")") || !looks_random(value));
-    let subscripts = has("[") && (has("[\"") || has("['")) || has("=>") || has("->") || has("::") || has("[++") || has("[i") || has("] ");
+    let subscripts = has("[") && (has("[\"") || has("['"))
+        || has("=>")
+        || has("->")
+        || has("::")
+        || has("[++")
+        || has("[i")
+        || has("] ");
     calls && !looks_random(value) || subscripts && !looks_random(value) || has("().") || has("(\"") || has("('")
 }
 
@@ -158,9 +195,10 @@ fn is_code(value: &[u8]) -> bool {
 fn is_place(value: &[u8]) -> bool {
     let is_path = [&b"/"[..], b"./", b"../", b"~/"].iter().any(|start| value.starts_with(start));
     let is_drive = value.len() > 2 && value[0].is_ascii_alphabetic() && value[1] == b':' && b"\\/".contains(&value[2]);
-    let is_file = [&b".pem"[..], b".key", b".json", b".yaml", b".yml", b".txt", b".env", b".crt", b".p12", b".jks", b".pub"]
-        .iter()
-        .any(|end| value.ends_with(end));
+    let is_file =
+        [&b".pem"[..], b".key", b".json", b".yaml", b".yml", b".txt", b".env", b".crt", b".p12", b".jks", b".pub"]
+            .iter()
+            .any(|end| value.ends_with(end));
     let is_url = memmem::find(value, b"://").is_some() || value.starts_with(b"arn:");
     is_url || is_drive || is_file || is_hash(value) || (is_path && (!looks_random(value) || begins_path(value)))
 }
@@ -193,10 +231,35 @@ mod tests {
     #[test]
     fn stand_ins_are_no_secrets() {
         for value in [
-            "$DB_PASS", "${DB_PASS}", "${{ secrets.TOKEN }}", "<token>", "sk-...", "your-api-key", "xxxxxxxx", "********",
-            "os.environ[\"X\"]", "process.env.TOKEN", "getenv(\"TOKEN\")", "str", "string", "None", "true", "4096", "password",
-            "/run/secrets/db2", "~/.ssh/id_ed25519.pub", "https://x1y2z3.example.org", "sha512-k3jf9slwq0plmz81nsod", "my-secret",
-            "[REDACTED:token]", "%DB_PASS%", "{{ token }}", ":password", "self.token", "changeme123", "Optional[str]",
+            "$DB_PASS",
+            "${DB_PASS}",
+            "${{ secrets.TOKEN }}",
+            "<token>",
+            "sk-...",
+            "your-api-key",
+            "xxxxxxxx",
+            "********",
+            "os.environ[\"X\"]",
+            "process.env.TOKEN",
+            "getenv(\"TOKEN\")",
+            "str",
+            "string",
+            "None",
+            "true",
+            "4096",
+            "password",
+            "/run/secrets/db2",
+            "~/.ssh/id_ed25519.pub",
+            "https://x1y2z3.example.org",
+            "sha512-k3jf9slwq0plmz81nsod",
+            "my-secret",
+            "[REDACTED:token]",
+            "%DB_PASS%",
+            "{{ token }}",
+            ":password",
+            "self.token",
+            "changeme123",
+            "Optional[str]",
         ] {
             assert!(!is_secret(value.as_bytes(), Proof::Password), "{value}");
         }
