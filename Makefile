@@ -7,7 +7,7 @@ FUZZ_SECONDS ?= 20
 VENV := .venv
 BIN := $(VENV)/bin
 FUZZ_DIR := target/fuzz
-FUZZ_TARGETS := tokenize vmem_read
+FUZZ_TARGETS := redact tokenize vmem_read
 
 # maturin, pyo3's build script and `python -m ziglang` all find the environment through these.
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
@@ -15,7 +15,7 @@ export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test lint bench bench-rust wheel fuzz check clean extension cargo
+.PHONY: help dev demo test lint redaction bench bench-rust wheel fuzz check clean extension cargo
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -42,6 +42,9 @@ lint: extension ## Check format, lints, types, stubs and layers
 	$(BIN)/python -m mypy.stubtest --allowlist tests/typing/stubtest.txt memctx._core
 	$(BIN)/lint-imports
 
+redaction: extension ## Show which kinds of secrets are found and which look-alikes are left alone
+	@$(BIN)/python -m tests.redaction.report
+
 # One thread and one core for everybody, so that the ratios compare work with work.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1 RAYON_NUM_THREADS=1
 ONE_CORE := $(shell command -v taskset >/dev/null 2>&1 && echo taskset -c 0)
@@ -65,6 +68,7 @@ fuzz: cargo ## Fuzz what reads foreign bytes, FUZZ_SECONDS=20 for each target
 	cd rust/fuzz && cargo build --release --locked --target "$$(rustc --print host-tuple)" --target-dir ../../$(FUZZ_DIR)
 	@mkdir -p $(FUZZ_TARGETS:%=$(FUZZ_DIR)/corpus/%)
 	@cp tests/golden/vmem_v1.bin $(FUZZ_DIR)/corpus/vmem_read/
+	@printf 'export DB_PASSWORD=k3jf9slw-Qp0 ghp_ ://a:b@c' >$(FUZZ_DIR)/corpus/redact/env
 	@printf 'parseHTTPHeader payment_webhook src/pay.rs' >$(FUZZ_DIR)/corpus/tokenize/code
 	@printf '支付回调 カタカナ 한국어 Ａ１' >$(FUZZ_DIR)/corpus/tokenize/cjk
 	@for target in $(FUZZ_TARGETS); do \

@@ -10,7 +10,7 @@ use super::value::{Proof, is_secret};
 use super::wordy::looks_random;
 
 /// A value is judged by so many bytes; the rest of a longer one goes with it.
-const JUDGED: usize = 1024;
+const JUDGED: usize = 128;
 
 /// How a name and its value are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ struct Name {
 pub(super) fn check<'k>(text: &[u8], anchor: usize, anchor_end: usize, spans: &mut Vec<Span<'k>>) -> usize {
     let name = name_around(text, anchor, anchor_end);
     let Some((joint, at)) = joint(text, &name) else { return name.end };
-    let Some(named) = meaning(text, &name) else { return name.end };
+    let Some(named) = meaning(text, &name).filter(|_| !in_resource_name(text, &name)) else { return name.end };
     let context = Context { text, name: &name, named, joint };
     let found = spans.len();
     if at != name.end {
@@ -84,6 +84,14 @@ fn meaning(text: &[u8], name: &Name) -> Option<Named> {
         }
     }
     key::named(own)
+}
+
+/// Whether the name is a field of `arn:...`, which names a place.
+fn in_resource_name(text: &[u8], name: &Name) -> bool {
+    let before = &text[name.start.saturating_sub(80)..name.start];
+    let word =
+        before.iter().rposition(|byte| byte.is_ascii_whitespace() || b"\"'".contains(byte)).map_or(0, |at| at + 1);
+    before.ends_with(b":") && before[word..].starts_with(b"arn:")
 }
 
 fn is_lower(word: &[u8]) -> bool {
@@ -140,7 +148,19 @@ fn joint(text: &[u8], name: &Name) -> Option<(Joint, usize)> {
 /// The length of a sign that joins a name to its value.
 fn sign(rest: &[u8]) -> Option<usize> {
     let signs: [&[u8]; 13] = [
-        b"===", b"==", b"=~", b"::", b":=", b"=>", b"?=", b"<-", b"\xEF\xBC\x9A", b"\xEF\xBC\x9D", b"%3D", b"%3A", b"||=",
+        b"===",
+        b"==",
+        b"=~",
+        b"::",
+        b":=",
+        b"=>",
+        b"?=",
+        b"<-",
+        b"\xEF\xBC\x9A",
+        b"\xEF\xBC\x9D",
+        b"%3D",
+        b"%3A",
+        b"||=",
     ];
     match signs.iter().position(|sign| rest.starts_with(sign)) {
         Some(0..=3) => None,
@@ -162,13 +182,17 @@ fn annotated(rest: &[u8], from: usize) -> Option<usize> {
 /// `token string = "..."`, `password[32] = "..."`.
 fn typed(rest: &[u8], from: usize) -> Option<usize> {
     let first = *rest.get(from)?;
-    (first == b'[' || (first.is_ascii_alphabetic() && from > 0)).then(|| annotated(rest, from)).flatten().filter(|&end| end - from < 16)
+    (first == b'[' || (first.is_ascii_alphabetic() && from > 0))
+        .then(|| annotated(rest, from))
+        .flatten()
+        .filter(|&end| end - from < 16)
 }
 
 /// `name: X` and, in the next field, `value: ...`; or a block `X { default = ... }`.
 fn value_field(rest: &[u8], from: usize, was_quoted: bool) -> Option<usize> {
     let window = &rest[from..rest.len().min(from + 160)];
-    let lead = window.iter().take(48).take_while(|byte| byte.is_ascii_whitespace() || b",-\"'{\\".contains(byte)).count();
+    let lead =
+        window.iter().take(48).take_while(|byte| byte.is_ascii_whitespace() || b",-\"'{\\".contains(byte)).count();
     let is_block = was_quoted && window[..lead].contains(&b'{');
     let body = if is_block { window } else { &window[lead..window.len().min(lead + 24)] };
     let field = [&b"value"[..], b"Value", b"default", b"VALUE"].into_iter().find_map(|field| {
@@ -212,11 +236,16 @@ impl Context<'_> {
             };
         }
         if wrapped == 0 && self.joint != Joint::Loose {
-            let end = self.bare_end(at);
+            let end = self.bare_end(at, JUDGED);
             let is_flag = self.name.start > 0 && self.text[self.name.start - 1] == b'-';
             let blank_proof = if self.joint == Joint::Blank && !is_flag { Proof::Random } else { proof };
             if self.joint != Joint::Blank || is_flag || self.is_plain_after_blank(at, end) {
+                let known = spans.len();
                 self.judge(at, end, blank_proof, spans);
+                // Only what is a secret is read to its end: a refused value would be read again from the next name on.
+                if let Some(span) = spans[known..].iter_mut().find(|span| span.end == end && end - at >= JUDGED) {
+                    span.end = self.bare_end(at, usize::MAX);
+                }
             }
         }
     }
@@ -233,9 +262,10 @@ impl Context<'_> {
         let value = &self.text[start..end];
         let is_hex = value.iter().all(|byte| byte.is_ascii_hexdigit() || *byte == b'-');
         let name = &self.text[self.name.start..self.name.end];
-        let is_constant = name.contains(&b'_') && !name.iter().any(u8::is_ascii_lowercase);
+        let tail = &name[name.len() - name.len().min(3)..];
+        let is_constant = tail.iter().all(|byte| !byte.is_ascii_lowercase()) || name.eq_ignore_ascii_case(b"secret");
         let enough = if self.named.proof == Proof::Password { 8 } else { 16 };
-        value.len() >= enough && (!is_hex || is_constant) && looks_random(value)
+        value.len() >= enough && (!is_hex || is_constant) && !value.starts_with(b"(") && looks_random(value)
     }
 
     fn judge<'k>(&self, start: usize, end: usize, proof: Proof, spans: &mut Vec<Span<'k>>) {
@@ -251,9 +281,10 @@ impl Context<'_> {
         }
     }
 
-    /// Where a value without quotes ends.
-    fn bare_end(&self, start: usize) -> usize {
+    /// Where a value without quotes ends, looking no further than asked.
+    fn bare_end(&self, start: usize, most: usize) -> usize {
         let rest = &self.text[start..];
+        let rest = &rest[..rest.len().min(most)];
         let whole_line = self.begins_line();
         let mut len = 0;
         while len < rest.len() {
@@ -278,7 +309,10 @@ impl Context<'_> {
         let before = &self.text[self.name.start.saturating_sub(24)..self.name.start];
         let line = memchr::memrchr(b'\n', before).map_or(before, |at| &before[at + 1..]);
         let word: Vec<u8> = line.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
-        matches!(&word[..], b"" | b"export" | b"-" | b"set" | b"ENV" | b"ARG" | b"+" | b"$" | b"\"" | b"declare-x" | b"Environment=")
+        matches!(
+            &word[..],
+            b"" | b"export" | b"-" | b"set" | b"ENV" | b"ARG" | b"+" | b"$" | b"\"" | b"declare-x" | b"Environment="
+        )
     }
 }
 
@@ -295,7 +329,8 @@ fn lead(rest: &[u8]) -> usize {
 
 /// A string's prefix, the opening of a call or of a list, when a quote follows.
 fn wrapper(rest: &[u8]) -> usize {
-    let word = rest.iter().take(40).take_while(|byte| byte.is_ascii_alphanumeric() || b"_.:!@$&".contains(byte)).count();
+    let word =
+        rest.iter().take(40).take_while(|byte| byte.is_ascii_alphanumeric() || b"_.:!@$&".contains(byte)).count();
     let open = rest[word..].iter().take(2).take_while(|byte| b"([{".contains(byte)).count();
     let gap = rest[word + open..].iter().take(16).take_while(|byte| byte.is_ascii_whitespace()).count();
     let prefix = rest[word + open + gap..].iter().take(1).take_while(|byte| b"bru".contains(byte)).count();

@@ -7,17 +7,42 @@ use super::value::{Proof, is_placeholder, is_secret};
 use super::wordy::looks_random;
 
 /// A header's value is looked at so far.
-const LONGEST: usize = 8192;
+const LONGEST: usize = 4096;
 
 /// Words before the credential in an `Authorization` header.
 const SCHEMES: &[&str] = &[
-    "bearer", "basic", "token", "apikey", "api-key", "api_key", "negotiate", "ntlm", "ssws", "geniekey", "splunk", "key", "jwt",
-    "oauth", "bot", "discordbot", "sso-key", "apitoken", "user-token", "kakaoak", "zoho-oauthtoken", "klaviyo-api-key", "flyv1",
-    "deepl-auth-key", "custom", "sharedkey", "sharedaccesssignature",
+    "bearer",
+    "basic",
+    "token",
+    "apikey",
+    "api-key",
+    "api_key",
+    "negotiate",
+    "ntlm",
+    "ssws",
+    "geniekey",
+    "splunk",
+    "key",
+    "jwt",
+    "oauth",
+    "bot",
+    "discordbot",
+    "sso-key",
+    "apitoken",
+    "user-token",
+    "kakaoak",
+    "zoho-oauthtoken",
+    "klaviyo-api-key",
+    "flyv1",
+    "deepl-auth-key",
+    "custom",
+    "sharedkey",
+    "sharedaccesssignature",
 ];
 
 /// Parameters of longer schemes that hold a secret.
-const PARAMETERS: &[&str] = &["response=", "signature=", "mac=", "oauth_token=", "oauth_signature=", "sig=", "token=", "credential="];
+const PARAMETERS: &[&str] =
+    &["response=", "signature=", "mac=", "oauth_token=", "oauth_signature=", "sig=", "token=", "credential="];
 
 fn span(start: usize, end: usize, kind: &'static str) -> Span<'static> {
     Span { start, end, kind, rank: Rank::Structure }
@@ -38,7 +63,9 @@ pub(super) fn authorization<'k>(text: &[u8], anchor_end: usize, spans: &mut Vec<
     let scheme = word_len(&text[at..line], |byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
     let word = &text[at..at + scheme];
     let spaced = text.get(at + scheme) == Some(&b' ');
-    if spaced && word.to_ascii_lowercase().starts_with(b"aws4-hmac") || spaced && is_any(word, &["digest", "hawk", "oauth", "signature"]) {
+    if spaced && word.to_ascii_lowercase().starts_with(b"aws4-hmac")
+        || spaced && is_any(word, &["digest", "hawk", "oauth", "signature"])
+    {
         return parameters(&text[..line], at + scheme, spans);
     }
     if spaced && is_any(word, SCHEMES) {
@@ -59,8 +86,8 @@ pub(super) fn authorization<'k>(text: &[u8], anchor_end: usize, spans: &mut Vec<
 }
 
 fn parameters(line: &[u8], from: usize, spans: &mut Vec<Span<'_>>) {
+    let lower = line[from..].to_ascii_lowercase();
     for name in PARAMETERS {
-        let lower = line[from..].to_ascii_lowercase();
         let Some(found) = memchr::memmem::find(&lower, name.as_bytes()) else { continue };
         let start = from + found + name.len();
         let start = start + usize::from(line.get(start) == Some(&b'"'));
@@ -100,9 +127,9 @@ fn gap(rest: &[u8]) -> Option<usize> {
     (blank > 0).then_some(blank + usize::from(quote))
 }
 
-/// The cookies of a `Cookie` or `Set-Cookie` header.
-pub(super) fn cookies<'k>(text: &[u8], anchor_end: usize, spans: &mut Vec<Span<'k>>) {
-    let Some(start) = separator(text, anchor_end) else { return };
+/// The cookies of a `Cookie` or `Set-Cookie` header. Gives the end of the header.
+pub(super) fn cookies<'k>(text: &[u8], anchor_end: usize, spans: &mut Vec<Span<'k>>) -> usize {
+    let Some(start) = separator(text, anchor_end) else { return anchor_end };
     let mut at = start;
     let end = line_end(text, start);
     while at < end {
@@ -118,6 +145,7 @@ pub(super) fn cookies<'k>(text: &[u8], anchor_end: usize, spans: &mut Vec<Span<'
         }
         at = pair_end + 1;
     }
+    end
 }
 
 fn is_session(name: &[u8], value: &[u8]) -> bool {

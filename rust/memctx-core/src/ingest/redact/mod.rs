@@ -64,6 +64,11 @@ pub struct Masked<'t> {
     pub kinds: Vec<(Box<str>, u32)>,
 }
 
+/// The rules that are patterns, as kind and regular expression, for those who want to run them in another engine.
+pub fn patterns() -> impl Iterator<Item = (&'static str, &'static str)> {
+    token::TOKENS.iter().chain(command::COMMANDS).map(|rule| (rule.kind, rule.pattern))
+}
+
 /// Compiled patterns of a user stay below this many bytes each.
 const PATTERN_LIMIT: usize = 1 << 20;
 
@@ -186,7 +191,11 @@ fn compile(kind: &str, pattern: &str) -> Result<(Box<str>, Regex)> {
         Error::argument("patterns", "regular expressions that compile to at most 1 MiB", found)
     })?;
     if regex.is_match("") {
-        return Err(Error::argument("patterns", "regular expressions that match something", format!("that of kind {kind:?}")));
+        return Err(Error::argument(
+            "patterns",
+            "regular expressions that match something",
+            format!("that of kind {kind:?}"),
+        ));
     }
     Ok((kind.into(), regex))
 }

@@ -2,6 +2,7 @@
 
 use memchr::memmem;
 
+use super::rule::begins_token;
 use super::span::{MARK, Rank, Span};
 
 const KIND: &str = "private_key";
@@ -117,9 +118,11 @@ pub(super) fn putty(text: &[u8], anchor: usize) -> Option<Span<'static>> {
 
 /// PEM in base64, as in Kubernetes files, if it holds a private key.
 pub(super) fn encoded(text: &[u8], anchor: usize) -> Option<Span<'static>> {
-    let run = text[anchor..].iter().take_while(|byte| is_base64(**byte)).count();
-    let head: Vec<u8> = decode(&text[anchor..anchor + run.min(64)]);
-    memmem::find(&head, b"PRIVATE").and_then(|_| span(anchor, anchor + run))
+    let head = decode(&text[anchor..text.len().min(anchor + 64)]);
+    if !begins_token(text, anchor) || memmem::find(&head, b"PRIVATE").is_none() {
+        return None;
+    }
+    span(anchor, anchor + text[anchor..].iter().take_while(|byte| is_base64(**byte)).count())
 }
 
 /// Base64 without its padding; what is no base64 ends it.
@@ -148,8 +151,8 @@ pub(super) fn decode(text: &[u8]) -> Vec<u8> {
 /// How far from `"kty"` the parts of a JSON web key may stand.
 const KEY_SPAN: usize = 4096;
 
-/// The secret parts of the JSON web key around a `"kty"`.
-pub(super) fn web_key<'k>(text: &[u8], anchor: usize, spans: &mut Vec<Span<'k>>) {
+/// The secret parts of the JSON web key around a `"kty"`. Gives the end of the key.
+pub(super) fn web_key<'k>(text: &[u8], anchor: usize, spans: &mut Vec<Span<'k>>) -> usize {
     let before = &text[anchor.saturating_sub(KEY_SPAN)..anchor];
     let start = anchor - before.iter().rev().position(|byte| *byte == b'{').unwrap_or(before.len());
     let after = &text[anchor..text.len().min(anchor + KEY_SPAN)];
@@ -159,9 +162,11 @@ pub(super) fn web_key<'k>(text: &[u8], anchor: usize, spans: &mut Vec<Span<'k>>)
         let Some(at) = memmem::find(&text[start..end], name.as_bytes()) else { continue };
         let value = start + at + name.len();
         let lead = text[value..end].iter().take_while(|byte| b" :\"\t".contains(byte)).count();
-        let len = text[value + lead..end].iter().take_while(|b| b.is_ascii_alphanumeric() || b"-_+/=".contains(b)).count();
+        let len =
+            text[value + lead..end].iter().take_while(|b| b.is_ascii_alphanumeric() || b"-_+/=".contains(b)).count();
         if len >= SHORTEST_LINE {
             spans.extend(span(value + lead, value + lead + len));
         }
     }
+    end
 }

@@ -14,7 +14,10 @@ struct Personal {
 
 static PERSONAL: LazyLock<[Personal; 4]> = LazyLock::new(|| {
     let personal = |kind, pattern, holds| {
-        let regex = RegexBuilder::new(pattern).unicode(false).build().expect("the patterns of this crate compile, as a test shows");
+        let regex = RegexBuilder::new(pattern)
+            .unicode(false)
+            .build()
+            .expect("the patterns of this crate compile, as a test shows");
         Personal { kind, regex, holds }
     };
     [
@@ -90,7 +93,13 @@ mod tests {
 
     #[test]
     fn leaves_numbers_that_fail_them() {
-        for text in ["4111 1111 1111 1112", "DE88 3704 0044 0532 0130 00", "1731628800000", "version 10.0.19041.1", "2024-01-15"] {
+        for text in [
+            "4111 1111 1111 1112",
+            "DE88 3704 0044 0532 0130 00",
+            "1731628800000",
+            "version 10.0.19041.1",
+            "2024-01-15",
+        ] {
             assert_eq!(kinds(text), [""; 0], "{text}");
         }
     }

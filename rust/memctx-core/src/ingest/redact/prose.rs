@@ -12,12 +12,16 @@ const REACH: usize = 96;
 const MOST_WORDS: usize = 9;
 
 /// Words that join a name to its value.
-const JOINTS: &[&str] = &["is", "was", "are", "be", "as", "to", "with", "=", "->", "=>", ":", "-", "use", "using", "try", "equals", "it's"];
+const JOINTS: &[&str] =
+    &["is", "was", "are", "be", "as", "to", "with", "=", "->", "=>", ":", "-", "use", "using", "try", "equals", "it's"];
 
 /// The secret behind a naming word in a sentence.
 pub(super) fn after_name(text: &[u8], name_end: usize, named: Named) -> Option<Span<'static>> {
     let window = &text[name_end..text.len().min(name_end + REACH)];
     let line = &window[..memchr::memchr(b'\n', window).unwrap_or(window.len())];
+    if let Some(span) = below(text, name_end, line, named) {
+        return Some(span);
+    }
     let mut joined = line.first().is_some_and(|byte| b":=".contains(byte));
     let mut at = usize::from(joined);
     for skipped in 0..MOST_WORDS {
@@ -44,6 +48,27 @@ pub(super) fn after_name(text: &[u8], name_end: usize, named: Named) -> Option<S
     None
 }
 
+/// The word alone on the line below, when the line with the name ends in a colon.
+fn below(text: &[u8], name_end: usize, line: &[u8], named: Named) -> Option<Span<'static>> {
+    let bare_line =
+        line.iter().rposition(|byte| !byte.is_ascii_whitespace() && *byte != b'*').map(|at| &line[..=at])?;
+    if !bare_line.ends_with(b":") || !bare_line.iter().all(|byte| is_word(&[*byte]) || b" :".contains(byte)) {
+        return None;
+    }
+    let rest = &text[name_end + line.len()..];
+    let lead = rest.iter().take(40).take_while(|byte| byte.is_ascii_whitespace()).count();
+    let fence = if rest[lead..].starts_with(b"```") {
+        memchr::memchr(b'\n', &rest[lead..rest.len().min(lead + 20)])? + 1
+    } else {
+        0
+    };
+    let (start, end) = bare(text, name_end + line.len() + lead + fence);
+    let alone = text[end..].iter().find(|byte| !b" \t`*".contains(byte)).is_none_or(|byte| b"\r\n".contains(byte));
+    let enough = if named.proof == Proof::Password { 8 } else { 16 };
+    let found = Span { start, end, kind: named.kind, rank: Rank::Context };
+    (alone && end - start >= enough && is_told(&text[start..end], named, 0)).then_some(found)
+}
+
 /// `user:password` or `user / password`.
 fn pair(text: &[u8], at: usize, named: Named) -> Option<Span<'static>> {
     let (start, end) = bare(text, at);
@@ -53,15 +78,26 @@ fn pair(text: &[u8], at: usize, named: Named) -> Option<Span<'static>> {
     if user == 0 || !text.get(sign).is_some_and(|byte| b":/".contains(byte)) {
         return None;
     }
-    let (cut, end) = if blank == 0 { (sign + 1, end) } else { bare(text, sign + 1 + usize::from(text.get(sign + 1) == Some(&b' '))) };
+    let (cut, end) = if blank == 0 {
+        (sign + 1, end)
+    } else {
+        bare(text, sign + 1 + usize::from(text.get(sign + 1) == Some(&b' ')))
+    };
     if cut >= end || text[cut..end].contains(&b'/') {
         return None;
     }
-    is_secret(&text[cut..end], Proof::Password).then_some(Span { start: cut, end, kind: named.kind, rank: Rank::Context })
+    is_secret(&text[cut..end], Proof::Password).then_some(Span {
+        start: cut,
+        end,
+        kind: named.kind,
+        rank: Rank::Context,
+    })
 }
 
 fn joins(word: &[u8]) -> bool {
-    word.ends_with(b":") || word.ends_with(b"=") || JOINTS.iter().any(|joint| word.eq_ignore_ascii_case(joint.as_bytes()))
+    word.ends_with(b":")
+        || word.ends_with(b"=")
+        || JOINTS.iter().any(|joint| word.eq_ignore_ascii_case(joint.as_bytes()))
 }
 
 fn is_word(word: &[u8]) -> bool {
@@ -74,7 +110,9 @@ fn bare(text: &[u8], at: usize) -> (usize, usize) {
     let start = at + opening + text[at + opening..].starts_with("\u{201C}".as_bytes()) as usize * 3;
     let in_value = |byte: &&u8| byte.is_ascii_graphic() && !b"\"'`<>".contains(byte);
     let mut end = start + text[start..].iter().take(512).take_while(in_value).count();
-    while end > start && (b".,;:!?*".contains(&text[end - 1]) || (text[end - 1] == b')' && !text[start..end].contains(&b'('))) {
+    while end > start
+        && (b".,;:!?*".contains(&text[end - 1]) || (text[end - 1] == b')' && !text[start..end].contains(&b'(')))
+    {
         end -= 1;
     }
     (start, end)
@@ -83,6 +121,7 @@ fn bare(text: &[u8], at: usize) -> (usize, usize) {
 /// Whether a word that a sentence gives as a secret is one.
 fn is_told(value: &[u8], named: Named, skipped: usize) -> bool {
     let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let signs = value.iter().filter(|byte| b"!@#$%^&*?~+=".contains(byte)).count();
     let is_hex = value.iter().all(u8::is_ascii_hexdigit);
     let is_hash = is_hex && (skipped > 1 && matches!(value.len(), 7..=12 | 32 | 40 | 64));
     let is_armour = memchr::memmem::find(value, b"----").is_some();
@@ -90,7 +129,7 @@ fn is_told(value: &[u8], named: Named, skipped: usize) -> bool {
         return false;
     }
     match named.proof {
-        Proof::Password => value.len() >= 6 && (digits > 0 || looks_random(value)),
+        Proof::Password => value.len() >= 6 && (digits > 0 || signs > 1 || looks_random(value)),
         _ => value.len() >= if skipped == 0 { 8 } else { 12 } && looks_random(value),
     }
 }

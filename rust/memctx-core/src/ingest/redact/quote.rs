@@ -1,7 +1,7 @@
 //! Values between quotes, also where the quotes are escaped.
 
 /// A longer string is cut here for judging; its mask still reaches the closing quote.
-const LONGEST: usize = 1 << 14;
+const LONGEST: usize = 1 << 12;
 
 /// What stands between two quotes, and where the text goes on behind them.
 pub(super) struct Quoted {
@@ -13,8 +13,13 @@ pub(super) struct Quoted {
 /// The string that begins here: `"..."`, `'...'`, `` `...` ``, the same behind backslashes, `&quot;` and typographic quotes.
 pub(super) fn quoted(text: &[u8], at: usize) -> Option<Quoted> {
     const PAIRS: [(&str, &str); 7] = [
-        ("&quot;", "&quot;"), ("\u{201C}", "\u{201D}"), ("\u{2018}", "\u{2019}"), ("\u{300C}", "\u{300D}"), ("\u{300E}", "\u{300F}"),
-        ("%22", "%22"), ("\"\"\"", "\"\"\""),
+        ("&quot;", "&quot;"),
+        ("\u{201C}", "\u{201D}"),
+        ("\u{2018}", "\u{2019}"),
+        ("\u{300C}", "\u{300D}"),
+        ("\u{300E}", "\u{300F}"),
+        ("%22", "%22"),
+        ("\"\"\"", "\"\"\""),
     ];
     let rest = &text[at..text.len().min(at + LONGEST)];
     for (open, close) in PAIRS {

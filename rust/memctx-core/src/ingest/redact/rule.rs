@@ -41,33 +41,34 @@ pub(super) struct Compiled {
 }
 
 /// How far behind an anchor a match may reach.
-const REACH: usize = 1 << 14;
+const REACH: usize = 1 << 13;
 
 impl Compiled {
     pub(super) fn new(rule: &'static Rule) -> Self {
         Self { rule, regex: OnceLock::new() }
     }
 
-    /// The span that the rule finds around an anchor.
-    pub(super) fn check(&self, text: &[u8], anchor: usize) -> Option<Span<'static>> {
+    /// What the rule finds around an anchor; the error is the end of a match that is no secret.
+    pub(super) fn check(&self, text: &[u8], anchor: usize) -> Result<Option<Span<'static>>, usize> {
         let run = text[..anchor].iter().rev().take(self.rule.back).take_while(|byte| in_token(**byte)).count();
         let start = behind_escape(text, anchor - run);
         if !begins_token(text, start) {
-            return None;
+            return Ok(None);
         }
-        let groups = self.regex().captures(&text[start..text.len().min(anchor + REACH)])?;
-        let part = groups.get(1).or_else(|| groups.get(0))?;
+        let groups = self.regex().captures(&text[start..text.len().min(anchor + REACH)]);
+        let Some(part) = groups.as_ref().and_then(|groups| groups.get(1).or_else(|| groups.get(0))) else {
+            return Ok(None);
+        };
         let is_secret = match self.rule.judge {
             Judge::Shape => !is_placeholder(part.as_bytes()),
             Judge::Drawn => !is_placeholder(part.as_bytes()) && looks_random(part.as_bytes()),
             Judge::Named(proof) => is_secret(part.as_bytes(), proof),
         };
-        is_secret.then(|| Span {
-            start: start + part.start(),
-            end: start + part.end(),
-            kind: self.rule.kind,
-            rank: self.rule.rank,
-        })
+        let (start, end) = (start + part.start(), start + part.end());
+        if !is_secret {
+            return Err(end);
+        }
+        Ok(Some(Span { start, end, kind: self.rule.kind, rank: self.rule.rank }))
     }
 
     fn regex(&self) -> &Regex {

@@ -1,5 +1,6 @@
 //! One pass over the text for the words that secrets stand with; each is then looked at where it stands.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
@@ -37,7 +38,23 @@ enum Check {
 }
 
 /// Pieces of names that secrets have.
-const NAMES: &[&str] = &["pass", "pwd", "secret", "token", "key", "auth", "cred", "psk", "pw", "jwt", "sessid", "sessionid"];
+const NAMES: &[&str] = &[
+    "pass",
+    "pwd",
+    "secret",
+    "token",
+    "key",
+    "auth",
+    "cred",
+    "psk",
+    "pw",
+    "jwt",
+    "sessid",
+    "sessionid",
+    "_pat",
+    "crumb",
+    ".login",
+];
 
 const STRUCTURES: &[(&str, Check)] = &[
     ("PRIVATE KEY", Check::Armour),
@@ -61,6 +78,8 @@ const STRUCTURES: &[(&str, Check)] = &[
 /// All anchors, and what each calls for.
 struct Scanner {
     automaton: AhoCorasick,
+    #[cfg(test)]
+    anchors: Vec<&'static str>,
     checks: Vec<Check>,
     patterns: Vec<Compiled>,
 }
@@ -70,7 +89,7 @@ static SCANNER: LazyLock<Scanner> = LazyLock::new(Scanner::new);
 impl Scanner {
     fn new() -> Self {
         let patterns: Vec<Compiled> = TOKENS.iter().chain(COMMANDS).map(Compiled::new).collect();
-        let mut anchors: Vec<(&str, Check)> = STRUCTURES.to_vec();
+        let mut anchors: Vec<(&'static str, Check)> = STRUCTURES.to_vec();
         anchors.extend(NAMES.iter().map(|name| (*name, Check::Name)));
         anchors.extend(FOREIGN.iter().map(|&(word, kind, proof)| (word, Check::Foreign(Named { kind, proof }))));
         for (number, pattern) in patterns.iter().enumerate() {
@@ -83,7 +102,13 @@ impl Scanner {
             .ascii_case_insensitive(true)
             .build(anchors.iter().map(|(anchor, _)| anchor))
             .expect("a few hundred short anchors fit an automaton");
-        Self { automaton, checks: anchors.into_iter().map(|(_, check)| check).collect(), patterns }
+        Self {
+            automaton,
+            #[cfg(test)]
+            anchors: anchors.iter().map(|(anchor, _)| *anchor).collect(),
+            checks: anchors.into_iter().map(|(_, check)| check).collect(),
+            patterns,
+        }
     }
 }
 
@@ -92,6 +117,12 @@ impl Scanner {
 struct Progress {
     /// Names before this have been judged.
     name_end: usize,
+    /// For each pattern the end of the last match that was no secret; what begins inside it is none either.
+    refused: Vec<usize>,
+    /// JSON web keys before this have been judged.
+    key_end: usize,
+    /// Cookies before this have been judged.
+    cookie_end: usize,
     /// Everything before this is in a mask written earlier.
     marked: usize,
     /// Everything before this is in a span.
@@ -100,26 +131,29 @@ struct Progress {
 
 /// Every secret in the text, in no order; spans may overlap.
 pub(super) fn find(text: &str) -> Vec<Span<'static>> {
-    let scanner = &*SCANNER;
-    let bytes = text.as_bytes();
-    let mut spans = Vec::new();
-    let mut progress = Progress::default();
-    for found in scanner.automaton.find_overlapping_iter(bytes) {
-        if found.start() < progress.marked {
-            continue;
-        }
-        let known = spans.len();
-        let check = scanner.checks[found.pattern().as_usize()];
-        scanner.look(bytes, check, found.start(), found.end(), &mut progress, &mut spans);
-        for span in &spans[known..] {
-            progress.covered = progress.covered.max(span.end);
-        }
-    }
-    discord::find(bytes, &mut spans);
-    spans
+    let found = SCANNER.automaton.find_overlapping_iter(text).map(|found| (found.pattern().as_usize(), found.range()));
+    SCANNER.judge(text.as_bytes(), found)
 }
 
 impl Scanner {
+    /// Look at every anchor found, in the order of their ends.
+    fn judge(&self, text: &[u8], found: impl Iterator<Item = (usize, Range<usize>)>) -> Vec<Span<'static>> {
+        let mut spans = Vec::new();
+        let mut progress = Progress::default();
+        for (anchor, place) in found {
+            if place.start < progress.marked {
+                continue;
+            }
+            let known = spans.len();
+            self.look(text, self.checks[anchor], place.start, place.end, &mut progress, &mut spans);
+            for span in &spans[known..] {
+                progress.covered = progress.covered.max(span.end);
+            }
+        }
+        discord::find(text, &mut spans);
+        spans
+    }
+
     fn look(
         &self,
         text: &[u8],
@@ -132,8 +166,17 @@ impl Scanner {
         match check {
             Check::Pattern(number, same_case) => {
                 let pattern = &self.patterns[number];
-                if !same_case || pattern.rule.anchors.iter().any(|anchor| text[start..end] == *anchor.as_bytes()) {
-                    spans.extend(pattern.check(text, start));
+                let is_anchor =
+                    !same_case || pattern.rule.anchors.iter().any(|anchor| text[start..end] == *anchor.as_bytes());
+                let is_new = progress.refused.get(number).is_none_or(|&end| start >= end);
+                if is_anchor && is_new {
+                    match pattern.check(text, start) {
+                        Ok(found) => spans.extend(found),
+                        Err(end) => {
+                            progress.refused.resize(self.patterns.len(), 0);
+                            progress.refused[number] = end;
+                        }
+                    }
                 }
             }
             Check::Name if start >= progress.name_end && start >= progress.covered => {
@@ -146,18 +189,65 @@ impl Scanner {
             Check::Armour => spans.extend(pem::armoured(text, start)),
             Check::Putty => spans.extend(pem::putty(text, start)),
             Check::EncodedPem => spans.extend(pem::encoded(text, start)),
-            Check::WebKey => pem::web_key(text, start, spans),
+            Check::WebKey if start >= progress.key_end => progress.key_end = pem::web_key(text, start, spans),
+            Check::WebKey => {}
             Check::UserInfo => spans.extend(url::user_info(text, start)),
             Check::DataSource => spans.extend(url::data_source(text, start)),
             Check::PgPass => spans.extend(pgpass::line(text, start)),
             Check::Authorization => header::authorization(text, end, spans),
             Check::Bearer => spans.extend(header::bearer(text, end)),
             Check::Basic => spans.extend(header::basic(text, end)),
-            Check::Cookie => header::cookies(text, end, spans),
+            Check::Cookie if start >= progress.cookie_end => progress.cookie_end = header::cookies(text, end, spans),
+            Check::Cookie => {}
             Check::Mark => {
                 let name = text[end..].iter().take(64).position(|byte| *byte == b']');
                 progress.marked = name.map_or(progress.marked, |len| end + len + 1);
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The same without an automaton: every anchor is compared at every place.
+    fn find_naively(text: &str) -> Vec<Span<'static>> {
+        let scanner = &*SCANNER;
+        let bytes = text.as_bytes();
+        let mut order: Vec<usize> = (0..scanner.anchors.len()).collect();
+        order.sort_by_key(|&anchor| std::cmp::Reverse(scanner.anchors[anchor].len()));
+        let found = (1..=bytes.len()).flat_map(|end| {
+            let ends_here = |&anchor: &usize| {
+                let word = scanner.anchors[anchor].as_bytes();
+                word.len() <= end && bytes[end - word.len()..end].eq_ignore_ascii_case(word)
+            };
+            let place = move |anchor: usize| (anchor, end - SCANNER.anchors[anchor].len()..end);
+            order.iter().copied().filter(ends_here).map(place).collect::<Vec<_>>()
+        });
+        scanner.judge(bytes, found)
+    }
+
+    fn places(spans: &[Span<'_>]) -> Vec<(usize, usize, String)> {
+        spans.iter().map(|span| (span.start, span.end, span.kind.to_owned())).collect()
+    }
+
+    #[test]
+    fn every_pattern_compiles() {
+        for pattern in &SCANNER.patterns {
+            assert!(pattern.check(b"", 0).is_ok(), "{}", pattern.rule.pattern);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_automaton_misses_nothing(
+            pieces in prop::collection::vec((0..SCANNER.anchors.len(), "[a-zA-Z0-9=: .\"'@/-]{0,12}"), 0..12),
+        ) {
+            let text: String = pieces.iter().flat_map(|(anchor, rest)| [SCANNER.anchors[*anchor], rest]).collect();
+            prop_assert_eq!(places(&find(&text)), places(&find_naively(&text)));
         }
     }
 }

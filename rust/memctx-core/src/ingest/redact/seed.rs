@@ -17,7 +17,11 @@ static RULES: LazyLock<[Rule; 6]> = LazyLock::new(|| {
     const SPACE: &str = r"\t-\r \u{A0}\u{1680}\u{2000}-\u{200A}\u{2028}\u{2029}\u{202F}\u{205F}\u{3000}\u{FEFF}";
     let rule = |kind, pattern: &str, replacement| {
         let pattern = pattern.replace("SPACE", SPACE);
-        Rule { kind, regex: Regex::new(&pattern).expect("the patterns of this crate compile, as a test shows"), replacement }
+        Rule {
+            kind,
+            regex: Regex::new(&pattern).expect("the patterns of this crate compile, as a test shows"),
+            replacement,
+        }
     };
     [
         rule(

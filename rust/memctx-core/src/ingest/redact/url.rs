@@ -9,6 +9,32 @@ const KIND: &str = "url_password";
 /// Longer authorities are no authorities.
 const LONGEST: usize = 1024;
 
+/// Words that stand for a password in examples.
+const COMMON: &[&str] = &[
+    "password",
+    "passwd",
+    "secret",
+    "username",
+    "postgres",
+    "mysql",
+    "example",
+    "changeme",
+    "root-password",
+    "your-password",
+    "user-pass",
+    "database",
+    "localhost",
+    "default",
+    "passphrase",
+    "mypass",
+    "dbpass",
+    "db_password",
+    "db_pass",
+    "foobar",
+    "rabbitmq",
+    "mongodb",
+];
+
 /// What ends a URL in text.
 fn ends_url(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte >= 0x80 || b"\"'`<>|\\".contains(&byte)
@@ -51,6 +77,7 @@ fn is_password(user: &[u8], password: &[u8]) -> bool {
     }
     let is_variable = [&b"{"[..], b"$", b"<", b"%s", b"["].iter().any(|start| password.starts_with(start));
     let plain = password.iter().all(|byte| byte.is_ascii_lowercase() || b"_-".contains(byte));
+    let plain = plain && (password.len() < 6 || COMMON.iter().any(|word| password == word.as_bytes()));
     let drawn = looks_random(password) || is_secret(password, Proof::Password);
     !is_variable && (drawn || !plain && password.len() >= 4)
 }

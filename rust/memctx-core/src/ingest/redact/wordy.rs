@@ -160,18 +160,35 @@ mod tests {
 
     #[test]
     fn words_are_not_random() {
-        for value in ["my-secret-name", "web-tls-2024", "processEnvToken", "DB_PASSWORD", "v1.2.3-rc1", "hunter22",
-            "2024-01-15T10:20:30Z", "user.password", "Optional[str]", "k8s-prod-01", "application/json", "HTTPServerKey"]
-        {
+        for value in [
+            "my-secret-name",
+            "web-tls-2024",
+            "processEnvToken",
+            "DB_PASSWORD",
+            "v1.2.3-rc1",
+            "hunter22",
+            "2024-01-15T10:20:30Z",
+            "user.password",
+            "Optional[str]",
+            "k8s-prod-01",
+            "application/json",
+            "HTTPServerKey",
+        ] {
             assert!(!looks_random(value.as_bytes()), "{value}");
         }
     }
 
     #[test]
     fn drawn_values_are() {
-        for value in ["k3jf9slwq0plmz81nsod", "JBSWY3DPEHPK3PXP", "Xk#9!vQ2m", "kQzXvTpwLr", "9f86d081884c7d659a2f",
-            "wJalrXUtnFEMIK7MDENGbPxRfiCY", "tr0ub4dor&3"]
-        {
+        for value in [
+            "k3jf9slwq0plmz81nsod",
+            "JBSWY3DPEHPK3PXP",
+            "Xk#9!vQ2m",
+            "kQzXvTpwLr",
+            "9f86d081884c7d659a2f",
+            "wJalrXUtnFEMIK7MDENGbPxRfiCY",
+            "tr0ub4dor&3",
+        ] {
             assert!(looks_random(value.as_bytes()), "{value}");
         }
     }
