@@ -3,7 +3,7 @@
 use std::collections::hash_map::Entry as Slot;
 use std::ops::Range;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::segment::Segment;
 use super::warm::Warm;
@@ -50,10 +50,11 @@ impl Ranking {
         }
     }
 
-    /// Candidates that each side names.
+    /// How many the text side names.
     fn depth(self, limit: usize) -> usize {
         match self {
-            Self::Best => limit.saturating_mul(2).max(24),
+            // Deep enough that the rest can rarely win, so that the vectors of all need not be read.
+            Self::Best => limit.saturating_mul(16).max(256),
             Self::Seed => limit.saturating_mul(2),
         }
     }
@@ -172,7 +173,6 @@ impl Warm {
         mut damaged: impl FnMut(Error),
     ) -> Result<Vec<Found>> {
         let mut candidates = self.candidates(request, vector, now)?;
-        candidates.sort_by(|a, b| b.score.total_cmp(&a.score));
         if request.min_score > 0.0 {
             candidates.retain(|candidate| candidate.matched >= request.min_score);
         }
@@ -196,38 +196,58 @@ impl Warm {
     fn candidates(&self, request: &Request<'_>, vector: Option<&[f32]>, now: f64) -> Result<Vec<Candidate>> {
         let within = Scope::new(self, request);
         let admit = |passage| within.admits(self, passage);
-        let (weights, depth) = (request.ranking.weights(), request.ranking.depth(request.limit));
+        let wanted = request.limit.saturating_mul(2);
+        let depth = request.ranking.depth(request.limit);
         let texts = self.texts.search(request.query, depth, admit);
         let best = normalize(texts.iter().map(|hit| hit.score)).unwrap_or(1.0);
         let texts: Vec<(u32, f64)> = texts.iter().map(|hit| (hit.number, hit.score / best)).collect();
-        let nearest = match vector {
-            Some(vector) => self.rows.search(vector, depth, admit)?.pop().unwrap_or_default(),
-            None => Vec::new(),
-        };
-        let nearest: Vec<(u32, f64)> =
-            nearest.iter().filter(|hit| hit.score > 0.0).map(|hit| (hit.number, hit.score)).collect();
-        let mut segments: FxHashMap<u32, usize> = FxHashMap::default();
-        let mut candidates: Vec<Candidate> = Vec::new();
-        for (passage, mut blend) in merge(&nearest, &texts) {
-            if let (Ranking::Best, Some(vector), 0.0) = (request.ranking, vector, blend.vector) {
-                blend.vector = self.rows.cosine_to(vector, passage)?.max(0.0);
-            }
-            let segment = self.passages[passage as usize].segment;
-            let days = (now - self.entries[segment as usize].timestamp) / 86_400_000.0;
-            let age = request.ranking.age_factor(days);
-            let score = blend.score(weights) * age;
-            let matched = calibrate(score, blend.weight(weights));
-            let candidate = Candidate { segment, passage, blend, age, score, matched, distance: 0 };
-            match segments.entry(segment) {
-                Slot::Vacant(slot) => {
-                    slot.insert(candidates.len());
-                    candidates.push(candidate);
-                }
-                Slot::Occupied(slot) if candidates[*slot.get()].score < score => candidates[*slot.get()] = candidate,
-                Slot::Occupied(_) => {}
+        let Some(vector) = vector else { return Ok(self.ranked(request, merge(&[], &texts), now)) };
+        if request.ranking == Ranking::Best {
+            let blends = self.completed(merge(&[], &texts), vector)?;
+            let candidates = self.ranked(request, blends, now);
+            // What the text side did not name has a lower share of it than the last it named, or none.
+            let rest = if texts.len() < depth { 0.0 } else { texts.last().map_or(0.0, |last| last.1) };
+            let rest = Blend { vector: 1.0, bm25: rest }.score(request.ranking.weights());
+            if candidates.get(wanted.saturating_sub(1)).is_some_and(|last| last.score >= rest) {
+                return Ok(candidates);
             }
         }
-        Ok(candidates)
+        let nearest = self.rows.search(vector, wanted, admit)?.pop().unwrap_or_default();
+        let nearest: Vec<(u32, f64)> =
+            nearest.iter().filter(|hit| hit.score > 0.0).map(|hit| (hit.number, hit.score)).collect();
+        let mut blends = merge(&nearest, &texts);
+        if request.ranking == Ranking::Best {
+            blends = self.completed(blends, vector)?;
+        }
+        Ok(self.ranked(request, blends, now))
+    }
+
+    /// With the cosine of those that only the text side named.
+    fn completed(&self, mut blends: Vec<(u32, Blend)>, vector: &[f32]) -> Result<Vec<(u32, Blend)>> {
+        let cosine = self.rows.cosines(vector)?;
+        for (passage, blend) in blends.iter_mut().filter(|(_, blend)| blend.vector == 0.0) {
+            blend.vector = cosine(*passage).max(0.0);
+        }
+        Ok(blends)
+    }
+
+    /// The segments of passages, best first, each by its best passage.
+    fn ranked(&self, request: &Request<'_>, blends: Vec<(u32, Blend)>, now: f64) -> Vec<Candidate> {
+        const DAY: f64 = 86_400_000.0;
+        let weights = request.ranking.weights();
+        let mut candidates: Vec<Candidate> = Vec::with_capacity(blends.len());
+        for (passage, blend) in blends {
+            let segment = self.passages[passage as usize].segment;
+            let age = request.ranking.age_factor((now - self.entries[segment as usize].timestamp) / DAY);
+            let score = blend.score(weights) * age;
+            let matched = calibrate(score, blend.weight(weights));
+            candidates.push(Candidate { segment, passage, blend, age, score, matched, distance: 0 });
+        }
+        candidates.sort_by(|a, b| b.score.total_cmp(&a.score));
+        let mut seen: FxHashSet<u32> = FxHashSet::default();
+        candidates.retain(|candidate| seen.insert(candidate.segment));
+        candidates.truncate(request.limit.saturating_mul(4));
+        candidates
     }
 
     /// Choose from more candidates than are wanted, so that near duplicates do not take the places of others.

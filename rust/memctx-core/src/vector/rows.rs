@@ -97,10 +97,11 @@ impl Rows {
         Ok(queries.chunks(TOGETHER).flat_map(|queries| self.scan(queries, k, &admit)).collect())
     }
 
-    /// The cosine between a query vector and the vector of a number.
-    pub fn cosine_to(&self, vector: &[f32], number: u32) -> Result<f64> {
+    /// The cosine between a query vector and the vector of any number.
+    pub fn cosines<'a>(&'a self, vector: &'a [f32]) -> Result<impl Fn(u32) -> f64 + 'a> {
         self.check(vector)?;
-        Ok(quotient(dot(vector, self.row(number)), norm(vector) * self.norms[number as usize]))
+        let norm = norm(vector);
+        Ok(move |number| quotient(dot(vector, self.row(number)), norm * self.norms[number as usize]))
     }
 
     /// The cosine to one vector, with the numbers behind it.
