@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.redaction import look_alikes, secrets
-from tests.redaction.report import SEED, score, survives
+from . import look_alikes, secrets
+from .report import SEED, score, survives
 
 BARS = {"prefix": 0.99, "structural": 0.97, "context": 0.95, "prose": 0.9}
 
