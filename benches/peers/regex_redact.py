@@ -1,7 +1,7 @@
 """The redactor's rules run by regex engines, one substitution after another; no judgement of what they find.
 
-The patterns come from the core. What the core does by hand instead (names with a value, URLs, headers, key blocks, words of
-other scripts) stands here as patterns of the same reach.
+The patterns come from the core. What the core does by hand instead (names with a value, URLs, headers, key blocks,
+words of other scripts) stands here as patterns of the same reach.
 """
 
 from __future__ import annotations
@@ -20,18 +20,22 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 
-_NAME = (
-    r"(?i)[\w.-]{0,40}(?:passw|passphrase|pwd|secret|token|api.?key|access.?key|auth|cred|psk|jwt)[\w.-]{0,40}"
-)
+_NAME = r"(?i)[\w.-]{0,40}(?:passw|passphrase|pwd|secret|token|api.?key|access.?key|auth|cred|psk|jwt)[\w.-]{0,40}"
 BY_HAND = [
     ("private_key", r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY[A-Z ]{0,10}-----[A-Za-z0-9+/=\s\\]{20,}"),
     ("url_password", r"[a-z0-9+]{2,20}://[^\s/:@\"']{0,80}:[^\s/@\"']{3,120}@"),
-    ("authorization", r"(?i)authorization[\"']?\s{0,4}[:=]\s{0,4}[\"']?[a-z-]{0,20} ?[\w.~+/=-]{16,}"),
+    (
+        "authorization",
+        r"(?i)authorization[\"']?\s{0,4}[:=]\s{0,4}[\"']?[a-z-]{0,20} ?[\w.~+/=-]{16,}",
+    ),
     ("bearer_token", r"(?i)bearer\s{1,4}[\w.~+/=-]{16,}"),
     ("cookie", r"(?i)cookie[\"']?\s{0,4}[:=][^\n]{8,}"),
     ("assignment", _NAME + r"[\"'\]]{0,3}\s{0,8}(?::=|=>|[:=])\s{0,8}[\"']?[^\s\"',;]{6,}"),
     ("prose", _NAME + r"\s(?:[a-z]{1,12}\s){0,6}(?:is|to|:|=)\s{1,4}[^\s]{8,}"),
-    ("foreign", "(?:密码|口令|密钥|令牌|パスワード|トークン|비밀번호|토큰)[^\\n\\x00-\\x7f]{0,12}[ :]{0,4}[!-~]{8,}"),
+    (
+        "foreign",
+        "(?:密码|口令|密钥|令牌|パスワード|トークン|비밀번호|토큰)[^\\n\\x00-\\x7f]{0,12}[ :]{0,4}[!-~]{8,}",
+    ),
     ("discord_token", r"[MNO][\w-]{22,29}\.[\w-]{6}\.[\w-]{25,48}"),
 ]
 
@@ -39,7 +43,16 @@ BY_HAND = [
 def rules() -> list[tuple[str, str]]:
     """Every rule as kind and pattern."""
     cargo = shutil.which("cargo") or "cargo"
-    command = [cargo, "run", "--release", "--quiet", "--package", "memctx-benches", "--bin", "rules"]
+    command = [
+        cargo,
+        "run",
+        "--release",
+        "--quiet",
+        "--package",
+        "memctx-benches",
+        "--bin",
+        "rules",
+    ]
     lines = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout  # noqa: S603
     return [*(tuple(json.loads(line)) for line in lines.splitlines()), *BY_HAND]
 
@@ -58,7 +71,9 @@ def by_re(rules: list[tuple[str, str]]) -> Callable[[str], str]:
 
 def by_re2(rules: list[tuple[str, str]]) -> Callable[[str], str]:
     """All rules in turn by RE2, on bytes, which it need not encode for every rule."""
-    compiled = [(f"[REDACTED:{kind}]".encode(), re2.compile(pattern.encode())) for kind, pattern in rules]
+    compiled = [
+        (f"[REDACTED:{kind}]".encode(), re2.compile(pattern.encode())) for kind, pattern in rules
+    ]
 
     def mask(text: str) -> str:
         data = text.encode()

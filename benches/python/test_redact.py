@@ -19,7 +19,7 @@ PLANTED = [
     "the staging token is ghp_0Aa1Bb2Cc3Dd4Ee5Ff6Gg7Hh8Ii9Jj0Kk1Ll",
     "psql postgres://app:Xk29vQz8rT@db.internal:5432/app",
     "curl -H 'Authorization: Bearer k3jf9slwq0plmz81nsodQwE7' https://api.acme.dev",
-    "数据库密码是 Xk29vQz8rT，别外传",
+    "数据库密码是 Xk29vQz8rT 别外传",
 ]
 EVERY = 20
 

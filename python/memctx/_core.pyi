@@ -558,9 +558,10 @@ def mmr(
 class Redactor:
     """Finds secrets in a text and masks them.
 
-    ``"mask"`` writes ``[REDACTED:kind]`` in place of tokens that name themselves, of secrets in URLs, headers, key blocks
-    and command lines, and of values that are named as secrets. Hashes, ids and placeholders stay. ``"seed"`` applies the
-    six rules of the TypeScript original, ``"off"`` none. A lone surrogate reads as U+FFFD. May be shared by threads.
+    ``"mask"`` writes ``[REDACTED:kind]`` in place of tokens that name themselves, of secrets in URLs, headers, key
+    blocks and command lines, and of values that are named as secrets. Hashes, ids and placeholders stay. ``"seed"``
+    applies the six rules of the TypeScript original, ``"off"`` none. A lone surrogate reads as U+FFFD. May be shared by
+    threads.
 
     >>> redactor = Redactor(patterns={"ticket": r"ACME-[0-9]{6}"})
     >>> masked = redactor.mask("ACME-123456: the db password is k3jf9slw-Qp0")
@@ -580,15 +581,15 @@ class Redactor:
         """A redactor.
 
         ``pii`` also masks e-mail addresses, phone numbers, and card and bank account numbers with valid check digits.
-        ``patterns`` gives further kinds, each with a regular expression in the syntax of Rust's ``regex``, which knows no
-        look-around and no back-references and takes time in proportion to the text.
+        ``patterns`` gives further kinds, each with a regular expression in the syntax of Rust's ``regex``, which knows
+        no look-around and no back-references and takes time in proportion to the text.
 
         Raises:
             ConfigError: the mode is unknown, or a pattern is no regular expression, is too big, or matches nothing.
         """
 
     def mask(self, text: str) -> Masked:
-        """The text with every secret masked. Masking what is masked already changes nothing, except in mode ``"seed"``."""
+        """The text with every secret masked. Masking what is masked already changes nothing."""
 
 @final
 class Masked:

@@ -56,7 +56,9 @@ def test_bad_patterns_are_refused_by_kind(pattern: str, words: str) -> None:
 
 
 def test_unknown_mode_is_refused() -> None:
-    with pytest.raises(memctx.ConfigError, match='mode must be "off", "mask" or "seed", not "maks"'):
+    with pytest.raises(
+        memctx.ConfigError, match='mode must be "off", "mask" or "seed", not "maks"'
+    ):
         memctx.Redactor("maks")  # type: ignore[arg-type]
 
 

@@ -39,7 +39,11 @@ class Draw:
 
     def url64(self, low: int, high: int | None = None) -> str:
         """Letters, digits, dash and underscore, with a letter at both ends."""
-        return self.alnum(1) + self.text(URL64, low - 2, None if high is None else high - 2) + self.alnum(1)
+        return (
+            self.alnum(1)
+            + self.text(URL64, low - 2, None if high is None else high - 2)
+            + self.alnum(1)
+        )
 
     def password(self, low: int = 10, high: int = 20) -> str:
         """What a password manager makes, letters and digits at both ends."""
@@ -59,7 +63,25 @@ class Draw:
         return self.rng.choice(WORDS)
 
 
-WORDS = (
-    "billing staging worker gateway orders search metrics backup mailer portal reports cache ledger "
-    "invoice shipping catalog profile events stream archive"
-).split()
+WORDS = [
+    "billing",
+    "staging",
+    "worker",
+    "gateway",
+    "orders",
+    "search",
+    "metrics",
+    "backup",
+    "mailer",
+    "portal",
+    "reports",
+    "cache",
+    "ledger",
+    "invoice",
+    "shipping",
+    "catalog",
+    "profile",
+    "events",
+    "stream",
+    "archive",
+]

@@ -1,4 +1,4 @@
-"""How much of the corpus is found and how much is left alone; `python -m tests.redaction.report` prints it."""
+"""How much of the corpus is found and how much is left alone; `make redaction` prints it."""
 
 from __future__ import annotations
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from tests.redaction import look_alikes, secrets
-from tests.redaction.report import SEED, score, survives
+from . import look_alikes, secrets
+from .report import SEED, score, survives
 
 BARS = {"prefix": 0.99, "structural": 0.97, "context": 0.95, "prose": 0.9}
 
 
 @pytest.mark.parametrize("held_out", [False, True], ids=["usual", "held-out"])
-def test_bars_hold(held_out: bool) -> None:  # noqa: FBT001
+def test_bars_hold(held_out: bool) -> None:
     result = score(SEED, held_out=held_out)
     below = {group: share for group, share in result.recall.items() if share < BARS[group]}
     assert below == {}, result.missed

@@ -32,7 +32,7 @@ struct Name {
 }
 
 /// Look at the name around an anchor and mark its value if that is a secret. Gives the end of the name.
-pub(super) fn check<'k>(text: &[u8], anchor: usize, anchor_end: usize, spans: &mut Vec<Span<'k>>) -> usize {
+pub(super) fn check(text: &[u8], anchor: usize, anchor_end: usize, spans: &mut Vec<Span<'_>>) -> usize {
     let name = name_around(text, anchor, anchor_end);
     let Some((joint, at)) = joint(text, &name) else { return name.end };
     let Some(named) = meaning(text, &name).filter(|_| !in_resource_name(text, &name)) else { return name.end };
@@ -219,7 +219,7 @@ struct Context<'a> {
 }
 
 impl Context<'_> {
-    fn values<'k>(&self, from: usize, spans: &mut Vec<Span<'k>>) {
+    fn values(&self, from: usize, spans: &mut Vec<Span<'_>>) {
         let mut at = from + lead(&self.text[from..]);
         let wrapped = wrapper(&self.text[at..]);
         at += wrapped;
@@ -268,7 +268,9 @@ impl Context<'_> {
         value.len() >= enough && (!is_hex || is_constant) && !value.starts_with(b"(") && looks_random(value)
     }
 
-    fn judge<'k>(&self, start: usize, end: usize, proof: Proof, spans: &mut Vec<Span<'k>>) {
+    fn judge(&self, start: usize, end: usize, proof: Proof, spans: &mut Vec<Span<'_>>) {
+        let label = if self.text[start..end].starts_with(b"base64:") { b"base64:".len() } else { 0 };
+        let start = start + label;
         let value = &self.text[start..end];
         let judged = &value[..value.len().min(JUDGED)];
         let kind = self.named.kind;

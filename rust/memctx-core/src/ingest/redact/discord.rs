@@ -11,7 +11,7 @@ fn in_part(byte: u8) -> bool {
 }
 
 /// Every such token. They have no fixed letters, so the dots are looked for.
-pub(super) fn find<'k>(text: &[u8], spans: &mut Vec<Span<'k>>) {
+pub(super) fn find(text: &[u8], spans: &mut Vec<Span<'_>>) {
     for dot in memchr::memchr_iter(b'.', text) {
         if text.get(dot + MIDDLE + 1) == Some(&b'.') {
             spans.extend(around(text, dot));

@@ -41,8 +41,7 @@ const SCHEMES: &[&str] = &[
 ];
 
 /// Parameters of longer schemes that hold a secret.
-const PARAMETERS: &[&str] =
-    &["response=", "signature=", "mac=", "oauth_token=", "oauth_signature=", "sig=", "token=", "credential="];
+const PARAMETERS: &[&str] = &["response=", "signature=", "mac=", "oauth_token=", "oauth_signature=", "sig=", "token="];
 
 fn span(start: usize, end: usize, kind: &'static str) -> Span<'static> {
     Span { start, end, kind, rank: Rank::Structure }
@@ -57,15 +56,15 @@ fn word_len(text: &[u8], in_word: impl Fn(u8) -> bool) -> usize {
 }
 
 /// What `Authorization` and `Proxy-Authorization` hold. The anchor is the word `authorization`.
-pub(super) fn authorization<'k>(text: &[u8], anchor_end: usize, spans: &mut Vec<Span<'k>>) {
+pub(super) fn authorization(text: &[u8], anchor_end: usize, spans: &mut Vec<Span<'_>>) {
     let Some(mut at) = separator(text, anchor_end) else { return };
     let line = line_end(text, at);
     let scheme = word_len(&text[at..line], |byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
     let word = &text[at..at + scheme];
     let spaced = text.get(at + scheme) == Some(&b' ');
-    if spaced && word.to_ascii_lowercase().starts_with(b"aws4-hmac")
-        || spaced && is_any(word, &["digest", "hawk", "oauth", "signature"])
-    {
+    let has_parameters =
+        word.to_ascii_lowercase().starts_with(b"aws4-hmac") || is_any(word, &["digest", "hawk", "signature"]);
+    if spaced && has_parameters {
         return parameters(&text[..line], at + scheme, spans);
     }
     if spaced && is_any(word, SCHEMES) {
@@ -128,7 +127,7 @@ fn gap(rest: &[u8]) -> Option<usize> {
 }
 
 /// The cookies of a `Cookie` or `Set-Cookie` header. Gives the end of the header.
-pub(super) fn cookies<'k>(text: &[u8], anchor_end: usize, spans: &mut Vec<Span<'k>>) -> usize {
+pub(super) fn cookies(text: &[u8], anchor_end: usize, spans: &mut Vec<Span<'_>>) -> usize {
     let Some(start) = separator(text, anchor_end) else { return anchor_end };
     let mut at = start;
     let end = line_end(text, start);

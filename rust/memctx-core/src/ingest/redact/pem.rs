@@ -1,4 +1,4 @@
-//! Private keys in their armour: PEM, OpenSSH, PGP, PuTTY, and JSON web keys.
+//! Private keys in their armour: PEM, OpenSSH, PGP, `PuTTY`, and JSON web keys.
 
 use memchr::memmem;
 
@@ -13,8 +13,8 @@ const LONGEST_ARMOUR: usize = 80;
 /// A line of base64 shorter than this only ends a body.
 const SHORTEST_LINE: usize = 16;
 
-fn span(start: usize, end: usize) -> Option<Span<'static>> {
-    Some(Span { start, end, kind: KIND, rank: Rank::Structure })
+fn span(start: usize, end: usize) -> Span<'static> {
+    Span { start, end, kind: KIND, rank: Rank::Structure }
 }
 
 /// The body behind `PRIVATE KEY`, up to the armour that closes it or, in a block cut short, as far as it looks like one.
@@ -40,7 +40,7 @@ pub(super) fn armoured(text: &[u8], anchor: usize) -> Option<Span<'static>> {
     if is_masked || longest_run(body) < SHORTEST_LINE {
         return None;
     }
-    span(start + lead, trim_end(text, start + lead, end))
+    Some(span(start + lead, trim_end(text, start + lead, end)))
 }
 
 fn body_len(body: &[u8]) -> usize {
@@ -107,13 +107,13 @@ fn trim_end(text: &[u8], start: usize, end: usize) -> usize {
     start + body.strip_suffix(b"\\n").unwrap_or(body).len()
 }
 
-/// The lines behind `Private-Lines: n` of a PuTTY key.
+/// The lines behind `Private-Lines: n` of a `PuTTY` key.
 pub(super) fn putty(text: &[u8], anchor: usize) -> Option<Span<'static>> {
     let after = anchor + b"Private-Lines:".len();
     let count = text[after..].iter().take_while(|byte| byte.is_ascii_digit() || **byte == b' ').count();
     let start = after + count + joint_len(&text[after + count..]);
     let end = start + cut_body_len(&text[start..]);
-    (end > start + SHORTEST_LINE).then(|| span(start, end)).flatten()
+    (end > start + SHORTEST_LINE).then(|| span(start, end))
 }
 
 /// PEM in base64, as in Kubernetes files, if it holds a private key.
@@ -122,7 +122,7 @@ pub(super) fn encoded(text: &[u8], anchor: usize) -> Option<Span<'static>> {
     if !begins_token(text, anchor) || memmem::find(&head, b"PRIVATE").is_none() {
         return None;
     }
-    span(anchor, anchor + text[anchor..].iter().take_while(|byte| is_base64(**byte)).count())
+    Some(span(anchor, anchor + text[anchor..].iter().take_while(|byte| is_base64(**byte)).count()))
 }
 
 /// Base64 without its padding; what is no base64 ends it.
@@ -152,7 +152,7 @@ pub(super) fn decode(text: &[u8]) -> Vec<u8> {
 const KEY_SPAN: usize = 4096;
 
 /// The secret parts of the JSON web key around a `"kty"`. Gives the end of the key.
-pub(super) fn web_key<'k>(text: &[u8], anchor: usize, spans: &mut Vec<Span<'k>>) -> usize {
+pub(super) fn web_key(text: &[u8], anchor: usize, spans: &mut Vec<Span<'_>>) -> usize {
     let before = &text[anchor.saturating_sub(KEY_SPAN)..anchor];
     let start = anchor - before.iter().rev().position(|byte| *byte == b'{').unwrap_or(before.len());
     let after = &text[anchor..text.len().min(anchor + KEY_SPAN)];
@@ -165,7 +165,7 @@ pub(super) fn web_key<'k>(text: &[u8], anchor: usize, spans: &mut Vec<Span<'k>>)
         let len =
             text[value + lead..end].iter().take_while(|b| b.is_ascii_alphanumeric() || b"-_+/=".contains(b)).count();
         if len >= SHORTEST_LINE {
-            spans.extend(span(value + lead, value + lead + len));
+            spans.push(span(value + lead, value + lead + len));
         }
     }
     end

@@ -33,7 +33,7 @@ static PERSONAL: LazyLock<[Personal; 4]> = LazyLock::new(|| {
 });
 
 /// Every piece of personal data.
-pub(super) fn find<'k>(text: &[u8], spans: &mut Vec<Span<'k>>) {
+pub(super) fn find(text: &[u8], spans: &mut Vec<Span<'_>>) {
     for personal in &*PERSONAL {
         let found = personal.regex.find_iter(text).filter(|found| (personal.holds)(found.as_bytes()));
         spans.extend(found.map(|found| Span {

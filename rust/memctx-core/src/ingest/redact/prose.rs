@@ -31,15 +31,15 @@ pub(super) fn after_name(text: &[u8], name_end: usize, named: Named) -> Option<S
             return None;
         }
         let (start, end) = bare(text, name_end + at);
+        let has_pair = joined && named.kind == "credential" && named.proof < Proof::Long;
+        if let Some(span) = has_pair.then(|| pair(text, name_end + at, named)).flatten() {
+            return Some(span);
+        }
         if joined && start < end && is_told(&text[start..end], named, skipped) {
             return Some(Span { start, end, kind: named.kind, rank: Rank::Context });
         }
         let word = &line[at..at + len];
-        if joined && named.kind == "credential" && named.proof < Proof::Long {
-            if let Some(span) = pair(text, name_end + at, named) {
-                return Some(span);
-            }
-        } else if !is_word(word) && !joins(word) {
+        if !is_word(word) && !joins(word) {
             return None;
         }
         joined |= joins(word);
@@ -107,7 +107,8 @@ fn is_word(word: &[u8]) -> bool {
 /// The word that begins here, without quotes, brackets, emphasis and punctuation around it.
 fn bare(text: &[u8], at: usize) -> (usize, usize) {
     let opening = text[at..].iter().take(4).take_while(|byte| b"\"'`*(<[".contains(byte)).count();
-    let start = at + opening + text[at + opening..].starts_with("\u{201C}".as_bytes()) as usize * 3;
+    let curly = "\u{201C}".as_bytes();
+    let start = at + opening + if text[at + opening..].starts_with(curly) { curly.len() } else { 0 };
     let in_value = |byte: &&u8| byte.is_ascii_graphic() && !b"\"'`<>".contains(byte);
     let mut end = start + text[start..].iter().take(512).take_while(in_value).count();
     while end > start

@@ -185,12 +185,10 @@ impl Scanner {
             Check::Foreign(named) if start >= progress.covered => {
                 spans.extend(prose::after_foreign(text, end, named));
             }
-            Check::Name | Check::Foreign(_) => {}
             Check::Armour => spans.extend(pem::armoured(text, start)),
             Check::Putty => spans.extend(pem::putty(text, start)),
             Check::EncodedPem => spans.extend(pem::encoded(text, start)),
             Check::WebKey if start >= progress.key_end => progress.key_end = pem::web_key(text, start, spans),
-            Check::WebKey => {}
             Check::UserInfo => spans.extend(url::user_info(text, start)),
             Check::DataSource => spans.extend(url::data_source(text, start)),
             Check::PgPass => spans.extend(pgpass::line(text, start)),
@@ -198,7 +196,8 @@ impl Scanner {
             Check::Bearer => spans.extend(header::bearer(text, end)),
             Check::Basic => spans.extend(header::basic(text, end)),
             Check::Cookie if start >= progress.cookie_end => progress.cookie_end = header::cookies(text, end, spans),
-            Check::Cookie => {}
+            // Looked at before.
+            Check::Name | Check::Foreign(_) | Check::WebKey | Check::Cookie => {}
             Check::Mark => {
                 let name = text[end..].iter().take(64).position(|byte| *byte == b']');
                 progress.marked = name.map_or(progress.marked, |len| end + len + 1);

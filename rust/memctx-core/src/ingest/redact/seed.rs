@@ -38,7 +38,7 @@ static RULES: LazyLock<[Rule; 6]> = LazyLock::new(|| {
 });
 
 /// The text after all six rules, counting each replacement.
-pub(super) fn mask<'t>(text: &'t str, mut count: impl FnMut(&'static str, u32)) -> Cow<'t, str> {
+pub(super) fn mask(text: &str, mut count: impl FnMut(&'static str, u32)) -> Cow<'_, str> {
     RULES.iter().fold(Cow::Borrowed(text), |text, rule| {
         let found = rule.regex.find_iter(&text).count();
         if found == 0 {

@@ -142,7 +142,9 @@ fn is_shell_name(name: &[u8]) -> bool {
 /// Hardly any two different characters, or one of them again and again.
 fn is_monotone(value: &[u8]) -> bool {
     let mut seen = [false; 256];
-    value.iter().for_each(|&byte| seen[usize::from(byte)] = true);
+    for &byte in value {
+        seen[usize::from(byte)] = true;
+    }
     let different = seen.iter().filter(|&&seen| seen).count();
     let repeats = value.windows(6).any(|window| window.iter().all(|byte| byte == &window[0]));
     different <= 2 || (value.len() >= 12 && different <= 4) || repeats
@@ -176,7 +178,7 @@ static TELLTALES: LazyLock<AhoCorasick> = LazyLock::new(|| {
 
 /// An expression: a call, a subscript, an arrow, a list of words.
 fn is_code(value: &[u8]) -> bool {
-    if value.iter().any(|byte| byte.is_ascii_whitespace()) {
+    if value.iter().any(u8::is_ascii_whitespace) {
         return true;
     }
     let has = |part: &str| memmem::find(value, part.as_bytes()).is_some();
