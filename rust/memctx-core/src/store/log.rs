@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Durability;
 use super::directory::Directory;
+use super::lines::LONGEST;
 use crate::file::{Identity, open_private, read_exact_at};
 use crate::{Error, Result};
 
@@ -89,6 +90,10 @@ impl Log {
 
     /// Write lines, each with its end, behind all others. To be called under the directory's lock.
     pub(super) fn append(&self, mut lines: Vec<u8>) -> Result<Place> {
+        if lines.len() > LONGEST && lines.split(|byte| *byte == b'\n').any(|line| line.len() > LONGEST) {
+            // No reader would look at it.
+            return Err(Error::argument("content", "at most 256 MiB long as JSON", "longer"));
+        }
         self.repair().map_err(Error::io(&self.path))?;
         let before = self.len()?;
         let healed = before > 0 && !self.ends_in_line_feed(before).map_err(Error::io(&self.path))?;
