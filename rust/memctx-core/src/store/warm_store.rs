@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{
+    Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError,
+};
 use std::thread;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::SEGMENTS;
 use super::cold_store::{Scan, Wanted};
@@ -394,9 +396,14 @@ impl Inner {
             return embed(drafts);
         }
         let (left, right) = drafts.split_at_mut(drafts.len() / 2);
+        let right = Mutex::new(right);
+        let embed_right = || embed(&mut lock(&right));
         thread::scope(|scope| {
-            scope.spawn(|| embed(right));
+            let other = thread::Builder::new().spawn_scoped(scope, embed_right);
             embed(left);
+            if other.is_err() {
+                embed_right();
+            }
         });
     }
 
@@ -410,8 +417,10 @@ impl Inner {
             let why = "it is read-only, so nothing can be stored";
             return Err(Error::Refused { path: self.directory.path().to_owned(), why });
         }
+        // Waiting for other threads counts too.
+        let start = Instant::now();
         let mut gate = self.gate();
-        let Batch { log, added, drafts, start, end, synced } = self.write(&mut gate, segments)?;
+        let Batch { log, added, drafts, start, end, synced } = self.write(&mut gate, segments, start)?;
         let index = |gate: MutexGuard<'_, Gate>| {
             let mut gate = gate;
             self.take_in(&mut gate.tail, drafts, start, end)?;
@@ -422,10 +431,11 @@ impl Inner {
         }
         let is_due = thread::scope(|scope| {
             // The disk is slower than indexing, so both go on side by side.
-            let syncing = scope.spawn(|| log.sync(synced));
+            let syncing = thread::Builder::new().spawn_scoped(scope, || log.sync(synced));
             let is_due = index(gate);
-            syncing.join().unwrap_or_else(|_| log.sync(synced))?;
-            is_due
+            // Where there is no other thread, or no longer, this one does it.
+            let synced = syncing.ok().and_then(|syncing| syncing.join().ok()).unwrap_or_else(|| log.sync(synced));
+            synced.and(is_due)
         });
         if log.is_poisoned() {
             self.health().note("a write did not reach the disk; it is written again with the next one");
@@ -434,9 +444,9 @@ impl Inner {
     }
 
     /// Write what is new, under the directory's lock.
-    fn write(&self, gate: &mut Gate, segments: Vec<Option<Segment>>) -> Result<Batch> {
+    fn write(&self, gate: &mut Gate, segments: Vec<Option<Segment>>, start: Instant) -> Result<Batch> {
         let Gate { lock, tail } = gate;
-        let held = lock.acquire()?;
+        let held = lock.acquire(start)?;
         self.catch_up(tail, &Saved::default())?;
         let log = self.log(tail)?;
         let mut batch = self.sort_out(segments, Arc::clone(&log));
@@ -564,7 +574,7 @@ impl Inner {
             *self.index_mut() = compacted;
         }
         if tail.unsaved > 0 {
-            let _held = lock.acquire()?;
+            let _held = lock.acquire(Instant::now())?;
             self.save_vectors()?;
             tail.unsaved = 0;
         }
@@ -603,9 +613,12 @@ impl Inner {
     fn current(&self) -> Result<RwLockReadGuard<'_, Warm>> {
         self.check_open()?;
         self.wait();
-        if let Ok(mut gate) = self.gate.try_lock()
-            && let Err(fault) = self.catch_up(&mut gate.tail, &Saved::default())
-        {
+        let free = match self.gate.try_lock() {
+            Ok(gate) => Some(gate),
+            Err(TryLockError::Poisoned(gate)) => Some(gate.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        };
+        if let Some(Err(fault)) = free.map(|mut gate| self.catch_up(&mut gate.tail, &Saved::default())) {
             self.health().note(fault.to_string());
         }
         Ok(self.index())
