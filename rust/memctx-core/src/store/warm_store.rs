@@ -183,7 +183,8 @@ impl WarmStore {
         let Some(number) = index.find(id) else { return Ok(Vec::new()) };
         let mut numbers: Vec<u32> = index.neighbours(number, reach).map(|found| found.0).collect();
         numbers.sort_unstable();
-        numbers.into_iter().map(|number| index.read(number)).collect()
+        let read = |number| index.read(number).inspect_err(|fault| self.inner.note_damage(fault)).ok();
+        Ok(numbers.into_iter().filter_map(read).collect())
     }
 
     /// Everything stored that the store may see, from disk and in order.
@@ -361,7 +362,7 @@ impl Inner {
         while drafts.len() < BATCH {
             let Some(line) = lines.next() else { return (drafts, true) };
             let read = match line.bytes {
-                Ok(b"") => continue,
+                Ok(bytes) if bytes.trim_ascii().is_empty() => continue,
                 Ok(bytes) => Segment::from_line(bytes),
                 Err(fault) => Err(fault.to_owned()),
             };
@@ -542,11 +543,14 @@ impl Inner {
         let query = request.query.char_indices().nth(QUERY).map_or(request.query, |(end, _)| &request.query[..end]);
         embedder().embed(query, &mut vector);
         let vector = vector.iter().any(|value| *value != 0.0).then_some(&vector[..]);
-        index.search(request, vector, now(), |fault| {
-            let mut health = self.health();
-            health.damaged += 1;
-            health.note(fault.to_string());
-        })
+        index.search(request, vector, now(), |fault| self.note_damage(&fault))
+    }
+
+    /// Count a segment that could not be read, which is left out and stops nothing.
+    fn note_damage(&self, fault: &Error) {
+        let mut health = self.health();
+        health.damaged += 1;
+        health.note(fault.to_string());
     }
 
     fn is_tidying_due(&self, tail: &Tail) -> bool {
