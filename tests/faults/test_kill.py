@@ -68,7 +68,7 @@ def test_no_acknowledged_record_is_lost(tmp_path: Path) -> None:
 
 @posix
 @pytest.mark.slow
-@pytest.mark.wheel  # minutes: `make crash` runs it
+@pytest.mark.crash
 @pytest.mark.timeout(1200)
 def test_nor_in_hundreds_of_rounds(tmp_path: Path) -> None:
     assert killed(tmp_path, rounds=200, seed=2) > 2000

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import threading
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,6 +16,7 @@ from memctx import ColdStore, StoreError
 from .stores import child, contents, filled, opened, posix, said_by, say, text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -76,11 +78,12 @@ def test_a_log_that_became_shorter_is_read_anew(tmp_path: Path) -> None:
 def test_the_lock_file_may_be_deleted(tmp_path: Path) -> None:
     filled(tmp_path)
     one, other = opened(tmp_path), opened(tmp_path)
-    say(one, "before")
+    say(one, "said before it went")
     (tmp_path / "LOCK").unlink()
-    say(one, "one after")
-    say(other, "other after")
-    assert contents(opened(tmp_path))[6:] == ["before", "one after", "other after"]
+    say(one, "one said so after it")
+    say(other, "the other said so too")
+    after = contents(opened(tmp_path))[6:]
+    assert after == ["said before it went", "one said so after it", "the other said so too"]
 
 
 FORK = """
@@ -156,7 +159,7 @@ CLOSED_STREAMS = """
     for handle in (0, 1, 2):
         os.close(handle)
     sys.stdin = sys.stdout = sys.stderr = None
-    memory = memctx.open(sys.argv[1], session_id="s1", embedding_model="unknown-model")
+    memory = memctx.open(sys.argv[1], session_id="s1", embedding_model="transformer")
     memory.archive([{"role": "user", "content": "said without streams"}])
     assert memory.search("streams")
     memory.store.snapshot()
@@ -191,21 +194,19 @@ def test_threads_share_a_store(tmp_path: Path) -> None:
         for _ in range(count):
             store.search("writer says", limit=5)
             assert all(segment.content for segment in store.segments())
-            store.stats(), store.health(), store.sessions(), store.refresh()  # noqa: B018
+            for call in (store.stats, store.health, store.sessions, store.refresh):
+                call()
 
-    def guarded(work: threading.Thread) -> None:
-        work.start()
-
-    def run(work: object, *arguments: object) -> None:
+    def run(work: Callable[[], None]) -> None:
         try:
-            work(*arguments)  # type: ignore[operator]
+            work()
         except BaseException as fault:  # noqa: BLE001 - every fault of a thread is the test's
             faults.append(fault)
 
-    jobs: list[tuple[object, ...]] = [(write, 0), (write, 1), (write, 2), (write, 3), (read,), (read,)]
-    threads = [threading.Thread(target=run, args=job) for job in jobs]
+    jobs = [*(partial(write, writer) for writer in range(4)), read, read]
+    threads = [threading.Thread(target=run, args=(job,)) for job in jobs]
     for thread in threads:
-        guarded(thread)
+        thread.start()
     for thread in threads:
         thread.join()
     assert not faults
@@ -279,7 +280,7 @@ def test_a_memory_that_was_closed_says_so(tmp_path: Path) -> None:
 
 def test_the_cold_store_of_a_store_that_is_written_to(tmp_path: Path) -> None:
     store = opened(tmp_path)
-    say(store, "one", "two things")
+    say(store, "one thing", "two things")
     cold = ColdStore(tmp_path)
     scan = cold.scan()
     next(scan)
