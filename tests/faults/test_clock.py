@@ -37,7 +37,9 @@ def test_a_clock_that_is_behind_evicts_nothing(tmp_path: Path) -> None:
     """All that is stored is from the future."""
     future = time.time() * 1000 + 10 * YEAR
     store = opened(tmp_path, eviction_days=1)
-    store.add([("user", f"deploy remark {day}", future + day * 86_400_000, None) for day in range(9)])
+    store.add(
+        [("user", f"deploy remark {day}", future + day * 86_400_000, None) for day in range(9)]
+    )
     store.close()
     assert len(opened(tmp_path, eviction_days=1)) == 9
 
@@ -46,7 +48,9 @@ def test_a_clock_that_is_ahead_evicts_nothing(tmp_path: Path) -> None:
     """All that is stored is ten years old: age counts from the newest of it."""
     past = time.time() * 1000 - 10 * YEAR
     store = opened(tmp_path, eviction_days=1)
-    store.add([("user", f"deploy remark {hour}", past + hour * 3_600_000, None) for hour in range(9)])
+    store.add(
+        [("user", f"deploy remark {hour}", past + hour * 3_600_000, None) for hour in range(9)]
+    )
     store.close()
     reopened = opened(tmp_path, eviction_days=1)
     assert len(reopened) == 9

@@ -17,7 +17,19 @@ from .stores import contents, opened, say
 if TYPE_CHECKING:
     from pathlib import Path
 
-SESSIONS = ["../x", "a/b", "/etc/passwd", "..", ".", "a\0b", "\u2028", "s" * 10_240, "\ud800", "C:\\x", "会话"]
+SESSIONS = [
+    "../x",
+    "a/b",
+    "/etc/passwd",
+    "..",
+    ".",
+    "a\0b",
+    "\u2028",
+    "s" * 10_240,
+    "\ud800",
+    "C:\\x",
+    "会话",
+]
 
 
 @pytest.mark.parametrize("session", SESSIONS, ids=lambda session: ascii(session)[:20])
@@ -46,7 +58,7 @@ def test_a_session_id_is_never_a_file_name(tmp_path: Path, session: str) -> None
         "\ufeff byte order mark \ufffe",
         'a quote " a backslash \\ and \\ud800',
         "🧑‍🤝‍🧑 \U0010ffff \u202e right to left \U000e0041 tags",
-        "'\"]}\n{\"id\":\"x\"}\n",
+        '\'"]}\n{"id":"x"}\n',
     ],
     ids=range(7),
 )
@@ -131,7 +143,9 @@ GOOD = {
     "a negative number": line("a", "remark", tokens=-5),
     "odd metadata": line("a", "remark", metadata="text"),
     "metadata with 1e400": line("a", "remark", metadata={}).replace(b"{}", b'{"x":1e400}'),
-    "a deep value within limits": line("a", "remark").replace(b"}", b',"more":' + b"[" * 90 + b"]" * 90 + b"}"),
+    "a deep value within limits": line("a", "remark").replace(
+        b"}", b',"more":' + b"[" * 90 + b"]" * 90 + b"}"
+    ),
     "twice the same key": line("a", "remark").replace(b"{", b'{"more":1,"more":2,', 1),
 }
 
@@ -149,7 +163,13 @@ def test_a_line_that_is_odd_counts(tmp_path: Path, good: bytes) -> None:
 
 
 def test_a_byte_order_mark_and_blank_lines_are_passed_over(tmp_path: Path) -> None:
-    log = b"\xef\xbb\xbf" + line("a", "remark one") + b"\r\n\r\n\n   \n" + line("b", "remark two") + b"\n"
+    log = (
+        b"\xef\xbb\xbf"
+        + line("a", "remark one")
+        + b"\r\n\r\n\n   \n"
+        + line("b", "remark two")
+        + b"\n"
+    )
     (tmp_path / "segments.jsonl").write_bytes(log)
     store = opened(tmp_path)
     assert contents(store) == ["remark one", "remark two"]
@@ -168,7 +188,8 @@ def test_separators_of_other_systems_end_no_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "metadata", ["", "null", "[]", "not json", '{"a":NaN}', '{"a":1e400}', '{"topics":[]}', "[" * 9999]
+    "metadata",
+    ["", "null", "[]", "not json", '{"a":NaN}', '{"a":1e400}', '{"topics":[]}', "[" * 9999],
 )
 def test_metadata_that_is_no_object_is_refused(tmp_path: Path, metadata: str) -> None:
     store = opened(tmp_path)

@@ -39,7 +39,13 @@ def measured(folder: Path, what: str, size: int) -> tuple[float, float, int, lis
 
 @linux
 def test_a_line_of_100_mb_that_is_none_is_passed_over(tmp_path: Path) -> None:
-    segment = {"id": "a", "sessionId": "s1", "timestamp": 4e12, "role": "user", "content": "a remark"}
+    segment = {
+        "id": "a",
+        "sessionId": "s1",
+        "timestamp": 4e12,
+        "role": "user",
+        "content": "a remark",
+    }
     good = json.dumps(segment).encode()
     with (tmp_path / "segments.jsonl").open("wb") as log:
         log.write(good + b"\n")
@@ -55,7 +61,13 @@ def test_a_line_of_100_mb_that_is_none_is_passed_over(tmp_path: Path) -> None:
 @linux
 def test_a_line_longer_than_any_is_passed_over(tmp_path: Path) -> None:
     """300 MB, which is more than is looked at; the file has a hole instead of bytes."""
-    segment = {"id": "a", "sessionId": "s1", "timestamp": 4e12, "role": "user", "content": "a remark"}
+    segment = {
+        "id": "a",
+        "sessionId": "s1",
+        "timestamp": 4e12,
+        "role": "user",
+        "content": "a remark",
+    }
     with (tmp_path / "segments.jsonl").open("wb") as log:
         log.seek(300 * MIB)
         log.write(b"\n" + json.dumps(segment).encode() + b"\n")

@@ -40,7 +40,13 @@ def killed(folder: Path, rounds: int, seed: int) -> int:
         logs = [folder / f"said-{number}-{writer}" for writer in range(WRITERS)]
         running = []
         for log in logs:
-            command = [sys.executable, str(CRASH / "writer.py"), str(folder / "store"), log.name, MANY]
+            command = [
+                sys.executable,
+                str(CRASH / "writer.py"),
+                str(folder / "store"),
+                log.name,
+                MANY,
+            ]
             with log.open("wb") as out:
                 running.append(subprocess.Popen(command, stdout=out))
         waited = time.monotonic()

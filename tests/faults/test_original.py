@@ -51,7 +51,7 @@ def store_of_the_original(tmp_path: Path) -> Path:
         line(0, "The payment webhook listens on port 8443"),
         line(1, "支付回调失败后重试 \u2028 三次"),
         line(2, "An old line carries its vector", embedding=[0.5] * 4),
-        line(3, "A line break\nand a \"quote\" and a \\ stay"),
+        line(3, 'A line break\nand a "quote" and a \\ stay'),
         line(4, "Another session's remark about the webhook", sessionId="s2"),
     ]
     (folder / "segments.jsonl").write_bytes(b"".join(log))
@@ -92,7 +92,14 @@ def test_the_original_can_read_what_was_added(store_of_the_original: Path) -> No
     say(store, "a remark of today")
     last = json.loads((store_of_the_original / "segments.jsonl").read_bytes().splitlines()[-1])
     types = {name: type(value) for name, value in last.items()}
-    wanted = {"id": str, "sessionId": str, "timestamp": int, "role": str, "content": str, "tokens": int}
+    wanted = {
+        "id": str,
+        "sessionId": str,
+        "timestamp": int,
+        "role": str,
+        "content": str,
+        "tokens": int,
+    }
     assert wanted.items() <= types.items()
     assert list(last)[:3] == ["id", "sessionId", "timestamp"]
 

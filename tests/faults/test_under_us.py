@@ -273,7 +273,12 @@ def test_a_memory_that_was_closed_says_so(tmp_path: Path) -> None:
     memory = memctx.open(tmp_path, session_id="s1")
     memory.close()
     memory.close()
-    for call in (lambda: memory.archive([]), lambda: memory.search("x"), memory.stats, memory.health):
+    for call in (
+        lambda: memory.archive([]),
+        lambda: memory.search("x"),
+        memory.stats,
+        memory.health,
+    ):
         with pytest.raises(StoreError, match="no more calls"):
             call()
 
