@@ -4,14 +4,14 @@
 """
 
 import hashlib
-import os
 import sys
+from pathlib import Path
 
 import memctx
 
 
 def main(path: str) -> None:
-    if not os.path.isdir(path):
+    if not Path(path).is_dir():
         return
     store = memctx.WarmStore(path, session_id="crash", max_segments=1_000_000)
     for segment in store.segments():

@@ -132,7 +132,7 @@ def test_14_an_id_that_occurs_twice_is_one_segment(tmp_path: Path) -> None:
     """The original lists it twice: the later line takes the place of the earlier, and stands in the time line too."""
     segment = {"id": "a", "sessionId": "s1", "timestamp": LATER, "role": "user", "content": ""}
     said = [("a", "first words"), ("b", "words between"), ("a", "last words")]
-    lines = [json.dumps({**segment, "id": id, "content": content}) for id, content in said]
+    lines = [json.dumps({**segment, "id": name, "content": content}) for name, content in said]
     (tmp_path / "segments.jsonl").write_text("\n".join(lines) + "\n")
     store = WarmStore(tmp_path, session_id="s1")
     assert [segment.content for segment in store.segments()] == ["words between", "last words"]

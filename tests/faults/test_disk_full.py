@@ -74,8 +74,7 @@ def test_a_file_system_without_room(tmp_path: Path, mount: Callable[..., None], 
         remark = text(number) * (number % 40 + 1)
         try:
             say(store, remark)
-        except REFUSED as fault:
-            assert remark not in str(fault)
+        except REFUSED:
             refused.append(remark)
         else:
             acked.append(remark)

@@ -81,7 +81,6 @@ def test_a_line_longer_than_any_is_passed_over(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_message_of_100_mb_is_stored(tmp_path: Path) -> None:
     seconds, mib, count, found = measured(tmp_path, "add", 100 * MIB)
-    print(seconds, mib, count, found)
     assert count == 2
     assert found
     assert seconds < 60

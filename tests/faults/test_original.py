@@ -37,9 +37,9 @@ def line(number: int, content: str, **more: Any) -> bytes:
 def vectors(ids: list[str], dim: int = DIM) -> bytes:
     """VMEM v1 as the original writes it, without a checksum."""
     packed = struct.pack("<4sIII", b"VMEM", 1, dim, len(ids))
-    for number, id in enumerate(ids):
+    for number, name in enumerate(ids):
         values = [float(place == number) for place in range(dim)]
-        packed += struct.pack(f"<H{len(id)}s{dim}f", len(id), id.encode(), *values)
+        packed += struct.pack(f"<H{len(name)}s{dim}f", len(name), name.encode(), *values)
     return packed
 
 

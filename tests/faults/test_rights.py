@@ -119,10 +119,11 @@ def test_nothing_is_read_or_written_through_a_link(tmp_path: Path, name: str) ->
     bytes_before = tree(elsewhere)
     store = opened(folder)
     store.search("remark")
-    try:
+    if name in {"segments.jsonl", "LOCK"}:
+        with pytest.raises(REFUSED):
+            say(store, "another remark")
+    else:
         say(store, "another remark")
-    except REFUSED as fault:
-        assert name in {"segments.jsonl", "LOCK"}, fault
     store.snapshot()
     store.close()
     assert tree(elsewhere) == bytes_before

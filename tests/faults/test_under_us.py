@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import threading
-from functools import partial
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,7 +16,6 @@ from memctx import ColdStore, StoreError
 from .stores import child, contents, filled, opened, posix, said_by, say, text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -181,7 +180,7 @@ def test_without_stdin_stdout_and_stderr(tmp_path: Path) -> None:
 
 def test_threads_share_a_store(tmp_path: Path) -> None:
     store = opened(tmp_path)
-    count, faults = 60, list[BaseException]()
+    count = 60
     start = threading.Barrier(6)
 
     def write(writer: int) -> None:
@@ -197,19 +196,11 @@ def test_threads_share_a_store(tmp_path: Path) -> None:
             for call in (store.stats, store.health, store.sessions, store.refresh):
                 call()
 
-    def run(work: Callable[[], None]) -> None:
-        try:
-            work()
-        except BaseException as fault:  # noqa: BLE001 - every fault of a thread is the test's
-            faults.append(fault)
-
-    jobs = [*(partial(write, writer) for writer in range(4)), read, read]
-    threads = [threading.Thread(target=run, args=(job,)) for job in jobs]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not faults
+    with ThreadPoolExecutor(6) as threads:
+        jobs = [threads.submit(write, writer) for writer in range(4)]
+        jobs += [threads.submit(read) for _ in range(2)]
+        for job in jobs:
+            job.result()
     stored = contents(store)
     assert len(stored) == len(set(stored)) == 5 * count
     for writer in range(4):
