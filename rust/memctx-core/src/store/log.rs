@@ -88,6 +88,17 @@ impl Log {
         (Identity::of(&found) == self.identity).then_some(found.len())
     }
 
+    /// Close a last line that lacks its end: it may be a whole record, which then counts before anything is added.
+    /// Gives whether there was one. To be called under the directory's lock.
+    pub(super) fn close_last_line(&self) -> Result<bool> {
+        let len = self.len()?;
+        if len == 0 || self.ends_in_line_feed(len).map_err(Error::io(&self.path))? {
+            return Ok(false);
+        }
+        self.write(b"\n").map_err(|(_, fault)| Error::io(&self.path)(fault))?;
+        Ok(true)
+    }
+
     /// Write lines, each with its end, behind all others. To be called under the directory's lock.
     pub(super) fn append(&self, mut lines: Vec<u8>) -> Result<Place> {
         if lines.len() > LONGEST && lines.split(|byte| *byte == b'\n').any(|line| line.len() > LONGEST) {

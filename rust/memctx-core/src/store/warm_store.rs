@@ -450,6 +450,10 @@ impl Inner {
         let held = lock.acquire(start)?;
         self.catch_up(tail, &Saved::default())?;
         let log = self.log(tail)?;
+        if log.close_last_line()? {
+            self.health().healed += 1;
+            self.catch_up(tail, &Saved::default())?;
+        }
         let mut batch = self.sort_out(segments, Arc::clone(&log));
         if !batch.drafts.is_empty() {
             let mut lines = Vec::new();
