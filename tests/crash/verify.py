@@ -1,6 +1,6 @@
 """Open a store afresh and print ``rec TOKEN`` for every record in it.
 
-    python verify.py DIRECTORY
+python verify.py DIRECTORY
 """
 
 import hashlib

@@ -84,4 +84,25 @@ def test_a_message_of_100_mb_is_stored(tmp_path: Path) -> None:
     assert count == 2
     assert found
     assert seconds < 60
-    assert mib < 4000
+    assert mib < 1000
+
+
+TOO_LONG = """
+    import sys, memctx
+    store = memctx.WarmStore(sys.argv[1], session_id="s1")
+    try:
+        store.add([("tool", "\\x01" * (45 << 20), None, None)])
+    except memctx.ConfigError as fault:
+        print(fault)
+    store.add([("user", "a remark after it", None, None)])
+    print(len(store))
+"""
+
+
+@linux
+@pytest.mark.slow
+def test_a_message_that_no_reader_would_look_at_is_refused(tmp_path: Path) -> None:
+    """45 MB of controls are 270 MB as JSON: to acknowledge them would be to lose them."""
+    fault, count = said_by(child(TOO_LONG, tmp_path))
+    assert "at most 256 MiB" in fault
+    assert count == "1"
