@@ -3,6 +3,7 @@
 
 PYTHON ?= python3
 FUZZ_SECONDS ?= 20
+CRASH ?= full
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -15,7 +16,7 @@ export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test lint redaction bench bench-rust wheel fuzz check clean extension cargo
+.PHONY: help dev demo test lint redaction bench bench-rust wheel fuzz crash check clean extension cargo
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -78,6 +79,23 @@ fuzz: cargo ## Fuzz what reads foreign bytes, FUZZ_SECONDS=20 for each target
 			|| { tail -n 40 $(FUZZ_DIR)/$$target.log; exit 1; }; \
 		tail -n 1 $(FUZZ_DIR)/$$target.log; \
 	done
+
+# A driver that kills, cuts power and injects faults; it is kept apart from the project. Each mode with what it takes.
+CRASH_DRIVER := ../shared/tools/crash.py
+CRASH_FULL := kill,--rounds=200,--procs=3,--n=100000 power,--n=90,--points=60 block,--rounds=50,--n=2000,--window=0.5 \
+	inject,--n=20,--points=8 full,--n=600 fsize,--n=600 flip,--rounds=500,--n=200,--min-kept=0.95
+CRASH_QUICK := kill,--rounds=30,--procs=3,--n=100000 power,--n=60,--points=40 block,--rounds=10,--n=2000 \
+	inject,--n=20,--points=4 full,--n=600 fsize,--n=600 flip,--rounds=100,--n=200,--min-kept=0.95
+CRASH_MODES = $(if $(filter quick,$(CRASH)),$(CRASH_QUICK),$(CRASH_FULL))
+
+crash: extension ## Kill, cut power, fill disks and flip bits under a store; CRASH=quick for a tenth of it
+	@test -f $(CRASH_DRIVER) || { echo "There is no $(CRASH_DRIVER) here: nothing was run."; exit 0; }; \
+	failed=; for mode in $(CRASH_MODES); do \
+		echo "crash.py $$(echo "$$mode" | tr , ' ')"; \
+		$(BIN)/python $(CRASH_DRIVER) $$(echo "$$mode" | tr , ' ') \
+			--write '$(CURDIR)/$(BIN)/python $(CURDIR)/tests/crash/writer.py {dir} {tag} {n}' \
+			--verify '$(CURDIR)/$(BIN)/python $(CURDIR)/tests/crash/verify.py {dir}' || failed="$$failed $${mode%%,*}"; \
+	done; test -z "$$failed" || { echo "Failed:$$failed" >&2; exit 1; }
 
 check: lint test fuzz wheel ## Everything that must hold before a change lands
 

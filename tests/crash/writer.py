@@ -10,6 +10,9 @@ import sys
 
 import memctx
 
+# Vectors and snapshot are written every so many records, so that a crash also meets these.
+SNAPSHOT = 16
+
 
 def token_of(content: str, tag: str, number: int) -> str:
     """A name for the record that no damaged record can have."""
@@ -32,6 +35,8 @@ def main(path: str, tag: str, count: int) -> None:
             print("err", token, flush=True)
         else:
             print("ack", token, flush=True)
+        if store is not None and number % SNAPSHOT == SNAPSHOT - 1:
+            store.snapshot()
     if store is not None:
         store.close()
 

@@ -38,7 +38,9 @@ def contents(store: WarmStore) -> list[str]:
 
 
 def text(number: int) -> str:
-    return f"record {number}: the deploy of service {number} failed, 支付回调 on port {8000 + number}"
+    return (
+        f"record {number}: the deploy of service {number} failed, 支付回调 on port {8000 + number}"
+    )
 
 
 def filled(folder: Path, count: int = 6, **settings: Any) -> list[str]:

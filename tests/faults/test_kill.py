@@ -40,7 +40,13 @@ def killed(folder: Path, rounds: int, seed: int) -> int:
         logs = [folder / f"said-{number}-{writer}" for writer in range(WRITERS)]
         running = []
         for log in logs:
-            command = [sys.executable, str(CRASH / "writer.py"), str(folder / "store"), log.name, MANY]
+            command = [
+                sys.executable,
+                str(CRASH / "writer.py"),
+                str(folder / "store"),
+                log.name,
+                MANY,
+            ]
             with log.open("wb") as out:
                 running.append(subprocess.Popen(command, stdout=out))
         waited = time.monotonic()
@@ -68,7 +74,7 @@ def test_no_acknowledged_record_is_lost(tmp_path: Path) -> None:
 
 @posix
 @pytest.mark.slow
-@pytest.mark.wheel  # minutes: `make crash` runs it
+@pytest.mark.crash
 @pytest.mark.timeout(1200)
 def test_nor_in_hundreds_of_rounds(tmp_path: Path) -> None:
     assert killed(tmp_path, rounds=200, seed=2) > 2000

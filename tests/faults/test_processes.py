@@ -78,7 +78,7 @@ def test_the_same_from_two_processes_is_stored_once(tmp_path: Path) -> None:
     outcomes = [json.loads(said_by(process)[-1]) for process in running]
     for pair in zip(*outcomes, strict=True):
         assert sorted(outcome for outcome, _ in pair) == ["added", "duplicate"]
-        assert len({id for _, id in pair}) == 1
+        assert len({segment for _, segment in pair}) == 1
     assert len(list(opened(tmp_path).segments())) == count
 
 

@@ -51,7 +51,9 @@ def test_an_empty_read_only_mount_says_so(tmp_path: Path, mount: Callable[..., N
 
 
 @posix
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="modes do not bind root")
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() == 0, reason="modes do not bind root"
+)
 def test_a_directory_without_the_right_to_write_can_be_searched(tmp_path: Path) -> None:
     folder = tmp_path / "store"
     filled(folder)
@@ -117,10 +119,11 @@ def test_nothing_is_read_or_written_through_a_link(tmp_path: Path, name: str) ->
     bytes_before = tree(elsewhere)
     store = opened(folder)
     store.search("remark")
-    try:
+    if name in {"segments.jsonl", "LOCK"}:
+        with pytest.raises(REFUSED):
+            say(store, "another remark")
+    else:
         say(store, "another remark")
-    except REFUSED as fault:
-        assert name in {"segments.jsonl", "LOCK"}, fault
     store.snapshot()
     store.close()
     assert tree(elsewhere) == bytes_before

@@ -46,9 +46,14 @@ def holder(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
 @posix
 def test_search_answers_at_once_while_an_add_waits(tmp_path: Path, holder: object) -> None:
     del holder
-    store = opened(tmp_path, lock_timeout=3)
+    store = opened(tmp_path, lock_timeout=2)
     assert len(store) == 6
-    waiting = threading.Thread(target=lambda: pytest.raises(StoreLockedError, say, store, "late"))
+
+    def wait() -> None:
+        with pytest.raises(StoreLockedError):
+            say(store, "said too late")
+
+    waiting = threading.Thread(target=wait)
     waiting.start()
     time.sleep(0.2)
     began = time.monotonic()

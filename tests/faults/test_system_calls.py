@@ -36,13 +36,14 @@ STUBBORN = """
 """
 
 
-def disturbed(folder: Path, calls: str, what: str) -> tuple[list[str], list[str], list[str], list[str]]:
+def disturbed(
+    folder: Path, calls: str, what: str, names: tuple[str, ...] = (".", "segments.jsonl", "LOCK")
+) -> tuple[list[str], list[str], list[str], list[str]]:
     """Run it with a fault from strace: acknowledged, refused three times, errors, faults in the health report."""
     strace = shutil.which("strace")
     if strace is None:
         pytest.skip("needs strace")
     trace = folder.with_name("trace")
-    names = (".", "segments.jsonl", "LOCK")
     paths = [word for name in names for word in ("-P", str((folder / name).absolute()))]
     inject = ("-e", f"trace={calls}", "-e", f"inject={calls}:{what}")
     before = (strace, "-f", "-qq", "-o", str(trace), *paths, *inject)
@@ -151,6 +152,18 @@ def test_a_sync_that_fails_is_made_up_for(
     assert len(acked) == 10
     assert any("did not reach the disk" in fault for fault in health)
     assert contents(opened(tmp_path)) == before + acked
+
+
+@linux
+@pytest.mark.parametrize("first", [1, 2, 5])
+def test_without_a_second_thread(tmp_path: Path, first: int) -> None:
+    """What is done beside other things can be done after them."""
+    folder = tmp_path / "store"
+    before = filled(folder, 80)  # so many that threads share the work
+    acked, _, faults, _ = disturbed(folder, "clone3,clone", f"error=EAGAIN:when={first}+", ())
+    assert faults == []
+    assert contents(opened(folder)) == before + acked
+    assert len(acked) == 10
 
 
 NO_HANDLES = """

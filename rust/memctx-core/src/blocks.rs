@@ -128,7 +128,10 @@ impl BlockReader {
         if !block.bytes.is_multiple_of(size_of::<T>() as u64) {
             return Err("a part has the wrong size");
         }
-        let mut values = bytemuck::zeroed_vec::<T>(block.bytes as usize / size_of::<T>());
+        let count = block.bytes as usize / size_of::<T>();
+        // With room to grow, so that the first addition need not copy all of it.
+        let mut values = bytemuck::zeroed_vec::<T>(count + count / 8);
+        values.truncate(count);
         let mut checksum = crc32fast::Hasher::new();
         let mut offset = block.offset;
         for chunk in bytemuck::cast_slice_mut::<T, u8>(&mut values).chunks_mut(CHUNK) {

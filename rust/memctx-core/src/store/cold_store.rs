@@ -109,7 +109,7 @@ impl Iterator for Scan {
         loop {
             let line = self.lines.as_mut()?.next().filter(|line| line.offset < self.end)?;
             let read = match line.bytes {
-                Ok(b"") => continue,
+                Ok(bytes) if bytes.trim_ascii().is_empty() => continue,
                 Ok(bytes) => Segment::from_line(bytes),
                 Err(fault) => Err(fault.to_owned()),
             };

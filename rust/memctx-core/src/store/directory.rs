@@ -55,6 +55,7 @@ impl Directory {
         let path = self.path.join(INDEX);
         match create_one(&path) {
             Err(fault) if fault.kind() != io::ErrorKind::AlreadyExists => Err(Error::io(&path)(fault)),
+            _ if path.is_symlink() => Err(Error::Refused { path, why: "it is a symbolic link" }),
             _ => Ok(path),
         }
     }

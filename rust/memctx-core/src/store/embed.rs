@@ -1,6 +1,6 @@
 //! Vectors for what is stored and for what is asked.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 
 use super::passage::passages;
@@ -26,9 +26,14 @@ pub(super) fn embed(drafts: &mut [Draft], saved: &Saved) {
         return embed_each(drafts, saved);
     }
     let (left, right) = drafts.split_at_mut(drafts.len() / 2);
+    let right = Mutex::new(right);
+    let embed_right = || embed_each(&mut right.lock().unwrap_or_else(PoisonError::into_inner), saved);
     thread::scope(|scope| {
-        scope.spawn(|| embed_each(right, saved));
+        let other = thread::Builder::new().spawn_scoped(scope, embed_right);
         embed_each(left, saved);
+        if other.is_err() {
+            embed_right();
+        }
     });
 }
 

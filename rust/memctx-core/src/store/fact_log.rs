@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::Durability;
 use super::directory::Directory;
@@ -66,9 +66,10 @@ impl FactLog {
             lines.extend_from_slice(&fact.to_line());
             lines.push(b'\n');
         }
+        let since = Instant::now();
         let mut state = self.state();
         let State { lock, log, health, .. } = &mut *state;
-        let held = lock.acquire()?;
+        let held = lock.acquire(since)?;
         let log = match log.as_ref().filter(|log| log.current_len().is_some()) {
             Some(log) => Arc::clone(log),
             None => Arc::clone(log.insert(Arc::new(Log::create(&self.directory, KNOWLEDGE, self.durability)?))),
@@ -119,11 +120,9 @@ impl FactLog {
         }
         let mut lines = Lines::new(log.file(), state.cursor.offset, state.cursor.line);
         while let Some(line) = lines.next() {
-            match line
-                .bytes
-                .map_err(str::to_owned)
-                .and_then(|bytes| if bytes.is_empty() { Ok(None) } else { Fact::from_line(bytes).map(Some) })
-            {
+            match line.bytes.map_err(str::to_owned).and_then(|bytes| {
+                if bytes.trim_ascii().is_empty() { Ok(None) } else { Fact::from_line(bytes).map(Some) }
+            }) {
                 Ok(fact) => state.lines.extend(fact),
                 Err(fault) => state.health.skip(line.number, line.offset, fault),
             }

@@ -143,6 +143,7 @@ impl Intake {
     fn more(&self, metadata: &str) -> Result<String> {
         let refuse =
             || Error::argument("metadata", "a JSON object without topics, entities and redactions", "something else");
+        serde_json::from_str::<&RawValue>(metadata).map_err(|_| refuse())?;
         let masked = self.redactor.mask(metadata);
         // Masking inside JSON may break it: a quote can be part of a secret. Then only what is safe is kept.
         let text = if serde_json::from_str::<&RawValue>(&masked.text).is_ok() { &*masked.text } else { "{}" };

@@ -1,18 +1,23 @@
 //! Who may write: one process at a time.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::directory::Directory;
+use super::seal::{self, Seal};
 use crate::file::{Identity, open_private};
 use crate::{Error, Result};
 
 /// The file that is locked. It is never replaced, and the kernel lets go of the lock when its holder dies.
 const NAME: &str = "LOCK";
-/// What the file says: the format, and the oldest version that may read and write the directory.
-const FORMAT: &[u8] = b"{\"format\":1,\"min_reader\":1,\"min_writer\":1}\n";
+/// What the file says: the format, and the oldest version that may read and write the directory. It is sealed, so that a
+/// flipped bit cannot make a version of it that locks us out.
+const FORMAT: &[u8] = b"{\"format\":1,\"min_reader\":1,\"min_writer\":1";
+
+/// More than any version has to say.
+const LONGEST: u64 = 4096;
 
 /// The right to write to a directory.
 #[derive(Debug)]
@@ -38,8 +43,8 @@ impl Lock {
         Self { directory, timeout, file: None }
     }
 
-    /// Wait for the lock, but not longer than the time set.
-    pub(super) fn acquire(&mut self) -> Result<Held<'_>> {
+    /// Wait for the lock, but not longer than the time set, which began at `start`.
+    pub(super) fn acquire(&mut self, start: Instant) -> Result<Held<'_>> {
         let path = self.directory.file(NAME);
         if !self.is_current() {
             self.file = None;
@@ -48,7 +53,6 @@ impl Lock {
             Some(file) => file,
             none => none.insert(open(&self.directory)?),
         };
-        let start = Instant::now();
         let mut pause = Duration::from_micros(50);
         loop {
             match file.try_lock() {
@@ -78,7 +82,10 @@ fn open(directory: &Directory) -> Result<File> {
         open_private(OpenOptions::new().read(true).append(true).create(true), &path).map_err(Error::io(&path))?;
     if file.metadata().is_ok_and(|found| found.len() == 0) {
         // Two processes may both write it; the first line counts. Without it the directory is of version 1 too.
-        let _ = file.write_all(FORMAT);
+        let mut line = FORMAT.to_vec();
+        seal::seal(&mut line);
+        line.push(b'\n');
+        let _ = file.write_all(&line);
     }
     Ok(file)
 }
@@ -98,8 +105,12 @@ impl Format {
 
     /// What the directory says of itself; damaged or missing words mean version 1.
     pub(super) fn of(directory: &Directory) -> Self {
-        let text = std::fs::read_to_string(directory.file(NAME)).unwrap_or_default();
-        let first = text.lines().next().unwrap_or_default();
-        serde_json::from_str(first).unwrap_or(Self { version: 1, min_reader: 1, min_writer: 1 })
+        let mut text = Vec::new();
+        if let Ok(Some(file)) = directory.read(NAME) {
+            let _ = file.take(LONGEST).read_to_end(&mut text);
+        }
+        let first = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        let said = (seal::check(first) != Seal::Broken).then(|| serde_json::from_slice(first).ok()).flatten();
+        said.unwrap_or(Self { version: 1, min_reader: 1, min_writer: 1 })
     }
 }

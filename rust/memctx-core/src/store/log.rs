@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Durability;
 use super::directory::Directory;
+use super::lines::LONGEST;
 use crate::file::{Identity, open_private, read_exact_at};
 use crate::{Error, Result};
 
@@ -87,8 +88,23 @@ impl Log {
         (Identity::of(&found) == self.identity).then_some(found.len())
     }
 
+    /// Close a last line that lacks its end: it may be a whole record, which then counts before anything is added.
+    /// Gives whether there was one. To be called under the directory's lock.
+    pub(super) fn close_last_line(&self) -> Result<bool> {
+        let len = self.len()?;
+        if len == 0 || self.ends_in_line_feed(len).map_err(Error::io(&self.path))? {
+            return Ok(false);
+        }
+        self.write(b"\n").map_err(|(_, fault)| Error::io(&self.path)(fault))?;
+        Ok(true)
+    }
+
     /// Write lines, each with its end, behind all others. To be called under the directory's lock.
     pub(super) fn append(&self, mut lines: Vec<u8>) -> Result<Place> {
+        if lines.len() > LONGEST && lines.split(|byte| *byte == b'\n').any(|line| line.len() > LONGEST) {
+            // No reader would look at it.
+            return Err(Error::argument("content", "at most 256 MiB long as JSON", "longer"));
+        }
         self.repair().map_err(Error::io(&self.path))?;
         let before = self.len()?;
         let healed = before > 0 && !self.ends_in_line_feed(before).map_err(Error::io(&self.path))?;

@@ -134,9 +134,13 @@ impl Warm {
         (warm.cursor, warm.evicted) = (Cursor { offset, line }, evicted);
         // The two halves are about the same size, and most of the time goes into fresh memory.
         (warm.texts, warm.rows) = thread::scope(|scope| {
-            let rows = scope.spawn(|| Rows::load(dim, &from));
+            let rows = thread::Builder::new().spawn_scoped(scope, || Rows::load(dim, &from));
             let texts = Texts::load(Mode::Memctx, &from);
-            Ok::<_, Fault>((texts?, rows.join().map_err(|_| "the vectors cannot be loaded")??))
+            let rows = match rows {
+                Ok(rows) => rows.join().map_err(|_| "the vectors cannot be loaded")?,
+                Err(_) => Rows::load(dim, &from),
+            };
+            Ok::<_, Fault>((texts?, rows?))
         })?;
         warm.load_entries(&from)?;
         let skipped: Vec<(u64, u64, String)> =

@@ -1,7 +1,7 @@
 //! What makes the next start fast and keeps memory small, done between other things.
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::entry::Passage;
 use super::vectors;
@@ -18,7 +18,7 @@ impl Inner {
     /// Whether there is enough to do.
     pub(super) fn is_tidying_due(&self, tail: &Tail) -> bool {
         let index = self.index();
-        tail.unsaved >= MANY || tail.unsnapped >= MANY.max(index.len() / 8) || index.is_sparse()
+        tail.unsaved >= MANY || tail.unsnapped >= MANY.max(index.len() / 4) || index.is_sparse()
     }
 
     /// Write vectors and snapshot, and close the gaps in memory. False if nothing could be written.
@@ -41,7 +41,7 @@ impl Inner {
             *self.index_mut() = compacted;
         }
         if tail.unsaved > 0 {
-            let _held = lock.acquire()?;
+            let _held = lock.acquire(Instant::now())?;
             self.save_vectors()?;
             tail.unsaved = 0;
         }

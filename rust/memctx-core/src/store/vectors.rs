@@ -44,6 +44,9 @@ impl Saved {
 /// Load the vectors if they are those of the model and whole; else say why not.
 pub(super) fn load(directory: &Directory, stamp: &Stamp) -> (Saved, String) {
     let path = directory.file(FILE);
+    if path.is_symlink() {
+        return (Saved::default(), "a symbolic link; left as it is and not used".to_owned());
+    }
     if !path.exists() {
         return (Saved::default(), "there were none".to_owned());
     }
@@ -72,10 +75,14 @@ pub(super) fn save(directory: &Directory, stamp: &Stamp, ids: &[&str], values: &
     let path = directory.file(FILE);
     let found = read_stamp(directory);
     let is_ours = found.as_ref() == Some(stamp);
-    if path.exists() && !is_ours && vmem::verify(&path).map_or(true, |report| report.complete > 0) {
+    let report = vmem::verify(&path);
+    let is_foreign = path.exists() && !is_ours && report.as_ref().map_or(true, |report| report.complete > 0);
+    if is_foreign || path.is_symlink() {
         return Ok(false);
     }
-    if is_ours && path.exists() && vmem::append(&path, ids, values, stamp.dim).is_ok() {
+    // Behind damage nobody would read them.
+    let is_whole = report.is_ok_and(|it| it.checksum == Checksum::Valid && it.dim == stamp.dim);
+    if is_ours && is_whole && vmem::append(&path, ids, values, stamp.dim).is_ok() {
         return Ok(true);
     }
     // The stamp comes first: without it nobody believes the vectors.
@@ -85,7 +92,7 @@ pub(super) fn save(directory: &Directory, stamp: &Stamp, ids: &[&str], values: &
 }
 
 fn read_stamp(directory: &Directory) -> Option<Stamp> {
-    serde_json::from_slice(&std::fs::read(directory.file(STAMP)).ok()?).ok()
+    serde_json::from_reader(directory.read(STAMP).ok()??).ok()
 }
 
 fn write_stamp(directory: &Directory, stamp: &Stamp) -> Result<()> {

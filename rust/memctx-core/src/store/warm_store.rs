@@ -2,7 +2,9 @@
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{
+    Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError,
+};
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -171,7 +173,8 @@ impl WarmStore {
         let Some(number) = index.find(id) else { return Ok(Vec::new()) };
         let mut numbers: Vec<u32> = index.neighbours(number, reach).map(|found| found.0).collect();
         numbers.sort_unstable();
-        numbers.into_iter().map(|number| index.read(number)).collect()
+        let read = |number| index.read(number).inspect_err(|fault| self.inner.note_damage(fault)).ok();
+        Ok(numbers.into_iter().filter_map(read).collect())
     }
 
     /// Everything stored that the store may see, from disk and in order.
@@ -361,7 +364,7 @@ impl Inner {
         while drafts.len() < BATCH {
             let Some(line) = lines.next() else { return (drafts, true) };
             let read = match line.bytes {
-                Ok(b"") => continue,
+                Ok(bytes) if bytes.trim_ascii().is_empty() => continue,
                 Ok(bytes) => Segment::from_line(bytes),
                 Err(fault) => Err(fault.to_owned()),
             };
@@ -384,20 +387,26 @@ impl Inner {
             return Ok(Vec::new());
         }
         let vector = embed::query(request.query);
-        index.search(request, vector.as_ref().map(|vector| &vector[..]), now(), |fault| {
-            let mut health = self.health();
-            health.damaged += 1;
-            health.note(fault.to_string());
-        })
+        index.search(request, vector.as_ref().map(|vector| &vector[..]), now(), |fault| self.note_damage(&fault))
+    }
+
+    /// Count a segment that could not be read, which is left out and stops nothing.
+    fn note_damage(&self, fault: &Error) {
+        let mut health = self.health();
+        health.damaged += 1;
+        health.note(fault.to_string());
     }
 
     /// The index, with what others have written unless someone is at it already.
     fn current(&self) -> Result<RwLockReadGuard<'_, Warm>> {
         self.check_open()?;
         self.wait();
-        if let Ok(mut gate) = self.gate.try_lock()
-            && let Err(fault) = self.catch_up(&mut gate.tail, &Saved::default())
-        {
+        let free = match self.gate.try_lock() {
+            Ok(gate) => Some(gate),
+            Err(TryLockError::Poisoned(gate)) => Some(gate.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        };
+        if let Some(Err(fault)) = free.map(|mut gate| self.catch_up(&mut gate.tail, &Saved::default())) {
             self.health().note(fault.to_string());
         }
         Ok(self.index())

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, MutexGuard};
 use std::thread;
+use std::time::Instant;
 
 use super::SEGMENTS;
 use super::embed;
@@ -38,8 +39,10 @@ impl Inner {
             let why = "it is read-only, so nothing can be stored";
             return Err(Error::Refused { path: self.directory.path().to_owned(), why });
         }
+        // Waiting for other threads counts too.
+        let since = Instant::now();
         let mut gate = self.gate();
-        let Batch { log, added, drafts, start, end, synced } = self.write(&mut gate, segments)?;
+        let Batch { log, added, drafts, start, end, synced } = self.write(&mut gate, segments, since)?;
         let index = |gate: MutexGuard<'_, Gate>| {
             let mut gate = gate;
             self.take_in(&mut gate.tail, drafts, start, end)?;
@@ -50,10 +53,11 @@ impl Inner {
         }
         let is_due = thread::scope(|scope| {
             // The disk is slower than indexing, so both go on side by side.
-            let syncing = scope.spawn(|| log.sync(synced));
+            let syncing = thread::Builder::new().spawn_scoped(scope, || log.sync(synced));
             let is_due = index(gate);
-            syncing.join().unwrap_or_else(|_| log.sync(synced))?;
-            is_due
+            // Where there is no other thread, or no longer, this one does it.
+            let synced = syncing.ok().and_then(|syncing| syncing.join().ok()).unwrap_or_else(|| log.sync(synced));
+            synced.and(is_due)
         });
         if log.is_poisoned() {
             self.health().note("a write did not reach the disk; it is written again with the next one");
@@ -62,11 +66,15 @@ impl Inner {
     }
 
     /// Write what is new, under the directory's lock.
-    fn write(&self, gate: &mut Gate, segments: Vec<Option<Segment>>) -> Result<Batch> {
+    fn write(&self, gate: &mut Gate, segments: Vec<Option<Segment>>, since: Instant) -> Result<Batch> {
         let Gate { lock, tail } = gate;
-        let held = lock.acquire()?;
+        let held = lock.acquire(since)?;
         self.catch_up(tail, &Saved::default())?;
         let log = self.log(tail)?;
+        if log.close_last_line()? {
+            self.health().healed += 1;
+            self.catch_up(tail, &Saved::default())?;
+        }
         let mut batch = self.sort_out(segments, Arc::clone(&log));
         if !batch.drafts.is_empty() {
             let mut lines = Vec::new();
