@@ -7,6 +7,7 @@ import json
 import math
 import os
 import shutil
+from functools import partial
 from statistics import mean, median
 from time import perf_counter, process_time, thread_time
 from typing import TYPE_CHECKING, Any
@@ -110,7 +111,8 @@ def test_search(
         {number_of.get(hit.segment.content, -1) for hit in store.search(query, limit=10)}
         for query in corpus.short
     ]
-    sides = {"ours": [lambda query=query: store.search(query, limit=10) for query in corpus.short]}
+    sides: dict[str, list[Callable[[], object]]] = {}
+    sides["ours"] = [partial(store.search, query, limit=10) for query in corpus.short]
     for name, prepared in rivals.items():
         theirs = [index.search(query, vector, 20).tolist() for query, vector, index in prepared]
         shared, near = (
@@ -121,10 +123,7 @@ def test_search(
         race.ledger.notes.append(f"hybrid search: {words}")
         assert shared > 0.8, words
         assert near > 0.97, words
-        sides[name] = [
-            lambda query=query, vector=vector, index=index: index.search(query, vector)
-            for query, vector, index in prepared
-        ]
+        sides[name] = [partial(index.search, query, vector) for query, vector, index in prepared]
     middle: dict[str, list[float]] = {name: [] for name in sides}
     tail: dict[str, list[float]] = {name: [] for name in sides}
     for _ in range(ROUNDS + 1):
