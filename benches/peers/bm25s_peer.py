@@ -28,9 +28,7 @@ class Index:
         """The numbers of the best documents."""
         return self.scored(tokens, k)[0]
 
-    def scored(
-        self, tokens: list[str], k: int
-    ) -> tuple[NDArray[np.integer], NDArray[np.floating]]:
+    def scored(self, tokens: list[str], k: int) -> tuple[NDArray[np.integer], NDArray[np.floating]]:
         """The numbers of the best documents and their scores."""
         found = self._index.retrieve([tokens], k=k, show_progress=False, n_threads=1)
         return found.documents[0], found.scores[0]

@@ -39,7 +39,7 @@ def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
     ledger = config.stash[LEDGER]
-    if not ledger.rows:
+    if not ledger.rows and not ledger.notes:
         return
     terminalreporter.section("ours against peers: processor time, median (least-most)")
     for line in report.table(ledger):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import importlib
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 from time import process_time
 from typing import TYPE_CHECKING, TypeVar
@@ -95,23 +95,14 @@ class Race:
             for (name, peer), theirs in zip(peers.items(), others, strict=True)
         )
 
-    def enter(
-        self,
-        path: str,
-        ours: Figure,
-        peers: Mapping[str, tuple[Figure, float | None]],
-        unit: str = "s",
-    ) -> None:
-        """Compare figures that were measured elsewhere; each peer comes with its limit."""
-        self._enter(
-            Row(path, ours, name, theirs, self._limit(limit), unit)
-            for name, (theirs, limit) in peers.items()
-        )
+    def enter(self, *rows: Row) -> None:
+        """Take rows that were measured elsewhere."""
+        self._enter(replace(row, limit=self._limit(row.limit)) for row in rows)
 
     def against_time(self, path: str, seconds: Sequence[float], most: float) -> None:
         """Hold figures that were measured elsewhere to a time."""
         bound = Figure(most, most, most)
-        self.enter(path, Figure.of(seconds), {"the time allowed": (bound, 1.0)})
+        self.enter(Row(path, Figure.of(seconds), "the time allowed", bound, 1.0))
 
     def peer(self, module: str) -> ModuleType | None:
         """The module of `peers`, or None, with a note, when its library is not installed."""

@@ -69,9 +69,7 @@ def spread(figure: Figure, unit: str = "s") -> str:
     """The median with its unit, and the least and the most in the same unit."""
     units = UNITS[unit]
     unit, factor = next(((u, f) for u, f in units if figure.median * f >= 1), units[-1])
-    low, mid, high = (
-        f"{value * factor:.4g}" for value in (figure.low, figure.median, figure.high)
-    )
+    low, mid, high = (f"{value * factor:.4g}" for value in (figure.low, figure.median, figure.high))
     return f"{mid} {unit} ({low}-{high})" if low != high else f"{mid} {unit}"
 
 

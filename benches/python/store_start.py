@@ -31,7 +31,11 @@ def read(files: list[str]) -> dict[str, float]:
     for name in files:
         with open(name, "rb") as file:  # noqa: PTH123 (the bare call is what is measured)
             held.append(file.read())
-    return {"cpu": process_time() - start, "wall": perf_counter() - wall, "bytes": sum(map(len, held))}
+    return {
+        "cpu": process_time() - start,
+        "wall": perf_counter() - wall,
+        "bytes": sum(map(len, held)),
+    }
 
 
 def work(task: dict[str, Any]) -> dict[str, float]:

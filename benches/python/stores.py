@@ -7,7 +7,7 @@ import subprocess
 import sys
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import memctx
 
@@ -25,7 +25,7 @@ def record(text: str) -> tuple[str, str, None, None]:
     return ("user", text, None, None)
 
 
-def open_store(path: Path, durability: str = "os") -> memctx.WarmStore:
+def open_store(path: Path, durability: Literal["fsync", "os"] = "os") -> memctx.WarmStore:
     """The store of a directory, large enough for everything."""
     return memctx.WarmStore(path, durability=durability, **SETTINGS)
 
