@@ -18,7 +18,8 @@ impl Inner {
     /// Whether there is enough to do.
     pub(super) fn is_tidying_due(&self, tail: &Tail) -> bool {
         let index = self.index();
-        tail.unsaved >= MANY || tail.unsnapped >= MANY.max(index.len() / 4) || index.is_sparse()
+        let many = MANY.max(index.len() / 4);
+        tail.unsaved >= many || tail.unsnapped >= many || index.is_sparse()
     }
 
     /// Write vectors and snapshot, and close the gaps in memory. False if nothing could be written.
