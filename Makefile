@@ -80,12 +80,13 @@ fuzz: cargo ## Fuzz what reads foreign bytes, FUZZ_SECONDS=20 for each target
 		tail -n 1 $(FUZZ_DIR)/$$target.log; \
 	done
 
-# A driver that kills, cuts power and injects faults; it is kept apart from the project. Each mode with what it takes.
+# A driver that kills, cuts power and injects faults; it is kept apart from the project. Each mode with what it takes;
+# flip wipes up to 4 KiB, a dozen records, so 95 in 100 can only stay where there are some hundreds.
 CRASH_DRIVER := ../shared/tools/crash.py
 CRASH_FULL := kill,--rounds=200,--procs=3,--n=100000 power,--n=90,--points=60 block,--rounds=50,--n=2000,--window=0.5 \
-	inject,--n=20,--points=8 full,--n=600 fsize,--n=600 flip,--rounds=500,--n=200,--min-kept=0.95
+	inject,--n=20,--points=8 full,--n=600 fsize,--n=1200 flip,--rounds=500,--n=400,--min-kept=0.95
 CRASH_QUICK := kill,--rounds=30,--procs=3,--n=100000 power,--n=60,--points=40 block,--rounds=10,--n=2000 \
-	inject,--n=20,--points=4 full,--n=600 fsize,--n=600 flip,--rounds=100,--n=200,--min-kept=0.95
+	inject,--n=20,--points=4 full,--n=600 fsize,--n=1200 flip,--rounds=100,--n=400,--min-kept=0.95
 CRASH_MODES = $(if $(filter quick,$(CRASH)),$(CRASH_QUICK),$(CRASH_FULL))
 
 crash: extension ## Kill, cut power, fill disks and flip bits under a store; CRASH=quick for a tenth of it
