@@ -69,6 +69,26 @@ impl<'a> Query<'a> {
         })
     }
 
+    /// All of those admitted whose score is at least what `floor` makes of the best `k`, in the order of their numbers;
+    /// nothing if it gives none.
+    pub(super) fn above(
+        &self,
+        k: usize,
+        admit: impl Fn(u32) -> bool,
+        floor: impl FnOnce(&[Scored]) -> Option<f64>,
+    ) -> Vec<Scored> {
+        SCORES.with_borrow_mut(|scores| {
+            scores.clear();
+            scores.resize(self.index.lengths.len(), 0.0);
+            for term in &self.terms {
+                self.accumulate(term, scores);
+            }
+            let best = leaders(k, scores, &admit).into_sorted();
+            let floor = floor(&best);
+            floor.and_then(|floor| runners(scores, floor, usize::MAX, &admit)).unwrap_or_default()
+        })
+    }
+
     fn race(&self, k: usize, scores: &mut [f64], admit: impl Fn(u32) -> bool) -> Vec<Scored> {
         let mut unread = Unread::of(&self.terms);
         let mut floor = 0.0;

@@ -114,6 +114,19 @@ impl Texts {
         Query::new(self, query).best(k, admit)
     }
 
+    /// All texts whose score is at least what `floor` makes of the best `k`, of those whose numbers pass the test, in the
+    /// order of their numbers; none if it gives no floor.
+    #[must_use]
+    pub fn search_above(
+        &self,
+        query: &str,
+        k: usize,
+        admit: impl Fn(u32) -> bool,
+        floor: impl FnOnce(&[Scored]) -> Option<f64>,
+    ) -> Vec<Scored> {
+        Query::new(self, query).above(k, admit, floor)
+    }
+
     /// The score of a text for a query, term by term.
     #[must_use]
     pub fn explain(&self, query: &str, number: u32) -> Explanation {

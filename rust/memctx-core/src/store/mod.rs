@@ -1,5 +1,6 @@
 //! Segments on disk and in memory: nothing that was acknowledged is lost.
 
+mod candidates;
 mod cold_store;
 mod directory;
 mod embed;

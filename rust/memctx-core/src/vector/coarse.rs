@@ -138,6 +138,13 @@ impl Copies {
         f64::from(product[0] as f32 * (self.scales[a] * self.scales[b]))
     }
 
+    /// Bounds of the cosine between the query and one row.
+    pub(super) fn bound_one(&self, query: &Copy, row: usize) -> Bounds {
+        let mut product = [0];
+        self.kernel.products(&query.lines, &self.lines[row * self.width..(row + 1) * self.width], &mut product);
+        Bounds::new(product[0], query, self.scales[row], self.errors[row])
+    }
+
     /// Bounds of the cosine between the query and each of the rows `from..from + out.len()`.
     pub(super) fn bound(&self, query: &Copy, from: usize, out: &mut [Bounds]) {
         let mut products = [0; Self::BATCH];
@@ -146,10 +153,16 @@ impl Copies {
         self.kernel.products(&query.lines, &self.lines[rows.start * self.width..rows.end * self.width], products);
         let measures = self.scales[rows.clone()].iter().zip(&self.errors[rows]);
         for ((bounds, &mut product), (&scale, &error)) in out.iter_mut().zip(products).zip(measures) {
-            let about = product as f32 * (scale * query.scale);
-            // |x·y − x'·y'| ≤ |x − x'|·|y| + |x'|·|y − y'|, and |y| ≤ 1, |x'| ≤ 1 + |x − x'|.
-            let slack = error + (1.0 + error) * query.error + ROUNDING;
-            *bounds = Bounds { low: about - slack, high: about + slack };
+            *bounds = Bounds::new(product, query, scale, error);
         }
+    }
+}
+
+impl Bounds {
+    fn new(product: i32, query: &Copy, scale: f32, error: f32) -> Self {
+        let about = product as f32 * (scale * query.scale);
+        // |x·y − x'·y'| ≤ |x − x'|·|y| + |x'|·|y − y'|, and |y| ≤ 1, |x'| ≤ 1 + |x − x'|.
+        let slack = error + (1.0 + error) * query.error + ROUNDING;
+        Self { low: about - slack, high: about + slack }
     }
 }

@@ -143,7 +143,9 @@ mod x86 {
     #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
     fn avx512_vnni(query: &[Line], rows: &[Line], out: &mut [i32]) {
         let flip = _mm512_set1_epi8(i8::MIN);
-        let excess = 128 * query.iter().flat_map(|line| line.0).map(i32::from).sum::<i32>();
+        // The flipped bit by itself is 128.
+        let excess = query.iter().fold(_mm512_setzero_si512(), |sum, line| _mm512_dpbusd_epi32(sum, flip, load(line)));
+        let excess = _mm512_reduce_add_epi32(excess);
         for (row, product) in rows.chunks_exact(query.len()).zip(out) {
             let mut even = _mm512_setzero_si512();
             let mut odd = _mm512_setzero_si512();

@@ -104,6 +104,13 @@ impl Rows {
         Ok(move |number| quotient(dot(vector, self.row(number)), norm * self.norms[number as usize]))
     }
 
+    /// What the cosine between a query vector and the vector of any number is at most: quickly, from the copy.
+    pub fn bounds<'a>(&'a self, vector: &'a [f32]) -> Result<impl Fn(u32) -> f64 + 'a> {
+        self.check(vector)?;
+        let copy = Copy::new(vector, norm(vector));
+        Ok(move |number| f64::from(self.copies.bound_one(&copy, number as usize).high))
+    }
+
     /// The cosine to one vector, with the numbers behind it.
     pub fn explain(&self, vector: &[f32], number: u32) -> Result<Explanation> {
         self.check(vector)?;

@@ -1,0 +1,165 @@
+//! Which segments are in the race for the places of a search.
+
+use std::ops::Range;
+
+use rustc_hash::FxHashSet;
+
+use super::search::{Ranking, Request};
+use super::warm::Warm;
+use crate::fusion::{Blend, calibrate, merge, normalize};
+use crate::{Result, Scored};
+
+/// Segments in the race for each place, so that there is a choice of different ones.
+const POOL: usize = 4;
+/// The original lets each side name so many for a place.
+const SEED_POOL: usize = 2;
+
+/// A segment in the race.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Candidate {
+    pub(super) segment: u32,
+    pub(super) passage: u32,
+    pub(super) blend: Blend,
+    /// What the age took of the score.
+    pub(super) age: f64,
+    pub(super) score: f64,
+    pub(super) matched: f64,
+    pub(super) distance: usize,
+}
+
+/// Which segments a request admits, in the tier's own numbers.
+struct Scope {
+    /// Whether it admits every passage there is, so that nothing has to be looked up.
+    is_everything: bool,
+    /// None admits all, an empty list nothing.
+    sessions: Option<Vec<u32>>,
+    roles: Option<Vec<u32>>,
+    topics: Option<Vec<u32>>,
+    times: Range<f64>,
+}
+
+impl Scope {
+    fn new(warm: &Warm, request: &Request<'_>) -> Self {
+        let roles = request.roles.as_ref();
+        let topics = request.topics.as_ref();
+        let is_limited = request.session.is_some() || request.since.is_some() || request.until.is_some();
+        let is_everything = !is_limited && roles.is_none() && topics.is_none() && warm.len() == warm.entries.len();
+        Self {
+            is_everything,
+            sessions: request.session.map(|session| warm.sessions.find(session).into_iter().collect()),
+            roles: roles.map(|roles| roles.iter().filter_map(|role| warm.roles.find(role)).collect()),
+            topics: topics
+                .map(|topics| topics.iter().filter_map(|topic| warm.topics.find(&topic.to_lowercase())).collect()),
+            times: request.since.unwrap_or(f64::NEG_INFINITY)..request.until.unwrap_or(f64::INFINITY),
+        }
+    }
+
+    fn admits(&self, warm: &Warm, passage: u32) -> bool {
+        if self.is_everything {
+            return true;
+        }
+        let entry = &warm.entries[warm.passages[passage as usize].segment as usize];
+        entry.is_live
+            && self.sessions.as_ref().is_none_or(|sessions| sessions.contains(&entry.session))
+            && self.roles.as_ref().is_none_or(|roles| roles.contains(&entry.role))
+            && self.topics.as_ref().is_none_or(|topics| topics.iter().any(|topic| entry.topics.contains(topic)))
+            && self.times.start <= entry.timestamp
+            && entry.timestamp <= self.times.end
+    }
+}
+
+impl Warm {
+    /// The segments in the race, best first.
+    pub(super) fn candidates(&self, request: &Request<'_>, vector: Option<&[f32]>, now: f64) -> Result<Vec<Candidate>> {
+        let within = Scope::new(self, request);
+        let admit = |passage| within.admits(self, passage);
+        let candidates = match (vector, request.ranking) {
+            (Some(vector), Ranking::Best) => self.decided(request, vector, now, admit)?,
+            _ => None,
+        };
+        match candidates {
+            Some(candidates) => Ok(candidates),
+            None => self.united(request, vector, now, admit),
+        }
+    }
+
+    /// The candidates by both sides' score, without reading all vectors; none if a segment that the text side does not
+    /// know could be among the best.
+    ///
+    /// A first guess at the best gives the score that has to be beaten. As a cosine is at most 1, beating it takes a share
+    /// of the text side, and all that have it are looked at.
+    fn decided(
+        &self,
+        request: &Request<'_>,
+        vector: &[f32],
+        now: f64,
+        admit: impl Fn(u32) -> bool,
+    ) -> Result<Option<Vec<Candidate>>> {
+        let weights = request.ranking.weights();
+        let wanted = request.limit.saturating_mul(POOL);
+        let cosine = self.rows.cosines(vector)?;
+        let (mut best, mut least) = (1.0, None);
+        let blend = |hit: &Scored, best: f64, cosine: f64| Blend { vector: cosine.max(0.0), bm25: hit.score / best };
+        let hits = self.texts.search_above(request.query, wanted, admit, |first| {
+            best = normalize(first.iter().map(|hit| hit.score))?;
+            let worth =
+                |hit: &Scored| self.candidate(request, hit.number, blend(hit, best, cosine(hit.number)), now).score;
+            least = first.iter().map(worth).min_by(f64::total_cmp).filter(|_| first.len() == wanted);
+            let share = (least? - weights.vector) / weights.bm25;
+            least = least.filter(|_| share > 0.0);
+            least.map(|_| share * best)
+        });
+        let Some(least) = least else { return Ok(None) };
+        let most = self.rows.bounds(vector)?;
+        let hopeful = hits.iter().filter(|hit| blend(hit, best, most(hit.number)).score(weights) >= least);
+        let exact = hopeful.map(|hit| self.candidate(request, hit.number, blend(hit, best, cosine(hit.number)), now));
+        Ok(Some(ranked(exact.collect(), request.limit)))
+    }
+
+    /// The best of each side together.
+    fn united(
+        &self,
+        request: &Request<'_>,
+        vector: Option<&[f32]>,
+        now: f64,
+        admit: impl Fn(u32) -> bool,
+    ) -> Result<Vec<Candidate>> {
+        let wanted = request.limit.saturating_mul(if request.ranking == Ranking::Seed { SEED_POOL } else { POOL });
+        let texts = self.texts.search(request.query, wanted, &admit);
+        let best = normalize(texts.iter().map(|hit| hit.score)).unwrap_or(1.0);
+        let texts: Vec<(u32, f64)> = texts.iter().map(|hit| (hit.number, hit.score / best)).collect();
+        let nearest = match vector {
+            Some(vector) => self.rows.search(vector, wanted, &admit)?.pop().unwrap_or_default(),
+            None => Vec::new(),
+        };
+        let nearest: Vec<(u32, f64)> =
+            nearest.iter().filter(|hit| hit.score > 0.0).map(|hit| (hit.number, hit.score)).collect();
+        let mut blends = merge(&nearest, &texts);
+        if let (Ranking::Best, Some(vector)) = (request.ranking, vector) {
+            let cosine = self.rows.cosines(vector)?;
+            for (passage, blend) in blends.iter_mut().filter(|(_, blend)| blend.vector == 0.0) {
+                blend.vector = cosine(*passage).max(0.0);
+            }
+        }
+        let candidate = |(passage, blend)| self.candidate(request, passage, blend, now);
+        Ok(ranked(blends.into_iter().map(candidate).collect(), request.limit))
+    }
+
+    fn candidate(&self, request: &Request<'_>, passage: u32, blend: Blend, now: f64) -> Candidate {
+        const DAY: f64 = 86_400_000.0;
+        let weights = request.ranking.weights();
+        let segment = self.passages[passage as usize].segment;
+        let age = request.ranking.age_factor((now - self.entries[segment as usize].timestamp) / DAY);
+        let score = blend.score(weights) * age;
+        Candidate { segment, passage, blend, age, score, matched: calibrate(score, blend.weight(weights)), distance: 0 }
+    }
+}
+
+/// Best first, each segment once, by its best passage.
+fn ranked(mut candidates: Vec<Candidate>, limit: usize) -> Vec<Candidate> {
+    candidates.sort_by(|a, b| b.score.total_cmp(&a.score));
+    let mut seen: FxHashSet<u32> = FxHashSet::default();
+    candidates.retain(|candidate| seen.insert(candidate.segment));
+    candidates.truncate(limit.saturating_mul(POOL));
+    candidates
+}
