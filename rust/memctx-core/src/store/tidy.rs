@@ -33,6 +33,7 @@ impl Inner {
 
     fn try_tidy(&self, gate: &mut Gate, force: bool) -> Result<bool> {
         let Gate { lock, tail } = gate;
+        self.settle(tail)?;
         let Some(log) = tail.log.clone().filter(|log| log.current_len().is_some()) else { return Ok(false) };
         if self.health().is_read_only {
             return Ok(false);

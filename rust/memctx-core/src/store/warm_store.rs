@@ -23,6 +23,7 @@ use super::settings::Settings;
 use super::snapshot::Terms;
 use super::vectors::{self, Saved, Stamp};
 use super::warm::{Cursor, Draft, Warm};
+use super::write::Written;
 use crate::{Error, Result};
 
 /// Lines that are taken in at a time.
@@ -76,7 +77,10 @@ pub(super) struct Inner {
     health: Mutex<Health>,
     is_ready: Mutex<bool>,
     became_ready: Condvar,
-    is_tidying: AtomicBool,
+    /// Whether something is written and not indexed yet.
+    pub(super) has_pending: AtomicBool,
+    /// Whether a thread is indexing.
+    pub(super) is_settling: AtomicBool,
     is_closed: AtomicBool,
 }
 
@@ -91,6 +95,8 @@ pub(super) struct Gate {
 #[derive(Debug, Default)]
 pub(super) struct Tail {
     pub(super) log: Option<Arc<Log>>,
+    /// What was written and is not indexed yet, in order.
+    pub(super) pending: Vec<Written>,
     /// Passages that `vectors.bin` lacks.
     pub(super) unsaved: usize,
     /// Segments that the snapshot lacks.
@@ -125,7 +131,8 @@ impl WarmStore {
             health: Mutex::new(health),
             is_ready: Mutex::new(false),
             became_ready: Condvar::new(),
-            is_tidying: AtomicBool::new(false),
+            has_pending: AtomicBool::new(false),
+            is_settling: AtomicBool::new(false),
             is_closed: AtomicBool::new(false),
             settings,
             directory,
@@ -141,18 +148,7 @@ impl WarmStore {
     /// of them is.
     pub fn add(&self, records: &[Record<'_>]) -> Result<Vec<Added>> {
         self.inner.check_open()?;
-        let (added, is_tidying_due) = self.inner.add(records)?;
-        if is_tidying_due && !self.inner.is_tidying.swap(true, Ordering::SeqCst) {
-            let inner = Arc::clone(&self.inner);
-            let tidy = move || {
-                inner.tidy(false);
-                inner.is_tidying.store(false, Ordering::SeqCst);
-            };
-            if thread::Builder::new().name("memctx-tidy".to_owned()).spawn(tidy).is_err() {
-                self.inner.is_tidying.store(false, Ordering::SeqCst);
-            }
-        }
-        Ok(added)
+        self.inner.add(records)
     }
 
     /// The best segments for a request, best first.
@@ -240,7 +236,7 @@ impl WarmStore {
         self.inner.check_open()?;
         self.inner.wait();
         let mut gate = self.inner.gate();
-        self.inner.catch_up(&mut gate.tail, &Saved::default())
+        self.inner.catch_up(&mut gate.tail)
     }
 
     /// Write vectors and snapshot now, so that the next start is fast. False if nothing could be written.
@@ -284,7 +280,7 @@ impl Inner {
             self.health().is_read_only = true;
         }
         let saved = self.load_tier(&log);
-        self.catch_up(&mut gate.tail, &saved)?;
+        self.follow(&mut gate.tail, &saved)?;
         let Settings { max_segments, eviction_days, .. } = self.settings;
         self.index_mut().evict(max_segments, eviction_days, now());
         Ok(())
@@ -313,8 +309,14 @@ impl Inner {
         }
     }
 
-    /// Take in what the log holds beyond what has been read. Gives how many segments came.
-    pub(super) fn catch_up(&self, tail: &mut Tail, saved: &Saved) -> Result<usize> {
+    /// Take in what was written here and what others have written. Gives how many segments came from others.
+    pub(super) fn catch_up(&self, tail: &mut Tail) -> Result<usize> {
+        self.settle(tail)?;
+        self.follow(tail, &Saved::default())
+    }
+
+    /// Read what the log holds beyond what has been read. Gives how many segments came.
+    pub(super) fn follow(&self, tail: &mut Tail, saved: &Saved) -> Result<usize> {
         if tail.log.as_ref().is_some_and(|log| log.current_len().is_none()) {
             // Deleted or replaced. What is in memory stays until there is another log to read.
             match Log::open(&self.directory, SEGMENTS, self.settings.durability)? {
@@ -401,15 +403,21 @@ impl Inner {
     fn current(&self) -> Result<RwLockReadGuard<'_, Warm>> {
         self.check_open()?;
         self.wait();
-        let free = match self.gate.try_lock() {
-            Ok(gate) => Some(gate),
-            Err(TryLockError::Poisoned(gate)) => Some(gate.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
-        };
-        if let Some(Err(fault)) = free.map(|mut gate| self.catch_up(&mut gate.tail, &Saved::default())) {
+        // What was acknowledged here is found here; for what others wrote nobody waits.
+        let free = if self.has_pending.load(Ordering::SeqCst) { Some(self.gate()) } else { self.free_gate() };
+        if let Some(Err(fault)) = free.map(|mut gate| self.catch_up(&mut gate.tail)) {
             self.health().note(fault.to_string());
         }
         Ok(self.index())
+    }
+
+    /// The gate, if nobody holds it.
+    fn free_gate(&self) -> Option<MutexGuard<'_, Gate>> {
+        match self.gate.try_lock() {
+            Ok(gate) => Some(gate),
+            Err(TryLockError::Poisoned(gate)) => Some(gate.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 
     /// Wait until the store is loaded.

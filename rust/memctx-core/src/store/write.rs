@@ -1,7 +1,8 @@
 //! How records get into a store.
 
 use std::collections::HashMap;
-use std::sync::{Arc, MutexGuard};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Instant;
 
@@ -10,27 +11,31 @@ use super::embed;
 use super::intake::{Added, Outcome, Record};
 use super::log::Log;
 use super::segment::Segment;
-use super::settings::Durability;
 use super::vectors::Saved;
 use super::warm::{Cursor, Draft, digest};
 use super::warm_store::{Gate, Inner, Tail, now};
 use crate::{Error, Result};
 
-/// Records on their way to the index.
+/// Records on their way to disk.
 struct Batch {
     log: Arc<Log>,
     added: Vec<Added>,
-    drafts: Vec<Draft>,
-    /// Where the lines of the drafts are.
-    start: u64,
-    end: u64,
+    written: Written,
     /// How far the log must be on disk before the records are acknowledged.
     synced: u64,
 }
 
+/// Lines that are in the log and not yet in the index.
+#[derive(Debug, Default)]
+pub(super) struct Written {
+    drafts: Vec<Draft>,
+    start: u64,
+    end: u64,
+}
+
 impl Inner {
-    /// Store records, and say whether there is something to tidy up.
-    pub(super) fn add(&self, records: &[Record<'_>]) -> Result<(Vec<Added>, bool)> {
+    /// Store records. Indexing them goes on beside the disk and may end after it; a search waits for it.
+    pub(super) fn add(self: &Arc<Self>, records: &[Record<'_>]) -> Result<Vec<Added>> {
         let now = now();
         let segments: Vec<Option<Segment>> =
             records.iter().map(|record| self.intake.segment(record, now)).collect::<Result<_>>()?;
@@ -42,43 +47,78 @@ impl Inner {
         // Waiting for other threads counts too.
         let since = Instant::now();
         let mut gate = self.gate();
-        let Batch { log, added, drafts, start, end, synced } = self.write(&mut gate, segments, since)?;
-        let index = |gate: MutexGuard<'_, Gate>| {
-            let mut gate = gate;
-            self.take_in(&mut gate.tail, drafts, start, end)?;
-            Ok(self.is_tidying_due(&gate.tail))
-        };
-        if self.settings.durability == Durability::Os {
-            return Ok((added, index(gate)?));
+        let Batch { log, added, written, synced } = self.write(&mut gate, segments, since)?;
+        let is_news = !written.drafts.is_empty();
+        if is_news {
+            gate.tail.pending.push(written);
+            self.has_pending.store(true, Ordering::SeqCst);
         }
-        let is_due = thread::scope(|scope| {
-            // The disk is slower than indexing, so both go on side by side.
-            let syncing = thread::Builder::new().spawn_scoped(scope, || log.sync(synced));
-            let is_due = index(gate);
-            // Where there is no other thread, or no longer, this one does it.
-            let synced = syncing.ok().and_then(|syncing| syncing.join().ok()).unwrap_or_else(|| log.sync(synced));
-            synced.and(is_due)
-        });
+        drop(gate);
+        if is_news {
+            self.settle_in_background();
+        }
+        let synced = log.sync(synced);
         if log.is_poisoned() {
             self.health().note("a write did not reach the disk; it is written again with the next one");
         }
-        Ok((added, is_due?))
+        synced.map(|()| added)
+    }
+
+    /// Let another thread index what was written and tidy up, unless one is at it.
+    fn settle_in_background(self: &Arc<Self>) {
+        if self.is_settling.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        let inner = Arc::clone(self);
+        let settle = move || {
+            loop {
+                let is_due = {
+                    let mut gate = inner.gate();
+                    if let Err(fault) = inner.settle(&mut gate.tail) {
+                        inner.health().note(fault.to_string());
+                    }
+                    inner.is_tidying_due(&gate.tail)
+                };
+                if is_due {
+                    inner.tidy(false);
+                }
+                inner.is_settling.store(false, Ordering::SeqCst);
+                // Whoever came in between may have relied on this thread.
+                if !inner.has_pending.load(Ordering::SeqCst) || inner.is_settling.swap(true, Ordering::SeqCst) {
+                    return;
+                }
+            }
+        };
+        if thread::Builder::new().name("memctx-index".to_owned()).spawn(settle).is_err() {
+            // The next search or addition does it.
+            self.is_settling.store(false, Ordering::SeqCst);
+        }
+    }
+
+    /// Index what was written.
+    pub(super) fn settle(&self, tail: &mut Tail) -> Result<()> {
+        for written in std::mem::take(&mut tail.pending) {
+            self.take_in(tail, written)?;
+        }
+        self.has_pending.store(false, Ordering::SeqCst);
+        Ok(())
     }
 
     /// Write what is new, under the directory's lock.
     fn write(&self, gate: &mut Gate, segments: Vec<Option<Segment>>, since: Instant) -> Result<Batch> {
         let Gate { lock, tail } = gate;
         let held = lock.acquire(since)?;
-        self.catch_up(tail, &Saved::default())?;
+        self.catch_up(tail)?;
         let log = self.log(tail)?;
         if log.close_last_line()? {
             self.health().healed += 1;
-            self.catch_up(tail, &Saved::default())?;
+            self.catch_up(tail)?;
         }
         let mut batch = self.sort_out(segments, Arc::clone(&log));
-        if !batch.drafts.is_empty() {
+        let drafts = &mut batch.written.drafts;
+        if !drafts.is_empty() {
             let mut lines = Vec::new();
-            for draft in &mut batch.drafts {
+            for draft in &mut *drafts {
                 let line = draft.segment.to_line();
                 (draft.offset, draft.bytes) = (lines.len() as u64, line.len() as u64);
                 lines.extend_from_slice(&line);
@@ -86,10 +126,10 @@ impl Inner {
             }
             let place = log.append(lines)?;
             self.health().healed += u64::from(place.healed);
-            (batch.start, batch.end, batch.synced) = (place.start, place.end, place.end);
-            for draft in &mut batch.drafts {
+            for draft in drafts {
                 draft.offset += place.start;
             }
+            (batch.written.start, batch.written.end, batch.synced) = (place.start, place.end, place.end);
         }
         drop(held);
         Ok(batch)
@@ -113,7 +153,7 @@ impl Inner {
     /// Which of the segments are new.
     fn sort_out(&self, segments: Vec<Option<Segment>>, log: Arc<Log>) -> Batch {
         let index = self.index();
-        let mut batch = Batch { log, added: Vec::new(), drafts: Vec::new(), start: 0, end: 0, synced: 0 };
+        let mut batch = Batch { log, added: Vec::new(), written: Written::default(), synced: 0 };
         let mut fresh: HashMap<(String, u64), String> = HashMap::new();
         for segment in segments {
             let Some(segment) = segment else {
@@ -133,20 +173,17 @@ impl Inner {
             }
             fresh.insert((segment.role.clone(), digest), segment.id.clone());
             batch.added.push(Added { id: Some(segment.id.clone()), outcome: Outcome::Added });
-            batch.drafts.push(Draft::new(segment, 0, 0));
+            batch.written.drafts.push(Draft::new(segment, 0, 0));
         }
         batch
     }
 
-    /// Index what was just written from `start` to `end`.
-    fn take_in(&self, tail: &mut Tail, mut drafts: Vec<Draft>, start: u64, end: u64) -> Result<()> {
-        if drafts.is_empty() {
-            return Ok(());
-        }
+    fn take_in(&self, tail: &mut Tail, written: Written) -> Result<()> {
+        let Written { mut drafts, start, end } = written;
         embed::embed(&mut drafts, &Saved::default());
         if self.index().cursor.offset != start {
             // An unfinished line lay before: read it too.
-            self.catch_up(tail, &Saved::default())?;
+            self.follow(tail, &Saved::default())?;
             return Ok(());
         }
         tail.note(&drafts);
