@@ -210,9 +210,6 @@ def test_a_record_that_lacks_only_its_line_end_is_not_stored_again(damage: Damag
     assert store.health()["healed"] == 1
 
 
-@pytest.mark.xfail(
-    strict=True, reason="snapshot.rs saves the first 100 skipped lines, not their number"
-)
 def test_a_snapshot_knows_how_many_lines_were_skipped(damage: Damage) -> None:
     with damage.file("segments.jsonl").open("ab") as log:
         log.write(b"no record\n" * 250)

@@ -147,9 +147,6 @@ INHERITED = """
 
 
 @linux
-@pytest.mark.xfail(
-    strict=True, reason="reopen() forgets the parent's store without closing its handle of LOCK"
-)
 def test_a_child_does_not_keep_the_lock_of_its_dead_parent(tmp_path: Path) -> None:
     process = child(INHERITED, tmp_path)
     assert process.stdout is not None

@@ -9,7 +9,7 @@ use pyo3::types::{PyDict, PyString};
 
 use crate::boundary::{enter_core, text_of, texts_of};
 use crate::segment::Segment;
-use crate::warm_store::{all_of, health};
+use crate::warm_store::{all_of, health, session_of};
 
 /// Everything ever archived in a directory, read from disk as it is asked for.
 #[pyclass(frozen, module = "memctx._core")]
@@ -44,7 +44,7 @@ impl ColdStore {
             Ok(Some(all_of(&texts)?.into_iter().map(std::borrow::Cow::into_owned).collect()))
         };
         let wanted = Wanted {
-            session: session_id.map(|session| Ok::<_, PyErr>(text_of(session)?.into_owned())).transpose()?,
+            session: session_id.map(|session| Ok::<_, PyErr>(session_of(session)?.to_owned())).transpose()?,
             roles: owned(roles)?,
             since,
             until,

@@ -69,7 +69,7 @@ impl WarmStore {
         };
         let mut patterns: Vec<(String, String)> = patterns.unwrap_or_default().into_iter().collect();
         patterns.sort_unstable();
-        let session = text_of(session_id)?.into_owned();
+        let session = session_of(session_id)?.to_owned();
         let settings = enter_core(py, || {
             Ok(Settings {
                 cross_session,
@@ -146,7 +146,7 @@ impl WarmStore {
         explain: bool,
     ) -> PyResult<Vec<StoreHit>> {
         let query = text_of(query)?;
-        let session = session_id.map(text_of).transpose()?;
+        let session = session_id.map(session_of).transpose()?;
         let (roles, topics) = (roles.map(texts_of).transpose()?, topics.map(texts_of).transpose()?);
         let roles = roles.as_deref().map(all_of).transpose()?;
         let topics = topics.as_deref().map(all_of).transpose()?;
@@ -156,7 +156,7 @@ impl WarmStore {
             store.search(&Request {
                 query: &query,
                 limit,
-                session: session.as_deref(),
+                session,
                 roles: roles.as_ref().map(|roles| roles.iter().map(|role| &**role).collect()),
                 since,
                 until,
@@ -288,7 +288,8 @@ impl Added {
     }
 
     fn __repr__(&self) -> String {
-        format!("Added(outcome={:?}, id={:?})", self.0.outcome.name(), self.0.id)
+        let id = self.0.id.as_ref().map_or_else(|| "None".to_owned(), |id| format!("{id:?}"));
+        format!("Added(outcome={:?}, id={id})", self.0.outcome.name())
     }
 }
 
@@ -369,6 +370,7 @@ pub(crate) fn health<'py>(py: Python<'py>, found: &store::Health) -> PyResult<Bo
     health.set_item("skipped", skipped)?;
     health.set_item("skipped_lines", found.skipped_lines)?;
     health.set_item("healed", found.healed)?;
+    health.set_item("degraded", found.is_degraded)?;
     health.set_item("damaged", found.damaged)?;
     health.set_item("faults", found.faults.iter().collect::<Vec<_>>())?;
     health.set_item("snapshot", &found.snapshot)?;
@@ -381,6 +383,12 @@ pub(crate) fn health<'py>(py: Python<'py>, found: &store::Health) -> PyResult<Bo
 /// The texts of a list.
 pub(crate) fn all_of<'a>(texts: &'a [Bound<'_, PyString>]) -> PyResult<Vec<std::borrow::Cow<'a, str>>> {
     texts.iter().map(text_of).collect()
+}
+
+/// A session id. No UTF-8 can hold a lone surrogate, and replacing it would make two sessions one.
+pub(crate) fn session_of<'a>(id: &'a Bound<'_, PyString>) -> PyResult<&'a str> {
+    let refused = |_| ConfigError::new_err("session_id must be valid Unicode, without lone surrogates");
+    id.to_str().map_err(refused)
 }
 
 fn whole(name: &str, value: i64) -> PyResult<usize> {

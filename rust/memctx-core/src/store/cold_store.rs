@@ -80,7 +80,7 @@ impl ColdStore {
 pub struct Scan {
     lines: Option<Lines>,
     wanted: Wanted,
-    /// Where the last line of each id is that occurs more than once, by a hash of the id.
+    /// Where the last line of each id is that occurs more than once in its session, by a hash of both.
     last: FxHashMap<u64, u64>,
     /// What was appended since the scan began is left for the next.
     end: u64,
@@ -115,7 +115,8 @@ impl Iterator for Scan {
             };
             match read {
                 Ok(segment) => {
-                    let is_last = self.last.get(&hash(segment.id.as_bytes())).is_none_or(|&last| last == line.offset);
+                    let key = hash(segment.id.as_bytes(), segment.session.as_bytes());
+                    let is_last = self.last.get(&key).is_none_or(|&last| last == line.offset);
                     if is_last && self.wanted.admits(&segment) {
                         return Some(segment);
                     }
@@ -126,35 +127,41 @@ impl Iterator for Scan {
     }
 }
 
-/// The ids that occur more than once, with the place of their last line, and the end of the last line.
+/// The ids that occur more than once in a session, with the place of their last line, and the end of the last line.
 fn repeated(file: &Arc<File>) -> (FxHashMap<u64, u64>, u64) {
     let mut seen: FxHashSet<u64> = FxHashSet::default();
     let mut last = FxHashMap::default();
     let mut lines = Lines::new(file, 0, 0);
     while let Some(line) = lines.next() {
         let Ok(bytes) = line.bytes else { continue };
-        let id = match quick_id(bytes) {
-            Some(id) if seal::check(bytes) == Seal::Holds => hash(id),
+        let key = match quick_key(bytes) {
+            Some((id, session)) if seal::check(bytes) == Seal::Holds => hash(id, session),
             _ => match Segment::from_line(bytes) {
-                Ok(segment) => hash(segment.id.as_bytes()),
+                Ok(segment) => hash(segment.id.as_bytes(), segment.session.as_bytes()),
                 Err(_) => continue,
             },
         };
-        if !seen.insert(id) {
-            last.insert(id, line.offset);
+        if !seen.insert(key) {
+            last.insert(key, line.offset);
         }
     }
     (last, lines.position())
 }
 
-/// The id of a line in the usual form.
-fn quick_id(line: &[u8]) -> Option<&[u8]> {
-    let rest = line.strip_prefix(b"{\"id\":\"")?;
-    let id = &rest[..memchr::memchr2(b'"', b'\\', rest)?];
-    (rest[id.len()] == b'"').then_some(id)
+/// The id and the session of a line in the usual form.
+fn quick_key(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (id, rest) = quick_text(line.strip_prefix(b"{\"id\":\"")?)?;
+    let (session, _) = quick_text(rest.strip_prefix(b",\"sessionId\":\"")?)?;
+    Some((id, session))
 }
 
-fn hash(id: &[u8]) -> u64 {
+/// A text without escapes, and what follows its closing quote.
+fn quick_text(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let end = memchr::memchr2(b'"', b'\\', bytes)?;
+    (bytes[end] == b'"').then(|| (&bytes[..end], &bytes[end + 1..]))
+}
+
+fn hash(id: &[u8], session: &[u8]) -> u64 {
     use std::hash::BuildHasher as _;
-    FxBuildHasher.hash_one(id)
+    FxBuildHasher.hash_one((id, session))
 }

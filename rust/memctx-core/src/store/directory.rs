@@ -73,15 +73,13 @@ impl Directory {
     /// Open a file to read it and to write behind its end. Its name is on disk when this returns.
     pub(super) fn append(&self, name: &str) -> Result<File> {
         let path = self.file(name);
-        let open = |options: &mut OpenOptions| open_private(options.read(true).append(true), &path);
-        match open(&mut OpenOptions::new()) {
-            Err(fault) if fault.kind() == io::ErrorKind::NotFound => {
-                let file = open(OpenOptions::new().create(true)).map_err(Error::io(&path))?;
-                sync_folder(&self.path).map_err(Error::io(&self.path))?;
-                Ok(file)
-            }
-            opened => opened.map_err(Error::io(&path)),
+        let options = &mut OpenOptions::new();
+        let file = open_private(options.read(true).append(true).create(true), &path).map_err(Error::io(&path))?;
+        if file.metadata().map_err(Error::io(&path))?.len() == 0 {
+            // New, or made by someone who did not get this far.
+            sync_folder(&self.path).map_err(Error::io(&self.path))?;
         }
+        Ok(file)
     }
 
     /// What the file system of the folder is called if other machines may write to it too.
@@ -128,12 +126,14 @@ fn admit(path: &Path, found: &fs::Metadata) -> Result<()> {
 }
 
 fn create(path: &Path) -> io::Result<()> {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    if let Some(parent) = parent {
+    let parents: Vec<&Path> = path.ancestors().skip(1).filter(|parent| !parent.as_os_str().is_empty()).collect();
+    let missing = parents.iter().take_while(|parent| !parent.exists()).count();
+    if let Some(parent) = parents.first() {
         fs::create_dir_all(parent)?;
     }
     create_one(path).or_else(|fault| if path.is_dir() { Ok(()) } else { Err(fault) })?;
-    parent.map_or(Ok(()), sync_folder)
+    // The names of all that are new are in the folders above them.
+    parents.iter().take(missing + 1).try_for_each(|parent| sync_folder(parent))
 }
 
 #[cfg(unix)]

@@ -24,7 +24,9 @@ pub struct Health {
     pub healed: u64,
     /// Segments that were found damaged when they were to be read.
     pub damaged: u64,
-    /// What does not work at the moment, the newest last.
+    /// Whether the last write did not reach the disk and has not been written again.
+    pub is_degraded: bool,
+    /// What went wrong lately, the newest last.
     pub faults: VecDeque<String>,
     /// What became of the snapshot when the store was opened.
     pub snapshot: String,
@@ -41,10 +43,10 @@ const SKIPPED: usize = 100;
 const FAULTS: usize = 16;
 
 impl Health {
-    /// Whether every line could be read and everything works.
+    /// Whether every line could be read and, whatever went wrong before, everything works now.
     #[must_use]
     pub fn is_ok(&self) -> bool {
-        self.skipped_lines == 0 && self.damaged == 0 && self.faults.is_empty() && !self.is_read_only
+        self.skipped_lines == 0 && self.damaged == 0 && !self.is_degraded && !self.is_read_only
     }
 
     pub(super) fn skip(&mut self, line: u64, offset: u64, fault: impl Into<String>) {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::directory::Directory;
 use super::seal::{self, Seal};
-use crate::file::{Identity, open_private};
+use crate::file::open_private;
 use crate::{Error, Result};
 
 /// The file that is locked. It is never replaced, and the kernel lets go of the lock when its holder dies.
@@ -24,35 +24,24 @@ const LONGEST: u64 = 4096;
 pub(super) struct Lock {
     directory: Directory,
     timeout: Duration,
-    file: Option<File>,
 }
 
 /// Gives the lock back when it goes.
+///
+/// The file is open only for as long as the lock is held: a child of this process would keep the lock of a parent that
+/// died, if it had inherited the handle.
 #[derive(Debug)]
-pub(super) struct Held<'a>(&'a File);
-
-impl Drop for Held<'_> {
-    fn drop(&mut self) {
-        // It can only fail if the lock is not held, and then all is well.
-        let _ = self.0.unlock();
-    }
-}
+pub(super) struct Held(#[expect(dead_code, reason = "closing it is what unlocks")] File);
 
 impl Lock {
     pub(super) fn new(directory: Directory, timeout: Duration) -> Self {
-        Self { directory, timeout, file: None }
+        Self { directory, timeout }
     }
 
     /// Wait for the lock, but not longer than the time set, which began at `start`.
-    pub(super) fn acquire(&mut self, start: Instant) -> Result<Held<'_>> {
+    pub(super) fn acquire(&self, start: Instant) -> Result<Held> {
         let path = self.directory.file(NAME);
-        if !self.is_current() {
-            self.file = None;
-        }
-        let file = match &mut self.file {
-            Some(file) => file,
-            none => none.insert(open(&self.directory)?),
-        };
+        let file = open(&self.directory)?;
         let mut pause = Duration::from_micros(50);
         loop {
             match file.try_lock() {
@@ -65,13 +54,6 @@ impl Lock {
             }
             pause = (pause * 2).min(Duration::from_millis(5));
         }
-    }
-
-    /// Whether the name still stands for the file held; not so if someone deleted the directory.
-    fn is_current(&self) -> bool {
-        let held = self.file.as_ref().and_then(|file| file.metadata().ok());
-        let named = std::fs::symlink_metadata(self.directory.file(NAME)).ok();
-        held.zip(named).is_some_and(|(held, named)| Identity::of(&held) == Identity::of(&named))
     }
 }
 

@@ -11,7 +11,7 @@ use std::thread;
 use sha2::{Digest as _, Sha256};
 
 use super::entry::{Entry, LineAt, Passage};
-use super::health::Skipped;
+use super::health::{Health, Skipped};
 use super::warm::{Cursor, Warm};
 use crate::blocks::{BlockReader, BlockWriter, Fault, join, split};
 use crate::bm25::Texts;
@@ -70,24 +70,28 @@ impl Terms {
 
 impl Warm {
     /// Write a snapshot into the folder of derived files.
-    pub(super) fn save(&self, folder: &Path, terms: &Terms, skipped: &[Skipped], log: &File) -> Result<()> {
+    pub(super) fn save(&self, folder: &Path, terms: &Terms, health: &Health, log: &File) -> Result<()> {
         let path = folder.join(terms.file());
         let temporary = tempfile::Builder::new().prefix(".snapshot-").tempfile_in(folder);
         let temporary = temporary.map_err(|refused| Error::io(&path)(refused.kind().into()))?;
         let tail = tail(log, self.cursor.offset).map_err(Error::io(&path))?;
-        let saved = self.save_to(temporary.as_file(), terms, skipped, tail);
+        let saved = self.save_to(temporary.as_file(), terms, health, tail);
         saved.map_err(Error::io(&path))?;
         // Not synced: what a power cut leaves of it does not pass for a snapshot.
         temporary.persist(&path).map_err(|refused| Error::io(&path)(refused.error))?;
         Ok(())
     }
 
-    fn save_to(&self, file: &File, terms: &Terms, skipped: &[Skipped], tail: u32) -> io::Result<()> {
+    fn save_to(&self, file: &File, terms: &Terms, health: &Health, tail: u32) -> io::Result<()> {
         let mut out = BlockWriter::new(BufWriter::with_capacity(1 << 18, file))?;
         out.write("words", terms.words().as_bytes())?;
         out.write("bounds", terms.bounds.as_bytes())?;
-        out.write("cursor", &[self.cursor.offset, self.cursor.line, u64::from(tail), self.evicted])?;
-        let faults = serde_json::to_vec(&skipped.iter().map(|it| (it.line, it.offset, &it.fault)).collect::<Vec<_>>())?;
+        out.write(
+            "cursor",
+            &[self.cursor.offset, self.cursor.line, u64::from(tail), self.evicted, health.skipped_lines],
+        )?;
+        let faults =
+            serde_json::to_vec(&health.skipped.iter().map(|it| (it.line, it.offset, &it.fault)).collect::<Vec<_>>())?;
         out.write("skipped", &faults)?;
         for (name, names) in [("session", &self.sessions), ("role", &self.roles), ("topic", &self.topics)] {
             let (joined, ends) = join(names.iter());
@@ -113,7 +117,7 @@ impl Warm {
         terms: &Terms,
         dim: usize,
         log: &Arc<File>,
-    ) -> std::result::Result<(Self, Vec<Skipped>), Fault> {
+    ) -> std::result::Result<(Self, Health), Fault> {
         let path: PathBuf = folder.join(terms.file());
         let file = crate::file::open_private(std::fs::OpenOptions::new().read(true), &path).map_err(|fault| {
             if fault.kind() == io::ErrorKind::NotFound { "there was none" } else { "it cannot be opened" }
@@ -122,7 +126,7 @@ impl Warm {
         if from.read::<u8>("words")? != terms.words().as_bytes() {
             return Err("made for other settings");
         }
-        let [offset, line, checked, evicted] = from.read_one("cursor")?;
+        let [offset, line, checked, evicted, skipped_lines] = from.read_one("cursor")?;
         if evicted > 0 && from.read::<u8>("bounds")? != terms.bounds.as_bytes() {
             return Err("made for other bounds");
         }
@@ -145,8 +149,8 @@ impl Warm {
         warm.load_entries(&from)?;
         let skipped: Vec<(u64, u64, String)> =
             serde_json::from_slice(&from.read::<u8>("skipped")?).map_err(|_| "a part cannot be read")?;
-        let skipped = skipped.into_iter().map(|(line, offset, fault)| Skipped { line, offset, fault });
-        Ok((warm, skipped.collect()))
+        let skipped = skipped.into_iter().map(|(line, offset, fault)| Skipped { line, offset, fault }).collect();
+        Ok((warm, Health { skipped, skipped_lines, ..Health::default() }))
     }
 
     fn load_entries(&mut self, from: &BlockReader) -> std::result::Result<(), Fault> {

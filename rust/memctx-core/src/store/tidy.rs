@@ -52,8 +52,8 @@ impl Inner {
         if (is_worth_it || force) && index.has_one_source() {
             let folder = self.directory.index()?;
             remove_leftovers(&folder);
-            let skipped = self.health().skipped.clone();
-            index.save(&folder, &self.terms, &skipped, log.file())?;
+            let health = self.health().clone();
+            index.save(&folder, &self.terms, &health, log.file())?;
             tail.unsnapped = 0;
         }
         Ok(true)

@@ -70,13 +70,13 @@ pub(super) fn load(directory: &Directory, stamp: &Stamp) -> (Saved, String) {
     }
 }
 
-/// Add vectors to those on disk. To be called under the directory's lock. False if the file is not ours to write.
+/// Add vectors to those on disk; where file or stamp are damaged both are made anew. To be called under the directory's lock. False if the file is not ours to write.
 pub(super) fn save(directory: &Directory, stamp: &Stamp, ids: &[&str], values: &[f32]) -> Result<bool> {
     let path = directory.file(FILE);
-    let found = read_stamp(directory);
-    let is_ours = found.as_ref() == Some(stamp);
+    let is_ours = read_stamp(directory).as_ref() == Some(stamp);
+    let is_known = is_ours || read_stamp(directory).is_none() && directory.file(STAMP).exists();
     let report = vmem::verify(&path);
-    let is_foreign = path.exists() && !is_ours && report.as_ref().map_or(true, |report| report.complete > 0);
+    let is_foreign = path.exists() && !is_known && report.as_ref().map_or(true, |report| report.complete > 0);
     if is_foreign || path.is_symlink() {
         return Ok(false);
     }

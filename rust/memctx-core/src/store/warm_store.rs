@@ -228,7 +228,8 @@ impl WarmStore {
     pub fn health(&self) -> Result<Health> {
         self.inner.check_open()?;
         self.inner.wait();
-        Ok(self.inner.health().clone())
+        let is_degraded = self.inner.gate().tail.log.as_ref().is_some_and(|log| log.is_poisoned());
+        Ok(Health { is_degraded, ..self.inner.health().clone() })
     }
 
     /// Take in what others have written. Gives how many segments came.
@@ -290,11 +291,10 @@ impl Inner {
     fn load_tier(&self, log: &Log) -> Saved {
         let folder = self.directory.file(super::directory::INDEX);
         match Warm::load(&folder, &self.terms, DIM, log.file()) {
-            Ok((warm, skipped)) => {
+            Ok((warm, found)) => {
                 let mut health = self.health();
                 health.snapshot = format!("{} segments loaded", warm.len());
-                health.skipped_lines += skipped.len() as u64;
-                health.skipped = skipped;
+                (health.skipped, health.skipped_lines) = (found.skipped, found.skipped_lines);
                 drop(health);
                 *self.index_mut() = warm;
                 Saved::default()
