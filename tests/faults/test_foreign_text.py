@@ -26,7 +26,6 @@ SESSIONS = [
     "a\0b",
     "\u2028",
     "s" * 10_240,
-    "\ud800",
     "C:\\x",
     "会话",
 ]
@@ -226,7 +225,7 @@ def test_deep_metadata_comes_back(tmp_path: Path, depth: int) -> None:
 def test_a_conversation_of_odd_messages_is_archived(tmp_path: Path) -> None:
     """Through the whole of the Python layer."""
     texts = ["\ud800 lone", "NUL \0 here", "line\u2028separator", "\r\n\r\nblank", "x" * 100_000]
-    with memctx.open(tmp_path, session_id="../\0\ud800") as memory:
+    with memctx.open(tmp_path, session_id="../\0") as memory:
         archived = memory.archive([{"role": "user", "content": text} for text in texts])
         assert archived.added + archived.skipped == len(texts)
         assert archived.added == len(contents(memory.store))

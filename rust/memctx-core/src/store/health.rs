@@ -24,7 +24,7 @@ pub struct Health {
     pub healed: u64,
     /// Segments that were found damaged when they were to be read.
     pub damaged: u64,
-    /// Whether the last write did not reach the disk and has not been written again.
+    /// Whether memory holds what no disk does: a write failed and was not made good yet, or the log was deleted.
     pub is_degraded: bool,
     /// What went wrong lately, the newest last.
     pub faults: VecDeque<String>,

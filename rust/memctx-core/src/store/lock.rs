@@ -28,10 +28,18 @@ pub(super) struct Lock {
 
 /// Gives the lock back when it goes.
 ///
-/// The file is open only for as long as the lock is held: a child of this process would keep the lock of a parent that
-/// died, if it had inherited the handle.
+/// The file is open only for as long as the lock is held: a child of this process that inherited the handle would keep
+/// the lock of a parent that died.
 #[derive(Debug)]
-pub(super) struct Held(#[expect(dead_code, reason = "closing it is what unlocks")] File);
+pub(super) struct Held(File);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // Closing is not enough: a child that was forked meanwhile has the file open too. It can only fail if the lock is
+        // not held, and then all is well.
+        let _ = self.0.unlock();
+    }
+}
 
 impl Lock {
     pub(super) fn new(directory: Directory, timeout: Duration) -> Self {

@@ -49,7 +49,7 @@ impl Inner {
         }
         let index = self.index();
         let is_worth_it = tail.unsnapped > 0 && index.cursor.offset >= SMALL;
-        if (is_worth_it || force) && index.has_one_source() {
+        if (is_worth_it || force) && !index.has_lost_log() {
             let folder = self.directory.index()?;
             remove_leftovers(&folder);
             let health = self.health().clone();

@@ -118,9 +118,9 @@ impl Warm {
         }
     }
 
-    /// Whether all segments are in the log, and none in one that was deleted.
-    pub(super) fn has_one_source(&self) -> bool {
-        self.sources.len() == 1
+    /// Whether some segments are in a log that was deleted, and so on no disk any more.
+    pub(super) fn has_lost_log(&self) -> bool {
+        self.sources.len() > 1
     }
 
     /// The live segment of an id.

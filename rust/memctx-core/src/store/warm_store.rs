@@ -228,7 +228,8 @@ impl WarmStore {
     pub fn health(&self) -> Result<Health> {
         self.inner.check_open()?;
         self.inner.wait();
-        let is_degraded = self.inner.gate().tail.log.as_ref().is_some_and(|log| log.is_poisoned());
+        let is_unwritten = self.inner.gate().tail.log.as_ref().is_some_and(|log| log.is_poisoned());
+        let is_degraded = is_unwritten || self.inner.index().has_lost_log();
         Ok(Health { is_degraded, ..self.inner.health().clone() })
     }
 
