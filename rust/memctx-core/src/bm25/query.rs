@@ -69,14 +69,14 @@ impl<'a> Query<'a> {
         })
     }
 
-    /// All of those admitted whose score is at least what `floor` makes of the best `k`, in the order of their numbers;
-    /// nothing if it gives none.
+    /// The best `k` of those admitted, and all whose score is at least what `floor` makes of them, in the order of their
+    /// numbers; the latter are empty if it makes nothing of them.
     pub(super) fn above(
         &self,
         k: usize,
         admit: impl Fn(u32) -> bool,
         floor: impl FnOnce(&[Scored]) -> Option<f64>,
-    ) -> Vec<Scored> {
+    ) -> (Vec<Scored>, Vec<Scored>) {
         SCORES.with_borrow_mut(|scores| {
             scores.clear();
             scores.resize(self.index.lengths.len(), 0.0);
@@ -84,8 +84,8 @@ impl<'a> Query<'a> {
                 self.accumulate(term, scores);
             }
             let best = leaders(k, scores, &admit).into_sorted();
-            let floor = floor(&best);
-            floor.and_then(|floor| runners(scores, floor, usize::MAX, &admit)).unwrap_or_default()
+            let above = floor(&best).and_then(|floor| runners(scores, floor, usize::MAX, &admit));
+            (best, above.unwrap_or_default())
         })
     }
 

@@ -114,8 +114,8 @@ impl Texts {
         Query::new(self, query).best(k, admit)
     }
 
-    /// All texts whose score is at least what `floor` makes of the best `k`, of those whose numbers pass the test, in the
-    /// order of their numbers; none if it gives no floor.
+    /// [`Texts::search`], and all texts that pass the test and have at least the score that `floor` makes of the result, in
+    /// the order of their numbers; the latter are empty if it makes nothing of it.
     #[must_use]
     pub fn search_above(
         &self,
@@ -123,7 +123,7 @@ impl Texts {
         k: usize,
         admit: impl Fn(u32) -> bool,
         floor: impl FnOnce(&[Scored]) -> Option<f64>,
-    ) -> Vec<Scored> {
+    ) -> (Vec<Scored>, Vec<Scored>) {
         Query::new(self, query).above(k, admit, floor)
     }
 

@@ -73,18 +73,18 @@ impl Warm {
     pub(super) fn candidates(&self, request: &Request<'_>, vector: Option<&[f32]>, now: f64) -> Result<Vec<Candidate>> {
         let within = Scope::new(self, request);
         let admit = |passage| within.admits(self, passage);
-        let candidates = match (vector, request.ranking) {
-            (Some(vector), Ranking::Best) => self.decided(request, vector, now, admit)?,
-            _ => None,
-        };
-        match candidates {
-            Some(candidates) => Ok(candidates),
-            None => self.united(request, vector, now, admit),
+        if let (Some(vector), Ranking::Best) = (vector, request.ranking) {
+            return match self.decided(request, vector, now, admit)? {
+                Ok(candidates) => Ok(candidates),
+                Err(first) => self.united(request, Some(vector), now, &first, admit),
+            };
         }
+        let first = self.texts.search(request.query, request.limit.saturating_mul(SEED_POOL), admit);
+        self.united(request, vector, now, &first, admit)
     }
 
-    /// The candidates by both sides' score, without reading all vectors; none if a segment that the text side does not
-    /// know could be among the best.
+    /// The candidates by both sides' score, without reading all vectors; or only the text side's best, if a segment that
+    /// it does not know could be among the best.
     ///
     /// A first guess at the best gives the score that has to be beaten. As a cosine is at most 1, beating it takes a share
     /// of the text side, and all that have it are looked at.
@@ -94,13 +94,13 @@ impl Warm {
         vector: &[f32],
         now: f64,
         admit: impl Fn(u32) -> bool,
-    ) -> Result<Option<Vec<Candidate>>> {
+    ) -> Result<std::result::Result<Vec<Candidate>, Vec<Scored>>> {
         let weights = request.ranking.weights();
         let wanted = request.limit.saturating_mul(POOL);
         let cosine = self.rows.cosines(vector)?;
         let (mut best, mut least) = (1.0, None);
         let blend = |hit: &Scored, best: f64, cosine: f64| Blend { vector: cosine.max(0.0), bm25: hit.score / best };
-        let hits = self.texts.search_above(request.query, wanted, admit, |first| {
+        let (first, hits) = self.texts.search_above(request.query, wanted, admit, |first| {
             best = normalize(first.iter().map(|hit| hit.score))?;
             let worth =
                 |hit: &Scored| self.candidate(request, hit.number, blend(hit, best, cosine(hit.number)), now).score;
@@ -109,11 +109,11 @@ impl Warm {
             least = least.filter(|_| share > 0.0);
             least.map(|_| share * best)
         });
-        let Some(least) = least else { return Ok(None) };
+        let Some(least) = least else { return Ok(Err(first)) };
         let most = self.rows.bounds(vector)?;
         let hopeful = hits.iter().filter(|hit| blend(hit, best, most(hit.number)).score(weights) >= least);
         let exact = hopeful.map(|hit| self.candidate(request, hit.number, blend(hit, best, cosine(hit.number)), now));
-        Ok(Some(ranked(exact.collect(), request.limit)))
+        Ok(Ok(ranked(exact.collect(), request.limit)))
     }
 
     /// The best of each side together.
@@ -122,10 +122,10 @@ impl Warm {
         request: &Request<'_>,
         vector: Option<&[f32]>,
         now: f64,
+        texts: &[Scored],
         admit: impl Fn(u32) -> bool,
     ) -> Result<Vec<Candidate>> {
         let wanted = request.limit.saturating_mul(if request.ranking == Ranking::Seed { SEED_POOL } else { POOL });
-        let texts = self.texts.search(request.query, wanted, &admit);
         let best = normalize(texts.iter().map(|hit| hit.score)).unwrap_or(1.0);
         let texts: Vec<(u32, f64)> = texts.iter().map(|hit| (hit.number, hit.score / best)).collect();
         let nearest = match vector {

@@ -70,9 +70,8 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// A segment whose line lies at this place.
-    pub(super) fn new(segment: Segment, offset: u64, bytes: u64) -> Self {
-        let digest = digest(&segment.content);
+    /// A segment with the digest of its content, whose line lies at this place.
+    pub(super) fn new(segment: Segment, digest: u64, offset: u64, bytes: u64) -> Self {
         Self { segment, digest, offset, bytes, vectors: Vec::new(), is_saved: false }
     }
 }

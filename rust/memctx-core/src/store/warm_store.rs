@@ -22,7 +22,7 @@ use super::segment::Segment;
 use super::settings::Settings;
 use super::snapshot::Terms;
 use super::vectors::{self, Saved, Stamp};
-use super::warm::{Cursor, Draft, Warm};
+use super::warm::{Cursor, Draft, Warm, digest};
 use super::write::Written;
 use crate::{Error, Result};
 
@@ -373,7 +373,8 @@ impl Inner {
             };
             match read {
                 Ok(segment) if self.settings.cross_session || segment.session == self.settings.session => {
-                    drafts.push(Draft::new(segment, line.offset, line.length));
+                    let digest = digest(&segment.content);
+                    drafts.push(Draft::new(segment, digest, line.offset, line.length));
                 }
                 Ok(_) => {}
                 Err(fault) => self.health().skip(line.number, line.offset, fault),

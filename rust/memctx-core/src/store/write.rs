@@ -16,6 +16,9 @@ use super::warm::{Cursor, Draft, digest};
 use super::warm_store::{Gate, Inner, Tail, now};
 use crate::{Error, Result};
 
+/// So many are indexed before starting a thread for it would pay.
+const FEW: usize = 3;
+
 /// Records on their way to disk.
 struct Batch {
     log: Arc<Log>,
@@ -34,7 +37,7 @@ pub(super) struct Written {
 }
 
 impl Inner {
-    /// Store records. Indexing them goes on beside the disk and may end after it; a search waits for it.
+    /// Store records. Indexing many of them goes on beside the disk and may end after it; a search waits for it.
     pub(super) fn add(self: &Arc<Self>, records: &[Record<'_>]) -> Result<Vec<Added>> {
         let now = now();
         let segments: Vec<Option<Segment>> =
@@ -48,13 +51,17 @@ impl Inner {
         let since = Instant::now();
         let mut gate = self.gate();
         let Batch { log, added, written, synced } = self.write(&mut gate, segments, since)?;
-        let is_news = !written.drafts.is_empty();
-        if is_news {
+        let few = written.drafts.len() <= FEW;
+        if !written.drafts.is_empty() {
             gate.tail.pending.push(written);
             self.has_pending.store(true, Ordering::SeqCst);
         }
+        if few {
+            self.settle(&mut gate.tail)?;
+        }
+        let is_work_left = !few || self.is_tidying_due(&gate.tail);
         drop(gate);
-        if is_news {
+        if is_work_left {
             self.settle_in_background();
         }
         let synced = log.sync(synced);
@@ -173,7 +180,7 @@ impl Inner {
             }
             fresh.insert((segment.role.clone(), digest), segment.id.clone());
             batch.added.push(Added { id: Some(segment.id.clone()), outcome: Outcome::Added });
-            batch.written.drafts.push(Draft::new(segment, 0, 0));
+            batch.written.drafts.push(Draft::new(segment, digest, 0, 0));
         }
         batch
     }
