@@ -119,7 +119,7 @@ class Memory:
         Text is stored under its role; tool calls and results, if `archive_tools` says so, as ``tool``. System
         prompts and thinking are not stored, pictures become a placeholder. ``shape`` says what the messages are
         where that is not to be guessed. What is no list of messages raises `MessageShapeError`; if anything could
-        not be stored, `StoreError`.
+        not be stored, `StoreError` or the `OSError` of the system.
         """
         self._check_open()
         pieces = read_each(messages, shape)
