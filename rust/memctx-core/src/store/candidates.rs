@@ -163,3 +163,79 @@ fn ranked(mut candidates: Vec<Candidate>, limit: usize) -> Vec<Candidate> {
     candidates.truncate(limit.saturating_mul(POOL));
     candidates
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::embed::{self, DIM};
+    use crate::store::segment::Segment;
+    use crate::store::vectors::Saved;
+    use crate::store::warm::{Draft, digest};
+    use proptest::prelude::*;
+
+    fn warm(texts: &[String]) -> Warm {
+        let mut warm = Warm::new(DIM).expect("a length that is allowed");
+        let draft = |(number, text): (usize, &String)| {
+            let segment = Segment {
+                id: number.to_string(),
+                session: "s".to_owned(),
+                session_key: None,
+                timestamp: number as f64 * 1e9,
+                role: "user".to_owned(),
+                content: text.clone(),
+                tokens: 1,
+                metadata: "{}".to_owned(),
+            };
+            Draft::new(segment, digest(text), 0, 0)
+        };
+        let mut drafts: Vec<Draft> = texts.iter().enumerate().map(draft).collect();
+        embed::embed(&mut drafts, &Saved::default());
+        drafts.into_iter().try_for_each(|draft| warm.push(draft)).expect("room");
+        warm
+    }
+
+    /// The scores of all passages, best first.
+    fn all_scores(warm: &Warm, request: &Request<'_>, vector: &[f32], now: f64) -> Vec<f64> {
+        let texts = warm.texts.search(request.query, usize::MAX, |_| true);
+        let best = normalize(texts.iter().map(|hit| hit.score)).unwrap_or(1.0);
+        let cosine = warm.rows.cosines(vector).expect("a vector");
+        let score = |passage: u32| {
+            let bm25 = texts.iter().find(|hit| hit.number == passage).map_or(0.0, |hit| hit.score / best);
+            warm.candidate(request, passage, Blend { vector: cosine(passage).max(0.0), bm25 }, now).score
+        };
+        let mut scores: Vec<f64> = (0..warm.passages.len() as u32).map(score).collect();
+        scores.sort_by(|a, b| b.total_cmp(a));
+        scores
+    }
+
+    /// Whether the race was decided early; if so it must have been decided rightly.
+    fn is_decided(texts: &[String], query: &str, limit: usize) -> bool {
+        let warm = warm(texts);
+        let request = Request { query, limit, ..Request::default() };
+        let Some(vector) = embed::query(query) else { return false };
+        let now = 1e12;
+        let Ok(decided) = warm.decided(&request, &vector, now, |_| true).expect("searched") else { return false };
+        let scores: Vec<f64> = decided.iter().map(|candidate| candidate.score).collect();
+        assert_eq!(scores, all_scores(&warm, &request, &vector, now)[..scores.len()]);
+        assert_eq!(scores.len(), limit * POOL);
+        true
+    }
+
+    #[test]
+    fn a_race_is_decided_early_where_words_decide() {
+        let texts: Vec<String> = (0..40).map(|n| format!("the deploy of service {n} failed")).collect();
+        assert!(is_decided(&texts, "which deploy failed", 3));
+        assert!(!is_decided(&texts, "something else altogether", 3));
+    }
+
+    proptest! {
+        #[test]
+        fn an_early_decision_is_that_of_reading_everything(
+            texts in prop::collection::hash_set("(alpha|beta|gamma|delta|飞书|消息|x){1,6}( (alpha|beta|gamma|delta)){0,5}", 8..60),
+            query in "(alpha|beta|飞书)( (alpha|beta|gamma|消息)){0,4}",
+            limit in 1..5_usize,
+        ) {
+            is_decided(&texts.into_iter().collect::<Vec<_>>(), &query, limit);
+        }
+    }
+}
