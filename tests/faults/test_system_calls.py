@@ -37,7 +37,11 @@ STUBBORN = """
 
 
 def disturbed(
-    folder: Path, calls: str, what: str, names: tuple[str, ...] = (".", "segments.jsonl", "LOCK")
+    folder: Path,
+    calls: str,
+    what: str,
+    names: tuple[str, ...] = (".", "segments.jsonl", "LOCK"),
+    code: str = STUBBORN,
 ) -> tuple[list[str], list[str], list[str], list[str]]:
     """Run it with a fault from strace: acknowledged, refused three times, errors, faults in the health report."""
     strace = shutil.which("strace")
@@ -47,7 +51,7 @@ def disturbed(
     paths = [word for name in names for word in ("-P", str((folder / name).absolute()))]
     inject = ("-e", f"trace={calls}", "-e", f"inject={calls}:{what}")
     before = (strace, "-f", "-qq", "-o", str(trace), *paths, *inject)
-    (line,) = said_by(child(STUBBORN, folder, before=before))
+    (line,) = said_by(child(code, folder, before=before))
     assert "INJECTED" in trace.read_text(errors="replace"), "the fault was never met"
     acked, lost, faults, health = json.loads(line)
     return acked, lost, faults, health
@@ -154,16 +158,30 @@ def test_a_sync_that_fails_is_made_up_for(
     assert contents(opened(tmp_path)) == before + acked
 
 
+BATCHES = """
+    import json, sys, memctx
+    store = memctx.WarmStore(sys.argv[1], session_id="s1")
+    acked = []
+    for batch in range(10):
+        texts = [f"batch {batch} holds remark {number}" for number in range(5)]
+        added = store.add([("user", text, None, None) for text in texts])
+        acked += [text for text, one in zip(texts, added, strict=True) if one.outcome == "added"]
+        assert store.search(texts[0], limit=1)[0].segment.content == texts[0]
+    print(json.dumps([acked, [], store.health()["faults"], []]))
+"""
+
+
 @linux
 @pytest.mark.parametrize("first", [1, 2, 5])
 def test_without_a_second_thread(tmp_path: Path, first: int) -> None:
     """What is done beside other things can be done after them."""
     folder = tmp_path / "store"
     before = filled(folder, 80)  # so many that threads share the work
-    acked, _, faults, _ = disturbed(folder, "clone3,clone", f"error=EAGAIN:when={first}+", ())
+    fault = f"error=EAGAIN:when={first}+"
+    acked, _, faults, _ = disturbed(folder, "clone3,clone", fault, (), BATCHES)
     assert faults == []
     assert contents(opened(folder)) == before + acked
-    assert len(acked) == 10
+    assert len(acked) == 50
 
 
 NO_HANDLES = """
