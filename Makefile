@@ -24,7 +24,7 @@ help: ## List the commands
 dev: extension ## Set up .venv with every tool and an editable build
 	@echo "Ready: source $(BIN)/activate"
 
-demo: extension ## Show the primitives on a small conversation
+demo: extension ## Archive a small conversation, open the store anew, ask it questions
 	@$(BIN)/python -m memctx.demo
 
 test: extension ## Run the Rust and the Python tests, those of the boundary also in four threads
