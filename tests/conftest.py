@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from memctx import registry
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -55,3 +57,15 @@ def _no_network() -> Iterator[None]:
         for name in ("connect", "connect_ex"):
             patch.setattr(socket.socket, name, guarded(getattr(socket.socket, name)))
         yield
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No settings of the machine come in, and what a failed test leaves open does not reach the next."""
+    for name in os.environ:
+        if name.startswith("MEMCTX_"):
+            monkeypatch.delenv(name)
+    yield
+    for memory in registry.memories():
+        while not memory.closed:
+            memory.close()

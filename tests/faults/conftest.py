@@ -10,22 +10,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from memctx import registry
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
 
 @pytest.fixture(autouse=True)
-def _alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    for name in os.environ:
-        if name.startswith("MEMCTX_"):
-            monkeypatch.delenv(name)
-    yield
-    for memory in registry.memories():
-        while not memory.closed:
-            memory.close()
+def _alone(alone: None) -> None:
+    """For every test of this folder."""
 
 
 @pytest.fixture
