@@ -96,6 +96,7 @@ impl Log {
             return Ok(false);
         }
         self.write(b"\n").map_err(|(_, fault)| Error::io(&self.path)(fault))?;
+        self.keep_until_synced(len, b"\n".to_vec());
         Ok(true)
     }
 
@@ -121,13 +122,18 @@ impl Log {
             return Err(Error::io(&self.path)(fault));
         }
         let end = before + lines.len() as u64;
+        self.keep_until_synced(before, lines);
+        Ok(Place { start: before + u64::from(healed), end, healed })
+    }
+
+    /// Remember what was written at a place, so that it can be written again if a sync fails.
+    fn keep_until_synced(&self, start: u64, bytes: Vec<u8>) {
         if self.durability == Durability::Fsync {
             let mut commit = lock(&self.commit);
             // A sync may have counted bytes here that another writer has cut back since.
-            commit.reached = commit.reached.min(before);
-            commit.unsynced.push((before, lines));
+            commit.reached = commit.reached.min(start);
+            commit.unsynced.push((start, bytes));
         }
-        Ok(Place { start: before + u64::from(healed), end, healed })
     }
 
     /// Return once everything before this place is on disk. One call serves all who wait.
@@ -141,6 +147,7 @@ impl Log {
         if self.is_synced(end) {
             return Ok(());
         }
+        let known = lock(&self.commit).unsynced.len();
         let target = self.len()?;
         let synced = self.file.sync_data();
         let mut commit = lock(&self.commit);
@@ -148,6 +155,8 @@ impl Log {
             commit.is_poisoned = true;
             return Err(Error::io(&self.path)(fault));
         }
+        // What was written meanwhile may lie where a failed write had been cut back, before the end as it was then.
+        let target = commit.unsynced.iter().skip(known).map(|(start, _)| *start).fold(target, u64::min);
         commit.reached = commit.reached.max(target);
         commit.unsynced.retain(|(start, lines)| start + lines.len() as u64 > target);
         Ok(())
