@@ -19,12 +19,12 @@ VECTOR, TEXT = 0.2, 0.8
 class Index:
     """An engine for text, one for vectors, and the rows of length 1 that the latter holds."""
 
-    def __init__(self, text: Any, vectors: Any, matrix: NDArray[np.float32]) -> None:  # noqa: ANN401
+    def __init__(self, text: Any, vectors: Any, matrix: NDArray[np.float32]) -> None:
         self._text, self._vectors, self._matrix = text, vectors, matrix
 
     def search(
         self,
-        query: Any,  # noqa: ANN401
+        query: Any,
         vector: NDArray[np.float32],
         k: int = 10,
     ) -> NDArray[np.integer]:

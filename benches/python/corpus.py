@@ -49,7 +49,7 @@ def generate(path: Path, segments: int = SIZE + LATER) -> None:
     build = ["run", "--release", "--quiet", "--package", "memctx-benches", "--bin", "corpus"]
     options = {"segments": segments, "queries": QUERIES, "seed": SEED, "out": path}
     arguments = [text for name, value in options.items() for text in (f"--{name}", str(value))]
-    subprocess.run([cargo, *build, "--", *arguments], cwd=ROOT, check=True)  # noqa: S603
+    subprocess.run([cargo, *build, "--", *arguments], cwd=ROOT, check=True)
 
 
 def load(path: Path) -> Corpus:

@@ -86,7 +86,7 @@ def _output(command: str, *arguments: str) -> str:
     program = shutil.which(command)
     if program is None:
         return "unknown"
-    result = subprocess.run(  # noqa: S603
+    result = subprocess.run(
         [program, *arguments], cwd=ROOT, capture_output=True, text=True, check=False
     )
     return result.stdout.strip() or "unknown"

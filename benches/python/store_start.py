@@ -59,7 +59,7 @@ def work(task: dict[str, Any]) -> dict[str, float]:
     return found
 
 
-def timed(function: Any, items: list[str]) -> list[float]:  # noqa: ANN401
+def timed(function: Any, items: list[str]) -> list[float]:
     """Seconds of this thread for each item."""
     times = []
     for item in items:

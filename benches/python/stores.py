@@ -40,11 +40,11 @@ def fill(path: Path, texts: Iterable[str]) -> None:
     store.close()
 
 
-def start(**task: Any) -> dict[str, Any]:  # noqa: ANN401
+def start(**task: Any) -> dict[str, Any]:
     """What a fresh process says of a task; see `store_start.py`."""
     task = {name: str(value) if isinstance(value, Path) else value for name, value in task.items()}
     command = [sys.executable, str(START)]
-    result = subprocess.run(  # noqa: S603
+    result = subprocess.run(
         command, input=json.dumps(task), capture_output=True, text=True, check=True
     )
     answer: dict[str, Any] = json.loads(result.stdout)

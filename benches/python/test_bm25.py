@@ -57,7 +57,7 @@ def our_search(index: memctx.Bm25Index, texts: list[str]) -> Entry:
     return Entry(each(index.search, texts), 1 / len(texts))
 
 
-def search(peer: Any, texts: list[str], limit: float | None = None) -> Entry:  # noqa: ANN401
+def search(peer: Any, texts: list[str], limit: float | None = None) -> Entry:
     """From the peer's own form of the query, made beforehand, to its hits."""
     queries = [peer.query(memctx.tokenize(text)) for text in texts]
     return Entry(each(peer.search, queries), 1 / len(texts), limit)
