@@ -9,6 +9,7 @@ mod file;
 pub mod fusion;
 pub mod ingest;
 mod roster;
+pub mod scan;
 pub mod store;
 pub mod text;
 mod topk;

@@ -1,0 +1,46 @@
+//! The wire shapes that messages come in.
+
+use crate::{Error, Result};
+
+/// Whose messages they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Shape {
+    /// Anthropic's Messages API.
+    Anthropic,
+    /// `OpenAI`'s Chat Completions.
+    OpenAi,
+    /// The items of `OpenAI`'s Responses API.
+    Responses,
+    /// Gemini's contents.
+    Gemini,
+    /// Amazon Bedrock's Converse.
+    Bedrock,
+    /// Pi and `OpenClaw`.
+    Pi,
+}
+
+impl Shape {
+    /// All shapes.
+    pub const ALL: [Self; 6] = [Self::Anthropic, Self::OpenAi, Self::Responses, Self::Gemini, Self::Bedrock, Self::Pi];
+
+    /// The name Python knows it by.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Anthropic => "anthropic",
+            Self::OpenAi => "openai",
+            Self::Responses => "responses",
+            Self::Gemini => "gemini",
+            Self::Bedrock => "bedrock",
+            Self::Pi => "pi",
+        }
+    }
+
+    /// The shape of that name.
+    pub fn parse(name: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|shape| shape.name() == name).ok_or_else(|| {
+            let expected = "\"anthropic\", \"openai\", \"responses\", \"gemini\", \"bedrock\" or \"pi\"";
+            Error::argument("shape", expected, format!("{name:?}"))
+        })
+    }
+}

@@ -1,0 +1,51 @@
+//! One text of a message, read once.
+
+use std::sync::OnceLock;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::text::{Mode, Term, for_each_token};
+
+/// A text of a message with what was found out about it, shared by all turns that see it again.
+#[derive(Debug)]
+pub struct Text {
+    body: Box<str>,
+    hash: u64,
+    tokens: u32,
+    terms: OnceLock<Box<[Term]>>,
+}
+
+impl Text {
+    /// A text that costs so many tokens.
+    #[must_use]
+    pub fn new(body: &str, tokens: u32) -> Self {
+        Self { body: body.into(), hash: xxh3_64(body.as_bytes()), tokens, terms: OnceLock::new() }
+    }
+
+    /// The text itself.
+    #[must_use]
+    pub fn body(&self) -> &str {
+        &self.body
+    }
+
+    /// XXH3 of the text: the same on every machine and in every version.
+    #[must_use]
+    pub const fn hash(&self) -> u64 {
+        self.hash
+    }
+
+    /// What it costs the model.
+    #[must_use]
+    pub const fn tokens(&self) -> u32 {
+        self.tokens
+    }
+
+    /// What search sees in it, in order and with repeats; made when first asked for.
+    pub fn terms(&self) -> &[Term] {
+        self.terms.get_or_init(|| {
+            let mut terms = Vec::with_capacity(self.body.len() / 4);
+            for_each_token(&self.body, Mode::Memctx, |token| terms.push(Term::new(token)));
+            terms.into_boxed_slice()
+        })
+    }
+}

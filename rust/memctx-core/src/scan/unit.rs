@@ -1,0 +1,184 @@
+//! Units: the smallest things that may leave a conversation.
+
+use rustc_hash::FxHashMap;
+use xxhash_rust::xxh3::Xxh3Default;
+
+use super::view::{Kind, Role, View};
+
+/// One plain message, or a tool group: the message with the calls, all their results, and the reasoning bound to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unit {
+    /// Its messages by their place in the list, in order. They need not stand side by side.
+    pub messages: Vec<u32>,
+    /// What they cost together.
+    pub tokens: u64,
+    /// A hash of its messages' keys and of how many units of the same messages stand before it.
+    pub key: u64,
+    /// Whether it holds a call or a result.
+    pub is_group: bool,
+}
+
+/// The units of a list of messages, in the order of their first messages.
+pub(super) fn units(views: &[View]) -> Vec<Unit> {
+    let mut groups = Groups::new(views.len());
+    // A result answers the nearest call before it: some hosts count their ids from 0 in every turn.
+    let mut callers: FxHashMap<&str, usize> = FxHashMap::default();
+    for (place, view) in views.iter().enumerate() {
+        for result in view.results() {
+            if let Some(&caller) = result.id.as_deref().and_then(|id| callers.get(id)) {
+                groups.join(caller, place);
+            }
+        }
+        for id in view.calls().filter_map(|call| call.id.as_deref()) {
+            callers.insert(id, place);
+        }
+    }
+    bind_reasoning(views, &mut groups);
+    collect(views, &groups)
+}
+
+/// Reasoning that is a message of its own belongs to all that the model said or called right after it.
+fn bind_reasoning(views: &[View], groups: &mut Groups) {
+    let mut reasoning = None;
+    for (place, view) in views.iter().enumerate() {
+        if is_reasoning(view) {
+            // Several in a row belong to the same answer.
+            reasoning = reasoning.filter(|_| place > 0 && is_reasoning(&views[place - 1])).or(Some(place));
+        } else if view.role != Role::Assistant {
+            reasoning = None;
+        }
+        if let Some(first) = reasoning {
+            groups.join(first, place);
+        }
+    }
+}
+
+fn is_reasoning(view: &View) -> bool {
+    view.role == Role::Assistant
+        && !view.pieces.is_empty()
+        && view.pieces.iter().all(|piece| piece.kind == Kind::Thinking)
+}
+
+fn collect(views: &[View], groups: &Groups) -> Vec<Unit> {
+    let mut units: Vec<Unit> = Vec::with_capacity(views.len());
+    let mut known = vec![usize::MAX; views.len()];
+    for (place, view) in views.iter().enumerate() {
+        let first = groups.first(place);
+        if known[first] == usize::MAX {
+            known[first] = units.len();
+            units.push(Unit { messages: Vec::new(), tokens: 0, key: 0, is_group: false });
+        }
+        let unit = &mut units[known[first]];
+        unit.messages.push(place as u32);
+        unit.tokens += u64::from(view.tokens());
+        unit.is_group |= view.calls().next().is_some() || view.results().next().is_some();
+    }
+    let mut repeats: FxHashMap<u64, u64> = FxHashMap::default();
+    for unit in &mut units {
+        let mut hash = Xxh3Default::new();
+        unit.messages.iter().for_each(|&place| hash.update(&views[place as usize].key.to_le_bytes()));
+        let repeat = repeats.entry(hash.digest()).or_default();
+        hash.update(&repeat.to_le_bytes());
+        *repeat += 1;
+        unit.key = hash.digest();
+    }
+    units
+}
+
+/// Which messages belong together: a forest, in which the root of each tree is its first message.
+struct Groups(Vec<usize>);
+
+impl Groups {
+    fn new(count: usize) -> Self {
+        Self((0..count).collect())
+    }
+
+    fn first(&self, mut place: usize) -> usize {
+        while self.0[place] != place {
+            place = self.0[place];
+        }
+        place
+    }
+
+    fn join(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.first(a), self.first(b));
+        self.0[a.max(b)] = a.min(b);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scan::Piece;
+    use crate::scan::draft::{call, result, said};
+    use proptest::prelude::*;
+
+    fn places(views: &[View]) -> Vec<Vec<u32>> {
+        units(views).into_iter().map(|unit| unit.messages).collect()
+    }
+
+    fn calling(ids: &[&str]) -> View {
+        View::new(Role::Assistant, ids.iter().map(|id| call(id, "read", "{}")).collect())
+    }
+
+    fn answering(ids: &[&str]) -> View {
+        View::new(Role::Tool, ids.iter().map(|id| result(id, "done")).collect())
+    }
+
+    #[test]
+    fn a_call_and_its_results_are_one_unit_whatever_stands_between() {
+        let views = [
+            said(Role::User, "go"),
+            calling(&["a", "b"]),
+            answering(&["a"]),
+            said(Role::User, "wait"),
+            answering(&["b"]),
+        ];
+        assert_eq!(places(&views), [vec![0], vec![1, 2, 4], vec![3]]);
+    }
+
+    #[test]
+    fn an_id_used_again_belongs_to_the_nearest_call() {
+        let views = [calling(&["call_0"]), answering(&["call_0"]), calling(&["call_0"]), answering(&["call_0"])];
+        assert_eq!(places(&views), [[0, 1], [2, 3]]);
+        let units = units(&views);
+        assert_ne!(units[0].key, units[1].key, "equal messages are told apart by how many came before");
+    }
+
+    #[test]
+    fn reasoning_stays_with_all_that_follows_it() {
+        let reasoning = || View::new(Role::Assistant, vec![Piece::new(Kind::Thinking, None)]);
+        let views = [
+            said(Role::User, "go"),
+            reasoning(),
+            calling(&["a"]),
+            calling(&["b"]),
+            answering(&["a"]),
+            answering(&["b"]),
+            reasoning(),
+            said(Role::Assistant, "done"),
+            said(Role::User, "thanks"),
+        ];
+        assert_eq!(places(&views), [vec![0], vec![1, 2, 3, 4, 5], vec![6, 7], vec![8]]);
+    }
+
+    proptest! {
+        #[test]
+        fn every_message_is_in_one_unit(kinds in prop::collection::vec((0..3_u8, 0..4_u8), 0..40)) {
+            let views: Vec<View> = kinds
+                .iter()
+                .map(|(kind, id)| match kind {
+                    0 => said(Role::User, "hello"),
+                    1 => calling(&[&id.to_string()]),
+                    _ => answering(&[&id.to_string()]),
+                })
+                .collect();
+            let units = units(&views);
+            let mut all: Vec<u32> = units.iter().flat_map(|unit| unit.messages.clone()).collect();
+            all.sort_unstable();
+            prop_assert_eq!(all, (0..views.len() as u32).collect::<Vec<_>>());
+            let tokens: u64 = views.iter().map(|view| u64::from(view.tokens())).sum();
+            prop_assert_eq!(units.iter().map(|unit| unit.tokens).sum::<u64>(), tokens);
+        }
+    }
+}

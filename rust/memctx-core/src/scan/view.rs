@@ -1,0 +1,148 @@
+//! What we read off one message.
+
+use std::sync::Arc;
+
+use xxhash_rust::xxh3::Xxh3Default;
+
+use super::text::Text;
+
+/// Who speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// The host: `system`, `developer`.
+    System,
+    /// The person.
+    User,
+    /// The model.
+    Assistant,
+    /// Tools: a message that carries results and nothing that a person said.
+    Tool,
+    /// Whatever we do not know. It passes through untouched.
+    Other,
+}
+
+/// What a piece of a message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Something said.
+    Text,
+    /// The model's reasoning.
+    Thinking,
+    /// A call of a tool; its text is what the tool was asked, as compact JSON.
+    Call,
+    /// What a tool answered; its text is that of its text blocks, joined by newlines.
+    Result,
+    /// A picture, a sound or a file; its text is what stands for it in the archive.
+    Media,
+    /// What the provider's own compaction left, opaque or not. It is never touched.
+    Compaction,
+    /// Anything else. It is never touched.
+    Other,
+}
+
+/// One piece of a message: a block of its content, a call, a result.
+#[derive(Clone, Debug)]
+#[allow(clippy::struct_excessive_bools)] // facts that hold or do not, each apart
+pub struct Piece {
+    /// What it is.
+    pub kind: Kind,
+    /// Its text, where it has one.
+    pub text: Option<Arc<Text>>,
+    /// For calls and results the id that pairs them.
+    pub id: Option<Arc<str>>,
+    /// For calls, and results where it is known, the name of the tool.
+    pub name: Option<Arc<str>>,
+    /// What it costs, names, arguments and pictures included.
+    pub tokens: u32,
+    /// For results: the tool failed.
+    pub is_error: bool,
+    /// For thinking: the provider signed or encrypted it, so it binds to what stood before it. For calls: Gemini's
+    /// thought signature.
+    pub is_signed: bool,
+    /// For results: there is a picture or a file among its blocks.
+    pub has_media: bool,
+    /// For calls and results: the provider runs the tool itself, and call and result stand in the same message.
+    pub is_server: bool,
+}
+
+/// What we read off one message.
+#[derive(Clone, Debug)]
+#[allow(clippy::struct_excessive_bools)] // as above
+pub struct View {
+    /// Who speaks.
+    pub role: Role,
+    /// Its pieces, in order.
+    pub pieces: Vec<Piece>,
+    /// A hash of all that was read: role, kinds, ids and texts. The same on every machine and in every version.
+    pub key: u64,
+    /// When it was said, in milliseconds since 1970, where the message says so.
+    pub timestamp: Option<f64>,
+    /// It is the summary of a compaction, in whatever shape.
+    pub is_summary: bool,
+    /// All of it is one block that we recalled in an earlier turn.
+    pub is_recalled: bool,
+    /// The model's turn was cut off: its calls need no results.
+    pub is_aborted: bool,
+}
+
+impl View {
+    /// A message that was read.
+    #[must_use]
+    pub fn new(role: Role, pieces: Vec<Piece>) -> Self {
+        let key = key(role, &pieces);
+        Self { role, pieces, key, timestamp: None, is_summary: false, is_recalled: false, is_aborted: false }
+    }
+
+    /// What the frame around a message costs.
+    pub const FRAME: u32 = 4;
+
+    /// What the message costs the model.
+    #[must_use]
+    pub fn tokens(&self) -> u32 {
+        self.pieces.iter().map(|piece| piece.tokens).fold(Self::FRAME, u32::saturating_add)
+    }
+
+    /// Its calls, those of the provider's own tools left out.
+    pub fn calls(&self) -> impl Iterator<Item = &Piece> {
+        self.pieces.iter().filter(|piece| piece.kind == Kind::Call && !piece.is_server)
+    }
+
+    /// Its results, those of the provider's own tools left out.
+    pub fn results(&self) -> impl Iterator<Item = &Piece> {
+        self.pieces.iter().filter(|piece| piece.kind == Kind::Result && !piece.is_server)
+    }
+}
+
+impl Piece {
+    /// A piece that costs what its text costs.
+    #[must_use]
+    pub fn new(kind: Kind, text: Option<Arc<Text>>) -> Self {
+        let tokens = text.as_ref().map_or(0, |text| text.tokens());
+        Self {
+            kind,
+            text,
+            id: None,
+            name: None,
+            tokens,
+            is_error: false,
+            is_signed: false,
+            has_media: false,
+            is_server: false,
+        }
+    }
+}
+
+fn key(role: Role, pieces: &[Piece]) -> u64 {
+    let mut hash = Xxh3Default::new();
+    hash.update(&[role as u8]);
+    for piece in pieces {
+        hash.update(&[piece.kind as u8]);
+        hash.update(&piece.text.as_ref().map_or(0, |text| text.hash()).to_le_bytes());
+        for word in [&piece.id, &piece.name] {
+            let word = word.as_deref().unwrap_or_default();
+            hash.update(&(word.len() as u64).to_le_bytes());
+            hash.update(word.as_bytes());
+        }
+    }
+    hash.digest()
+}
