@@ -457,6 +457,9 @@ class WarmStore:
     def add(self, records: Sequence[tuple[str, str, float | None, str | None]]) -> list[Added]:
         """Store ``(role, content, timestamp in ms or None for now, metadata as JSON or None)``; wait for the disk."""
 
+    def put(self, records: Sequence[tuple[str, str, float | None, str | None]]) -> list[Added]:
+        """`add`, without waiting for the disk: the records are found by the next search, and the sync follows."""
+
     def search(
         self,
         query: str,

@@ -35,6 +35,35 @@ impl WarmStore {
     fn slot(&self) -> MutexGuard<'_, Arc<store::WarmStore>> {
         self.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Read records off Python objects and store them by `store_them`.
+    fn store_all(
+        &self,
+        py: Python<'_>,
+        records: &Bound<'_, PyAny>,
+        store_them: impl FnOnce(&store::WarmStore, &[Record<'_>]) -> memctx_core::Result<Vec<store::Added>> + Send,
+    ) -> PyResult<Vec<Added>> {
+        type Given<'py> = (Bound<'py, PyString>, Bound<'py, PyString>, Option<f64>, Option<Bound<'py, PyString>>);
+        let given: Vec<Given<'_>> = records.try_iter()?.map(|record| record?.extract()).collect::<PyResult<_>>()?;
+        let texts = given
+            .iter()
+            .map(|(role, content, _, more)| {
+                Ok((text_of(role)?, text_of(content)?, more.as_ref().map(text_of).transpose()?))
+            })
+            .collect::<PyResult<Vec<_>>>()?;
+        let records: Vec<Record<'_>> = texts
+            .iter()
+            .zip(&given)
+            .map(|((role, content, metadata), given)| Record {
+                role,
+                content,
+                timestamp: given.2,
+                metadata: metadata.as_deref(),
+            })
+            .collect();
+        let store = self.store();
+        Ok(enter_core(py, || store_them(&store, &records))?.into_iter().map(Added).collect())
+    }
 }
 
 #[pymethods]
@@ -102,26 +131,12 @@ impl WarmStore {
 
     /// Store ``(role, content, timestamp, metadata)`` records; they are acknowledged when this returns.
     fn add(&self, py: Python<'_>, records: &Bound<'_, PyAny>) -> PyResult<Vec<Added>> {
-        type Given<'py> = (Bound<'py, PyString>, Bound<'py, PyString>, Option<f64>, Option<Bound<'py, PyString>>);
-        let given: Vec<Given<'_>> = records.try_iter()?.map(|record| record?.extract()).collect::<PyResult<_>>()?;
-        let texts = given
-            .iter()
-            .map(|(role, content, _, more)| {
-                Ok((text_of(role)?, text_of(content)?, more.as_ref().map(text_of).transpose()?))
-            })
-            .collect::<PyResult<Vec<_>>>()?;
-        let records: Vec<Record<'_>> = texts
-            .iter()
-            .zip(&given)
-            .map(|((role, content, metadata), given)| Record {
-                role,
-                content,
-                timestamp: given.2,
-                metadata: metadata.as_deref(),
-            })
-            .collect();
-        let store = self.store();
-        Ok(enter_core(py, || store.add(&records))?.into_iter().map(Added).collect())
+        self.store_all(py, records, store::WarmStore::add)
+    }
+
+    /// `add`, without waiting for the disk.
+    fn put(&self, py: Python<'_>, records: &Bound<'_, PyAny>) -> PyResult<Vec<Added>> {
+        self.store_all(py, records, store::WarmStore::put)
     }
 
     /// The segments that match a query best, best first.

@@ -5,12 +5,14 @@
 mod conversation;
 #[cfg(test)]
 pub(crate) mod draft;
+mod edit;
 mod shape;
 mod text;
 mod unit;
 mod view;
 
 pub use conversation::Conversation;
+pub use edit::Shortened;
 pub use shape::Shape;
 pub use text::Text;
 pub use unit::Unit;

@@ -162,6 +162,11 @@ impl Log {
         Ok(())
     }
 
+    /// Up to where the log was written here without having reached the disk.
+    pub(super) fn unsynced_end(&self) -> Option<u64> {
+        lock(&self.commit).unsynced.iter().map(|(start, lines)| start + lines.len() as u64).max()
+    }
+
     fn is_synced(&self, end: u64) -> bool {
         let commit = lock(&self.commit);
         !commit.is_poisoned && commit.reached >= end

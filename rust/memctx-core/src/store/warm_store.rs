@@ -151,6 +151,13 @@ impl WarmStore {
         self.inner.add(records)
     }
 
+    /// Store records as `add` does, without waiting for the disk: the sync goes on in the background, and what the
+    /// system loses power over before it is done may be lost. A crash of the process loses nothing.
+    pub fn put(&self, records: &[Record<'_>]) -> Result<Vec<Added>> {
+        self.inner.check_open()?;
+        self.inner.put(records)
+    }
+
     /// The best segments for a request, best first.
     pub fn search(&self, request: &Request<'_>) -> Result<Vec<Found>> {
         self.inner.check_open()?;
@@ -255,6 +262,7 @@ impl WarmStore {
         }
         self.inner.wait();
         self.inner.tidy(false);
+        self.inner.sync_rest();
     }
 }
 

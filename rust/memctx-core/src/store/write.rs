@@ -28,6 +28,13 @@ struct Batch {
     synced: u64,
 }
 
+/// A place in the log up to which it must reach the disk.
+#[derive(Clone)]
+struct Unsynced {
+    log: Arc<Log>,
+    end: u64,
+}
+
 /// Lines that are in the log and not yet in the index.
 #[derive(Debug, Default)]
 pub(super) struct Written {
@@ -39,6 +46,46 @@ pub(super) struct Written {
 impl Inner {
     /// Store records. Indexing many of them goes on beside the disk and may end after it; a search waits for it.
     pub(super) fn add(self: &Arc<Self>, records: &[Record<'_>]) -> Result<Vec<Added>> {
+        let (added, unsynced) = self.write_down(records)?;
+        self.sync(&unsynced)?;
+        Ok(added)
+    }
+
+    /// Store records as `add` does, but let another thread wait for the disk.
+    pub(super) fn put(self: &Arc<Self>, records: &[Record<'_>]) -> Result<Vec<Added>> {
+        let (added, unsynced) = self.write_down(records)?;
+        let inner = Arc::clone(self);
+        let waiting = unsynced.clone();
+        let sync = move || {
+            if let Err(fault) = inner.sync(&waiting) {
+                inner.health().note(fault.to_string());
+            }
+        };
+        if thread::Builder::new().name("memctx-sync".to_owned()).spawn(sync).is_err() {
+            self.sync(&unsynced)?;
+        }
+        Ok(added)
+    }
+
+    fn sync(&self, unsynced: &Unsynced) -> Result<()> {
+        let synced = unsynced.log.sync(unsynced.end);
+        if unsynced.log.is_poisoned() {
+            self.health().note("a write did not reach the disk; it is written again with the next one");
+        }
+        synced
+    }
+
+    /// Wait for the disk to have what nobody waited for.
+    pub(super) fn sync_rest(&self) {
+        let Some(log) = self.gate().tail.log.clone() else { return };
+        let Some(end) = log.unsynced_end() else { return };
+        if let Err(fault) = self.sync(&Unsynced { log, end }) {
+            self.health().note(fault.to_string());
+        }
+    }
+
+    /// Write records to the log, from where the operating system will take them to the disk.
+    fn write_down(self: &Arc<Self>, records: &[Record<'_>]) -> Result<(Vec<Added>, Unsynced)> {
         let now = now();
         let segments: Vec<Option<Segment>> =
             records.iter().map(|record| self.intake.segment(record, now)).collect::<Result<_>>()?;
@@ -64,11 +111,7 @@ impl Inner {
         if is_work_left {
             self.settle_in_background();
         }
-        let synced = log.sync(synced);
-        if log.is_poisoned() {
-            self.health().note("a write did not reach the disk; it is written again with the next one");
-        }
-        synced.map(|()| added)
+        Ok((added, Unsynced { log, end: synced }))
     }
 
     /// Let another thread index what was written and tidy up, unless one is at it.
