@@ -609,3 +609,16 @@ class Masked:
     @property
     def kinds(self) -> dict[str, int]:
         """How many secrets of each kind were masked, ordered by the name of the kind."""
+
+# the turn
+
+def chain(keys: Sequence[int], *, start: int = 0) -> list[int]:
+    """A link for each key, made of it and of all keys before it."""
+
+def bind(
+    keys: Sequence[int], signed: Sequence[tuple[int, int]], *, strip: bool
+) -> tuple[list[int], list[int]]:
+    """The chain of some keys, and the places of the signed ones that do not stand behind the link given with them."""
+
+def text_key(text: str) -> int:
+    """A hash of a text, the same on every machine."""

@@ -21,14 +21,16 @@ from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 from memctx import _core
 from memctx.errors import StoreError
 from memctx.messages import read_each
+from memctx.turn import Turns, prompt_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from types import TracebackType
 
     from memctx._core import StoreHit, WarmStore
     from memctx.config import Config, Ranking
     from memctx.messages import Record, Shape
+    from memctx.turn import Turn
 
 __all__ = ["Archived", "Memory"]
 
@@ -134,6 +136,38 @@ class Memory:
             skipped=outcomes.count("noise") + left_out,
         )
 
+    def prepare(
+        self,
+        messages: Sequence[Any],
+        *,
+        shape: Shape | None = None,
+        pinned: Collection[int] = (),
+        model: str | None = None,
+    ) -> Turn:
+        """The messages to send to the model: pruned and trimmed where the window is full, with what matters recalled.
+
+        Call it before every model call, with all messages of the conversation so far, and send ``turn.messages``. The
+        messages given stay as they are. ``pinned`` are the places of messages that must not be trimmed; ``model`` tells
+        when the model changes, after which nothing is cached. If memory fails, the messages are sent as they came and
+        ``turn.report.errors`` says why; only what is no list of messages raises, `MessageShapeError`.
+
+        >>> import memctx, tempfile
+        >>> memory = memctx.open(tempfile.mkdtemp(), session_id="s1", context_window=200_000)
+        >>> turn = memory.prepare([{"role": "user", "content": "Which port has the webhook?"}])
+        >>> turn.messages
+        [{'role': 'user', 'content': 'Which port has the webhook?'}]
+        """
+        self._check_open()
+        return self._turns.prepare(messages, shape=shape, pinned=pinned, model=model)
+
+    def observe(self, usage: object) -> None:
+        """Learn what the last turn really cost, from the usage that the provider's SDK gives, or just its tokens.
+
+        System prompt and tools, which `prepare` does not see, count from then on, and so does the error of the estimate.
+        """
+        self._check_open()
+        self._turns.observe(prompt_tokens(usage))
+
     def search(  # noqa: PLR0913 - each is one way to narrow a search, and all have a default
         self,
         query: str,
@@ -173,6 +207,19 @@ class Memory:
     async def aarchive(self, messages: Sequence[Any], *, shape: Shape | None = None) -> Archived:
         """`archive`, in a thread, for callers that must not block."""
         return await asyncio.to_thread(self.archive, messages, shape=shape)
+
+    async def aprepare(
+        self,
+        messages: Sequence[Any],
+        *,
+        shape: Shape | None = None,
+        pinned: Collection[int] = (),
+        model: str | None = None,
+    ) -> Turn:
+        """`prepare`, in a thread, for callers that must not block."""
+        return await asyncio.to_thread(
+            self.prepare, messages, shape=shape, pinned=pinned, model=model
+        )
 
     async def asearch(self, query: str, **options: Unpack[SearchOptions]) -> list[StoreHit]:
         """`search`, in a thread, for callers that must not block."""

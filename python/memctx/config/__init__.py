@@ -12,6 +12,27 @@ Traceback (most recent call last):
 memctx.errors.ConfigError: max_segment is no setting; did you mean max_segments?
 """
 
-from memctx.config.settings import Config, Durability, EmbeddingModel, Ranking, Redaction
+from memctx.config.pruning import Pruning, PruningMode
+from memctx.config.settings import (
+    Config,
+    Durability,
+    EmbeddingModel,
+    EstimatorName,
+    Placement,
+    Ranking,
+    Redaction,
+    Thinking,
+)
 
-__all__ = ["Config", "Durability", "EmbeddingModel", "Ranking", "Redaction"]
+__all__ = [
+    "Config",
+    "Durability",
+    "EmbeddingModel",
+    "EstimatorName",
+    "Placement",
+    "Pruning",
+    "PruningMode",
+    "Ranking",
+    "Redaction",
+    "Thinking",
+]

@@ -5,10 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
     from os import PathLike
+    from typing import Any
 
-    from memctx.config.settings import Durability, EmbeddingModel, Ranking, Redaction
+    from memctx.config.pruning import Pruning, PruningMode
+    from memctx.config.settings import (
+        Durability,
+        EmbeddingModel,
+        EstimatorName,
+        Placement,
+        Ranking,
+        Redaction,
+        Thinking,
+    )
 
 
 class OpenArguments(TypedDict, total=False):
@@ -26,11 +36,18 @@ class OpenArguments(TypedDict, total=False):
     pii: bool
     ranking: Ranking
     embedding_model: EmbeddingModel
+    working_budget: int | None
+    estimator: EstimatorName | Callable[[str], int]
     reserve_tokens: int
     hard_cap_tokens: int
     auto_recall: bool
     auto_recall_min_score: float
     protected_recent: int
+    trim_to: float
+    placement: Placement
+    thinking: Thinking
+    cache_ttl: float
+    pruning: Pruning | PruningMode | Mapping[str, Any]
     knowledge_extraction: bool
     enabled: bool
 

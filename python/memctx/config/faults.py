@@ -20,6 +20,8 @@ def refused(error: ValidationError) -> ConfigError:
 
 def _sentence(detail: ErrorDetails) -> str:
     name = ".".join(str(part) for part in detail["loc"])
+    if not name:  # settings that do not go together
+        return _expectation(detail["msg"])
     value = repr(detail["input"])
     if len(value) > LONGEST_VALUE:
         value = f"{value[:LONGEST_VALUE]}…"

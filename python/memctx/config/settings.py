@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, Unpack, cast, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, Unpack, cast, get_args, get_origin
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from memctx.config import environment, files
 from memctx.config.faults import refused
 from memctx.config.names import by_field
+from memctx.config.pruning import Pruning
 from memctx.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ Durability: TypeAlias = Literal["fsync", "os"]
 Redaction: TypeAlias = Literal["mask", "seed", "off"]
 Ranking: TypeAlias = Literal["best", "seed"]
 EmbeddingModel: TypeAlias = Literal["hash", "transformer", "auto"]
+Placement: TypeAlias = Literal["stable", "head", "tail"]
+Thinking: TypeAlias = Literal["strip", "report"]
+EstimatorName: TypeAlias = Literal["script", "utf16"]
 
 
 def _redaction(value: object) -> object:
@@ -44,9 +48,16 @@ def _tool_names(value: object) -> object:
     raise ValueError("expected true, false or a list of tool names")
 
 
+def _estimator(value: object) -> object:
+    if callable(value) or value in get_args(EstimatorName):
+        return value
+    raise ValueError("expected 'script', 'utf16' or a function that counts the tokens of a text")
+
+
 Count = Annotated[int, Field(strict=True, ge=1)]
 Switch = Annotated[bool, Field(strict=True)]
 Amount = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
+Share = Annotated[float, Field(strict=True, gt=0, le=1)]
 
 
 class Config(BaseModel, frozen=True, extra="forbid", validate_default=True):
@@ -108,6 +119,15 @@ class Config(BaseModel, frozen=True, extra="forbid", validate_default=True):
         default=None,
         description="Tokens the model can take",
     )
+    working_budget: Count | None = Field(
+        default=None,
+        description="Tokens a turn may take, where that is to be less than the window",
+    )
+    estimator: Annotated[Any, BeforeValidator(_estimator)] = Field(
+        default="script",
+        description="How tokens are counted: `script`, an upper estimate that knows CJK; `utf16` as the original did; "
+        "or a function of a text",
+    )
     reserve_tokens: Annotated[int, Field(strict=True, ge=0)] = Field(
         default=4_000,
         description="Tokens of the window left free for the answer",
@@ -127,6 +147,27 @@ class Config(BaseModel, frozen=True, extra="forbid", validate_default=True):
     protected_recent: Annotated[int, Field(strict=True, ge=0)] = Field(
         default=6,
         description="Newest user and assistant messages that are never trimmed",
+    )
+    trim_to: Share = Field(
+        default=0.8,
+        description="Share of the limit that a trim goes down to, so that many turns follow without one",
+    )
+    placement: Placement = Field(
+        default="stable",
+        description="Where recalled text goes: `stable` keeps the prompt cache, `head` after the system prompt as the "
+        "original did, `tail` before the newest user message",
+    )
+    thinking: Thinking = Field(
+        default="strip",
+        description="What becomes of signed thinking that an edit made stale: `strip` it, or `report` it to the host",
+    )
+    cache_ttl: Amount = Field(
+        default=300.0,
+        description="Seconds the provider keeps a prompt cached; after a longer pause edits are free",
+    )
+    pruning: Pruning = Field(
+        default_factory=Pruning,
+        description="How old tool results are shortened: a mode, or the settings below",
     )
     knowledge_extraction: Switch = Field(
         default=True,
@@ -194,4 +235,4 @@ def _kind(annotation: object) -> type:
         return bool
     if annotation == bool | tuple[str, ...]:
         return tuple
-    return str if annotation is Path or get_origin(annotation) is Literal else object
+    return str if annotation in {Path, Any} or get_origin(annotation) is Literal else object

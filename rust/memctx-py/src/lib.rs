@@ -8,6 +8,7 @@
 mod array;
 mod bm25;
 mod boundary;
+mod chain;
 mod error;
 mod explanation;
 mod flat;
@@ -32,6 +33,8 @@ mod _core {
 
     #[pymodule_export]
     use crate::bm25::Bm25Index;
+    #[pymodule_export]
+    use crate::chain::{bind, chain, text_key};
     #[pymodule_export]
     use crate::explanation::Explanation;
     #[pymodule_export]

@@ -2,6 +2,7 @@
 //!
 //! The binding fills [`View`]s from the host's own objects; everything that decides over messages works on them.
 
+mod chain;
 mod conversation;
 #[cfg(test)]
 pub(crate) mod draft;
@@ -11,9 +12,10 @@ mod text;
 mod unit;
 mod view;
 
+pub use chain::{bind, chain, link};
 pub use conversation::Conversation;
 pub use edit::Shortened;
 pub use shape::Shape;
-pub use text::Text;
+pub use text::{Text, key_of};
 pub use unit::Unit;
 pub use view::{Kind, Piece, Role, View};

@@ -19,7 +19,7 @@ impl Text {
     /// A text that costs so many tokens.
     #[must_use]
     pub fn new(body: &str, tokens: u32) -> Self {
-        Self { body: body.into(), hash: xxh3_64(body.as_bytes()), tokens, terms: OnceLock::new() }
+        Self { body: body.into(), hash: key_of(body), tokens, terms: OnceLock::new() }
     }
 
     /// The text itself.
@@ -48,4 +48,10 @@ impl Text {
             terms.into_boxed_slice()
         })
     }
+}
+
+/// XXH3 of a text.
+#[must_use]
+pub fn key_of(body: &str) -> u64 {
+    xxh3_64(body.as_bytes())
 }

@@ -1,0 +1,115 @@
+"""From what a turn decided to the lines of its report. Indices become those of the list that was given."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memctx.turn.outgoing import find
+from memctx.turn.report import Cache, Protected, Pruned, Tokens, Trimmed
+
+if TYPE_CHECKING:
+    from memctx.config import Thinking
+    from memctx.turn.binding import Binding
+    from memctx.turn.cut import Cut
+    from memctx.turn.outgoing import Outgoing
+    from memctx.turn.source import Source
+    from memctx.turn.state import State
+
+
+def tokens(source: Source, cut: Cut, *, before: State, after: State, limit: int | None) -> Tokens:
+    """What the messages cost after each step."""
+    saved = sum(item.tokens_before - item.tokens_after for item in cut.pruned)
+    return Tokens(
+        before=source.conversation.tokens,
+        pruned=saved,
+        trimmed=source.conversation.tokens - saved - cut.tokens,
+        recalled=sum(block.tokens for block in after.blocks),
+        after=after.estimate,
+        excess=before.excess,
+        limit=limit,
+    )
+
+
+def pruned(source: Source, cut: Cut, state: State) -> tuple[Pruned, ...]:
+    """The results that are sent shorter."""
+    return tuple(
+        Pruned(
+            index=source.origins[cut.places[item.message]],
+            form=item.form,
+            tokens_before=item.tokens_before,
+            tokens_after=item.tokens_after,
+            is_new=item.key not in state.pruned,
+        )
+        for item in cut.pruned
+    )
+
+
+def trimmed(source: Source, cut: Cut, state: State) -> tuple[Trimmed, ...]:
+    """The units that are not sent."""
+    origins = source.origins
+    earlier = [
+        Trimmed(
+            indices=tuple(origins[index] for index in unit.messages),
+            tokens=unit.tokens,
+            layer=state.trimmed[unit.key][0],
+            score=state.trimmed[unit.key][1],
+            is_new=False,
+        )
+        for unit in cut.replayed.removed
+    ]
+    new = [
+        Trimmed(
+            indices=tuple(origins[cut.places[index]] for index in unit.messages),
+            tokens=unit.tokens,
+            layer=unit.layer,
+            score=unit.score,
+            is_new=True,
+        )
+        for unit in cut.trim.removed
+    ]
+    return (*earlier, *new)
+
+
+def protected(source: Source, cut: Cut) -> tuple[Protected, ...]:
+    """What a trim had to leave alone."""
+    return tuple(
+        Protected(source.origins[cut.places[index]], reason) for index, reason in cut.trim.protected
+    )
+
+
+def cache(  # noqa: PLR0913 - all that decides what the provider's cache still holds
+    source: Source,
+    outgoing: Outgoing,
+    binding: Binding,
+    state: State,
+    *,
+    is_cold: bool,
+    thinking: Thinking,
+) -> Cache:
+    """What the turn does to the provider's cache."""
+    both = zip(binding.links, state.sent, strict=False)
+    same = next((place for place, (now, then) in enumerate(both) if now != then), None)
+    stable = min(len(binding.links), len(state.sent)) if same is None else same
+    first_changed = stable if stable < len(state.sent) else None
+    again = 0
+    if first_changed is not None:
+        new = _new_since(source, state)
+        again = sum(
+            tokens
+            for origin, tokens in zip(outgoing.origins[stable:], outgoing.tokens[stable:], strict=True)
+            if origin < new
+        )
+    return Cache(
+        stable_prefix=stable,
+        first_changed=first_changed,
+        rewritten_tokens=again,
+        stale_thinking=tuple(source.origins[place] for place in binding.stale),
+        thinking=thinking,
+        is_cold=is_cold,
+    )
+
+
+def _new_since(source: Source, state: State) -> int:
+    """The first message of the source that came after the turn before."""
+    last = None if state.newest is None else find(state.newest, source.conversation.keys)
+    return len(source.messages) if last is None else last + 1

@@ -1,0 +1,121 @@
+"""`Cut`: what leaves the context in a turn, planned as one edit: earlier decisions, shorter results, a trim."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memctx import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from memctx._core import Conversation, Pruned, Trim
+    from memctx.config import Config
+    from memctx.turn.budget import Budget
+    from memctx.turn.state import Decision, State
+
+NEVER = 1 << 62
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Indices are those of the conversation that was cut."""
+
+    replayed: Trim
+    """What earlier turns decided."""
+    trim: Trim
+    """What this turn decided, by the places that the replay left."""
+    places: list[int]
+    """For each message that the replay left, the place it had."""
+    pruned: list[Pruned]
+    """Shortened results, by the places that the replay left."""
+    tokens: int
+    """What is left costs."""
+
+    @property
+    def removed(self) -> set[int]:
+        """The messages that are not sent."""
+        return {*self.replayed.removed_messages, *self.trimmed}
+
+    @property
+    def trimmed(self) -> list[int]:
+        """The messages that this turn took out."""
+        return [self.places[index] for index in self.trim.removed_messages]
+
+    def units_out(self, earlier: Mapping[int, Decision]) -> dict[int, Decision]:
+        """By the keys of all units that are out: what took them out, and their score."""
+        out = {unit.key: earlier[unit.key] for unit in self.replayed.removed}
+        return out | {unit.key: (unit.layer, unit.score) for unit in self.trim.removed}
+
+
+def cut(  # noqa: PLR0913 - all that a cut depends on
+    conversation: Conversation,
+    query: str,
+    *,
+    config: Config,
+    budget: Budget,
+    state: State,
+    pinned: Collection[int],
+    is_cold: bool,
+) -> Cut:
+    """Plan what leaves. ``is_cold`` says that the provider has forgotten the prompt, so that an edit costs nothing."""
+    protected_recent, pins = config.protected_recent, sorted(pinned)
+    replayed = _core.plan_trim(
+        conversation,
+        "",
+        limit=NEVER,
+        target=NEVER,
+        protected_recent=protected_recent,
+        pinned=pins,
+        sticky=list(state.trimmed),
+    )
+    left, places = conversation.without_units(replayed.removed_units)
+    spare = NEVER if budget.limit is None else budget.limit - state.excess
+    is_due = left.tokens > spare
+    pruned = _prune(left, config=config, budget=budget, state=state, is_free=is_cold or is_due)
+    if pruned:
+        left = left.with_results([(item.message, item.ordinal, item.text) for item in pruned])
+    if budget.limit is None or budget.target is None or budget.overflow is None:
+        trim = _core.plan_trim(left, "", limit=NEVER, target=NEVER, protected_recent=protected_recent)
+        return Cut(replayed, trim, places, pruned, left.tokens)
+    blocks = sum(block.tokens for block in state.blocks)
+    target = max(budget.target - state.excess, 0)
+    new_places = {old: new for new, old in enumerate(places)} if pins else {}
+    trim = _core.plan_trim(
+        left,
+        query,
+        limit=target if is_cold else max(spare, 0),
+        target=target,
+        ceiling=max(budget.overflow - blocks - state.excess, 0),
+        protected_recent=protected_recent,
+        pinned=[new_places[index] for index in pins if index in new_places],
+    )
+    return Cut(replayed, trim, places, pruned, trim.tokens_after)
+
+
+def _prune(
+    conversation: Conversation, *, config: Config, budget: Budget, state: State, is_free: bool
+) -> list[Pruned]:
+    """The results to shorten. A trim that is due changes the prompt anyway, and may not be needed after this."""
+    settings = config.pruning
+    if settings.mode == "off" or budget.limit is None:
+        return []
+    return _core.plan_prune(
+        conversation,
+        mode=settings.mode,
+        context_window=budget.limit,
+        keep_last_assistants=settings.keep_last_assistants,
+        soft_trim_ratio=settings.soft_trim_ratio,
+        hard_clear_ratio=settings.hard_clear_ratio,
+        min_prunable_tool_chars=settings.min_prunable_tool_chars,
+        soft_trim_max_chars=settings.soft_trim_max_chars,
+        soft_trim_head_chars=settings.soft_trim_head_chars,
+        soft_trim_tail_chars=settings.soft_trim_tail_chars,
+        hard_clear=settings.hard_clear,
+        placeholder=settings.placeholder,
+        allow=settings.allow,
+        deny=settings.deny,
+        sticky=state.pruned,
+        is_cold=is_free,
+    )

@@ -1,0 +1,145 @@
+"""`Outgoing`: the messages that are sent, put together from the host's and from what the turn decided."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from memctx import _core
+from memctx.messages import edit
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memctx.messages import Shape
+    from memctx.turn.cut import Cut
+    from memctx.turn.source import Source
+    from memctx.turn.state import Block, Place
+
+# Where neighbours of one role are refused, so that text is put into a message rather than beside it.
+ALTERNATING = frozenset({"bedrock", "gemini"})
+
+
+@dataclass(slots=True)
+class Outgoing:
+    """The list that is being put together. All lists run side by side."""
+
+    shape: Shape
+    messages: list[Any]
+    keys: list[int]
+    """A key for what each message reads now."""
+    tokens: list[int]
+    origins: list[int]
+    """The place each had in the source; -1 for blocks."""
+
+    @classmethod
+    def after(cls, source: Source, cut: Cut) -> Outgoing:
+        """What a cut leaves of a source."""
+        conversation, removed = source.conversation, cut.removed
+        left = [index for index in range(len(source.messages)) if index not in removed]
+        messages, keys = source.messages, conversation.keys
+        tokens = conversation.message_tokens
+        outgoing = cls(
+            shape=conversation.shape,
+            messages=[messages[index] for index in left],
+            keys=[keys[index] for index in left],
+            tokens=[tokens[index] for index in left],
+            origins=left,
+        )
+        outgoing._shorten(cut)
+        return outgoing
+
+    def _shorten(self, cut: Cut) -> None:
+        if not cut.pruned:
+            return
+        place_of = {origin: place for place, origin in enumerate(self.origins)}
+        for item in cut.pruned:
+            place = place_of.get(cut.places[item.message])
+            if place is None:  # it left altogether
+                continue
+            self.messages[place] = edit.with_result(
+                self.messages[place], item.ordinal, item.text, self.shape
+            )
+            self.keys[place] = _core.chain([self.keys[place], item.key, len(item.text)])[-1]
+            self.tokens[place] -= item.tokens_before - item.tokens_after
+
+    def insert(self, block: Block, source: Source) -> bool:
+        """Put a block where it belongs; false if there is no such place."""
+        place = self._head(source) if block.anchor is None else self._place_of(block.anchor, source)
+        if place is None:
+            return False
+        key = _core.text_key(block.text)
+        if self._goes_inside(place, source):
+            message = self.messages[place]
+            self.messages[place] = edit.with_text_block(message, block.text, self.shape)
+            self.keys[place] = _core.chain([self.keys[place], key])[-1]
+            self.tokens[place] += block.tokens
+        else:
+            self.messages.insert(place, edit.user_message(block.text, self.shape))
+            self.keys.insert(place, key)
+            self.tokens.insert(place, block.tokens)
+            self.origins.insert(place, -1)
+        return True
+
+    def _goes_inside(self, place: int, source: Source) -> bool:
+        """Whether a block must go into a message, since none may come before it."""
+        return self.shape in ALTERNATING or (
+            place < len(self.messages) and source.conversation.in_group(self.origins[place])
+        )
+
+    def _head(self, source: Source) -> int | None:
+        """Behind the system prompt and the summary of a compaction."""
+        roles, summaries = source.conversation.roles, set(source.conversation.summaries)
+        place = 0
+        while place < len(self.origins) and (
+            roles[self.origins[place]] == "system" or self.origins[place] in summaries
+        ):
+            place += 1
+        if self.shape not in ALTERNATING:
+            return place
+        later = range(place, len(self.origins))
+        return next((place for place in later if roles[self.origins[place]] == "user"), None)
+
+    def _place_of(self, anchor: Place, source: Source) -> int | None:
+        """Where the message of an anchor stands now."""
+        index = find(anchor, source.conversation.keys)
+        return self.origins.index(index) if index is not None and index in self.origins else None
+
+    def strip_thinking(self, places: Sequence[int]) -> None:
+        """Take the thinking out of the messages at some places; a message that was nothing else goes."""
+        for place in reversed(places):
+            stripped = edit.without_thinking(self.messages[place], self.shape)
+            if stripped is None:
+                for column in (self.messages, self.keys, self.tokens, self.origins):
+                    del column[place]
+            else:
+                self.messages[place] = stripped
+
+    def merge_neighbours(self) -> None:
+        """Make one message of two neighbours of one role that were none before, where a provider asks for that."""
+        if self.shape not in ALTERNATING:
+            return
+        roles = [edit.role(message) for message in self.messages]
+        for place in range(len(self.messages) - 1, 0, -1):
+            was_apart = self.origins[place] != self.origins[place - 1] + 1
+            if roles[place] == roles[place - 1] and was_apart:
+                first, second = self.messages[place - 1 : place + 1]
+                # What stood between them is gone, and with it what the thinking of the second is bound to.
+                second = edit.without_thinking(second, self.shape) or second
+                self.messages[place - 1] = edit.merged(first, second, self.shape)
+                self.keys[place - 1] = _core.chain(self.keys[place - 1 : place + 1])[-1]
+                self.tokens[place - 1] += self.tokens[place]
+                for column in (self.messages, self.keys, self.tokens, self.origins):
+                    del column[place]
+
+
+def find(place: Place, keys: Sequence[int]) -> int | None:
+    """The index of the message of a key of which so many of the same come before."""
+    key, nth = place
+    index = -1
+    try:
+        for _ in range(nth + 1):
+            index = keys.index(key, index + 1)
+    except ValueError:
+        return None
+    return index

@@ -1,0 +1,163 @@
+"""`Recollection`: what a turn brings back from the store, as one block under its cap."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from memctx import _core
+from memctx.turn.report import Recalled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from memctx._core import Conversation, StoreHit, WarmStore
+    from memctx.config import Config
+
+# One candidate for so many tokens of room, and never fewer than eight, as the original has it.
+TOKENS_PER_CANDIDATE = 100
+FEWEST_CANDIDATES = 8
+# The original's weights, for the score that a report shows beside ours.
+SEED_VECTOR, SEED_BM25 = 0.7, 0.3
+# Below this no block says anything.
+SMALLEST_BLOCK = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A statement that a search of facts found."""
+
+    id: str
+    type: str
+    content: str
+    score: float
+
+
+class Facts(Protocol):
+    """Where facts are searched."""
+
+    def search(self, query: str, limit: int) -> Sequence[Fact]:
+        """The facts that answer a query, best first."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Recollection:
+    """A block and what is in it."""
+
+    text: str
+    tokens: int
+    items: tuple[Recalled, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """Searches one store for one session."""
+
+    store: WarmStore
+    config: Config
+    facts: Facts | None = None
+
+    def __call__(
+        self,
+        query: str,
+        conversation: Conversation,
+        *,
+        hidden: Sequence[int],
+        known: Collection[str],
+        room: int,
+    ) -> Recollection | None:
+        """The best of the store that the model does not see already, in at most ``room`` tokens.
+
+        ``hidden`` are the messages of the conversation that are not sent whole, ``known`` the ids of what blocks that
+        stay recall already.
+        """
+        if room < SMALLEST_BLOCK:
+            return None
+        limit = max(FEWEST_CANDIDATES, room // TOKENS_PER_CANDIDATE)
+        hits = [
+            hit
+            for hit in self.store.search(
+                query,
+                limit=limit,
+                min_score=self.config.auto_recall_min_score,
+                ranking=self.config.ranking,
+            )
+            if hit.segment.id not in known
+        ]
+        seen = _core.visible(conversation, hidden, [hit.segment.content for hit in hits])
+        hits = [hit for hit, is_seen in zip(hits, seen, strict=True) if not is_seen]
+        found = self.facts.search(query, limit) if self.facts else ()
+        facts = [fact for fact in found if fact.id not in known]
+        return self._block(facts, hits, room) if facts or hits else None
+
+    def _block(
+        self, facts: Sequence[Fact], hits: Sequence[StoreHit], room: int
+    ) -> Recollection | None:
+        lines = [(fact.type, fact.content, fact.score) for fact in facts]
+        details = [
+            (
+                hit.segment.id,
+                hit.segment.timestamp,
+                hit.segment.role,
+                hit.segment.content,
+                *hit.passage,
+                hit.score,
+            )
+            for hit in hits
+        ]
+        estimator = self.config.estimator
+        if callable(estimator):
+            block = _fitted(lines, details, room, estimator)
+            tokens = estimator(block.text)
+        else:
+            block = _core.build_block(lines, details, cap=room, estimator=estimator)
+            tokens = block.tokens
+        if not block.text or tokens > room:
+            return None
+        cut = set(block.cut)
+        items = (
+            *(_fact(facts[index]) for index in block.facts),
+            *(_segment(hits[index], is_cut=index in cut) for index in block.details),
+        )
+        return Recollection(block.text, tokens, items)
+
+
+def _fitted(
+    facts: list[tuple[str, str, float]],
+    details: list[tuple[str, float, str, str, int, int, float]],
+    room: int,
+    count: Callable[[str], int],
+) -> _core.Block:
+    """A block that fits by somebody else's count: built by ours, and again smaller while it does not fit."""
+    cap = room
+    while True:
+        block = _core.build_block(facts, details, cap=cap)
+        tokens = count(block.text)
+        if not block.text or tokens <= room:
+            return block
+        cap = min(cap - 1, cap * room // tokens)
+
+
+def _fact(fact: Fact) -> Recalled:
+    return Recalled(
+        id=fact.id,
+        role=fact.type,
+        timestamp=None,
+        score=fact.score,
+        match=fact.score,
+        seed_score=fact.score,
+        is_cut=False,
+    )
+
+
+def _segment(hit: StoreHit, *, is_cut: bool) -> Recalled:
+    return Recalled(
+        id=hit.segment.id,
+        role=hit.segment.role,
+        timestamp=hit.segment.timestamp,
+        score=hit.score,
+        match=hit.match,
+        seed_score=SEED_VECTOR * hit.vector + SEED_BM25 * hit.bm25,
+        is_cut=is_cut,
+    )

@@ -1,0 +1,61 @@
+"""`Source`: the host's messages as a turn works on them, without the blocks that earlier turns put in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from memctx import _core
+from memctx.messages import edit
+from memctx.messages.repair import repair_scanned
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memctx._core import Conversation, Scanner
+    from memctx.messages import Shape
+    from memctx.messages.repair import Change
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Messages and what was read off them."""
+
+    messages: Sequence[Any]
+    conversation: Conversation
+    origins: Sequence[int]
+    """For each message its place in the list that was given; -1 for one that a repair made up."""
+    repaired: tuple[Change, ...] = ()
+
+    @classmethod
+    def read(cls, scanner: Scanner, messages: Sequence[Any], shape: Shape | None) -> Source:
+        """Read messages, take our own blocks out, and mend what came in broken."""
+        conversation = scanner.scan(messages, shape)
+        source = cls(messages, conversation, range(len(messages)))
+        if conversation.recalled or conversation.carriers:
+            source = source._without_blocks(scanner)  # noqa: SLF001 - of our own class
+        if _core.problems(source.conversation):
+            source = source._mended(scanner)  # noqa: SLF001
+        return source
+
+    def _without_blocks(self, scanner: Scanner) -> Source:
+        """The messages without whole messages that are blocks of ours, and without blocks inside of others."""
+        conversation, shape = self.conversation, self.conversation.shape
+        recalled, carriers = set(conversation.recalled), set(conversation.carriers)
+        origins = [index for index in range(len(self.messages)) if index not in recalled]
+        messages = [
+            edit.without_blocks(self.messages[index], _core.is_block, shape)
+            if index in carriers
+            else self.messages[index]
+            for index in origins
+        ]
+        return Source(messages, scanner.scan(messages, shape), origins)
+
+    def _mended(self, scanner: Scanner) -> Source:
+        mended = repair_scanned(self.messages, self.conversation)
+        if not mended.changes:
+            return self
+        places = {id(message): index for message, index in zip(self.messages, self.origins, strict=True)}
+        origins = [places.get(id(message), -1) for message in mended.messages]
+        conversation = scanner.scan(mended.messages, self.conversation.shape)
+        return Source(mended.messages, conversation, origins, mended.changes)

@@ -1,0 +1,108 @@
+"""`State`: what a session remembers from turn to turn, so that what was sent once is sent again byte for byte."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+Place: TypeAlias = tuple[int, int]
+"""The key of a message, and how many messages of the same key stand before it."""
+
+Decision: TypeAlias = tuple[str, float]
+"""What took a unit out, and its score then."""
+
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block of recalled text that was sent."""
+
+    text: str
+    tokens: int
+    items: tuple[str, ...]
+    """The ids of what it recalls."""
+    anchor: Place | None
+    """The message it stands before; None at the head."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What was decided in earlier turns. Each turn makes a new one and keeps it only if all of it went well."""
+
+    trimmed: dict[int, Decision] = field(default_factory=dict[int, Decision])
+    """By the keys of units that are out."""
+    pruned: dict[int, str] = field(default_factory=dict[int, str])
+    """By the keys of tool results: how they were shortened."""
+    blocks: tuple[Block, ...] = ()
+    """In the order they were sent."""
+    bound: dict[Place, int] = field(default_factory=dict[Place, int])
+    """For messages with signed thinking: the chain of what had been sent when the model wrote them."""
+    recalled_for: Place | None = None
+    """The user's message that was last searched for."""
+    newest: Place | None = None
+    """The last message of the last turn, as it came."""
+    sent: tuple[int, ...] = ()
+    """The chain of what was sent last: one link for each message."""
+    estimate: int = 0
+    """What we thought that would cost."""
+    excess: int = 0
+    """What it cost more, by the provider's count: system prompt, tools, and our error."""
+    touched: float | None = None
+    """When, in seconds since the epoch."""
+    model: str | None = None
+    """The model it was for."""
+
+    def __bool__(self) -> bool:
+        return bool(self.sent)
+
+    def to_json(self) -> dict[str, Any]:
+        """The state as a JSON object."""
+        return {
+            "version": VERSION,
+            "trimmed": [[key, layer, score] for key, (layer, score) in self.trimmed.items()],
+            "pruned": [[key, form] for key, form in self.pruned.items()],
+            "blocks": [[each.text, each.tokens, each.items, each.anchor] for each in self.blocks],
+            "bound": [[*place, link] for place, link in self.bound.items()],
+            "recalledFor": self.recalled_for,
+            "newest": self.newest,
+            "sent": self.sent,
+            "estimate": self.estimate,
+            "excess": self.excess,
+            "touched": self.touched,
+            "model": self.model,
+        }
+
+    @classmethod
+    def from_json(cls, found: dict[str, Any]) -> State:
+        """The state that `to_json` gave; a `ValueError` for anything else."""
+        try:
+            if found["version"] != VERSION:
+                raise ValueError(f"version {found['version']!r}; expected {VERSION}")
+            return cls(
+                trimmed={int(key): (str(layer), float(score)) for key, layer, score in found["trimmed"]},
+                pruned={int(key): str(form) for key, form in found["pruned"]},
+                blocks=tuple(
+                    Block(str(text), int(tokens), tuple(map(str, items)), _place(anchor))
+                    for text, tokens, items, anchor in found["blocks"]
+                ),
+                bound={(int(key), int(nth)): int(link) for key, nth, link in found["bound"]},
+                recalled_for=_place(found["recalledFor"]),
+                newest=_place(found["newest"]),
+                sent=tuple(map(int, found["sent"])),
+                estimate=int(found["estimate"]),
+                excess=int(found["excess"]),
+                touched=None if found["touched"] is None else float(found["touched"]),
+                model=None if found["model"] is None else str(found["model"]),
+            )
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"{type(error).__name__}: {error}") from None
+
+    def observed(self, tokens: int) -> State:
+        """The state once the provider said what the last turn cost."""
+        # An error of more than half of our estimate is no error of an estimate but another prompt.
+        return replace(self, excess=max(tokens - self.estimate, -self.estimate // 2))
+
+
+def _place(found: Any) -> Place | None:
+    return None if found is None else (int(found[0]), int(found[1]))

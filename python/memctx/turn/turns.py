@@ -1,0 +1,239 @@
+"""`Turns`: the turns of one session, each prepared from the messages of the host and from what earlier ones decided."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from memctx import _core
+from memctx.errors import ConfigError, MemctxError, MessageShapeError
+from memctx.turn import account, placement, saved
+from memctx.turn.binding import bind
+from memctx.turn.budget import Budget
+from memctx.turn.cut import Cut, cut
+from memctx.turn.outgoing import Outgoing, find
+from memctx.turn.recollection import Recall
+from memctx.turn.report import Report
+from memctx.turn.source import Source
+from memctx.turn.stopwatch import Stopwatch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from memctx._core import Scanner, WarmStore
+    from memctx.config import Config
+    from memctx.messages import Shape
+    from memctx.turn.placement import Blocks
+    from memctx.turn.recollection import Recollection
+    from memctx.turn.state import Block, State
+
+    Archive = Callable[[Sequence[list[tuple[str, str, float | None, str | None]]]], int]
+    """Stores rows of messages without waiting for the disk and says how many are new."""
+
+logger = logging.getLogger("memctx.turn")
+
+SHORTEST_QUERY = 3
+# A turn that decided nothing is saved this seldom, for the time it was sent at.
+SECONDS_BETWEEN_SAVES = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What to send, and what was done to it."""
+
+    messages: list[Any]
+    """The messages for the model: those of the host, the very same objects where nothing was changed."""
+    report: Report
+
+
+class Turns:
+    """Prepares the turns of one session, one at a time."""
+
+    def __init__(self, config: Config, store: WarmStore, scanner: Scanner, archive: Archive) -> None:
+        self._config = config
+        self._store = store
+        self._scanner = scanner
+        self._archive = archive
+        self._budget = Budget.of(config)
+        self._recall = Recall(store, config)
+        self._lock = threading.Lock()
+        self._state: State | None = None
+        self._saved_at = 0.0
+
+    def prepare(
+        self,
+        messages: Sequence[Any],
+        *,
+        shape: Shape | None,
+        pinned: Collection[int],
+        model: str | None,
+    ) -> Turn:
+        """The messages to send. A fault of memory is caught here, once: then they are sent as they came."""
+        with self._lock:
+            watch = Stopwatch()
+            try:
+                source = Source.read(self._scanner, messages, shape)
+                watch.lap("scan")
+                return self._prepared(source, watch, pinned=pinned, model=model)
+            except (MessageShapeError, ConfigError):
+                raise  # the caller's fault, not memory's
+            except Exception as error:
+                logger.exception("memory failed; the messages are sent as they came")
+                report = Report(shape or "unknown", errors=(f"{type(error).__name__}: {error}",))
+                return Turn(list(messages), report)
+
+    def observe(self, tokens: int) -> None:
+        """Learn what the last turn cost by the provider's count."""
+        with self._lock:
+            self._state = self._current().observed(tokens)
+
+    def save(self) -> None:
+        """Save the state, so that the next process goes on from here."""
+        with self._lock:
+            if self._state:
+                self._save(self._state)
+
+    def _current(self) -> State:
+        if self._state is None:
+            self._state = saved.load(self._path, self._store.session_id)
+        return self._state
+
+    def _prepared(
+        self, source: Source, watch: Stopwatch, *, pinned: Collection[int], model: str | None
+    ) -> Turn:
+        state, config, budget = self._current(), self._config, self._budget
+        conversation, now = source.conversation, time.time()
+        is_cold = _is_cold(state, now, config.cache_ttl, model)
+        query = conversation.query()
+        pins = {place for place, origin in enumerate(source.origins) if origin in pinned} if pinned else ()
+        done = cut(
+            conversation, query, config=config, budget=budget, state=state, pinned=pins, is_cold=is_cold
+        )
+        watch.lap("cut")
+        new_pruned = {item.key for item in done.pruned} - state.pruned.keys()
+        leaving = sorted({
+            *done.trimmed,
+            *(done.places[item.message] for item in done.pruned if item.key in new_pruned),
+        })
+        archived = self._archive(conversation.records(leaving)) if leaving else 0
+        watch.lap("archive")
+        blocks = self._blocks(source, done, state, query)
+        watch.lap("recall")
+        outgoing = Outgoing.after(source, done)
+        sent = tuple(block for block in blocks.sent if outgoing.insert(block, source))
+        outgoing.merge_neighbours()
+        binding = bind(outgoing, source, state, strip=config.thinking == "strip")
+        watch.lap("assemble")
+        self._check(source, outgoing)
+        watch.lap("check")
+        keys, ordinals = conversation.keys, conversation.ordinals
+        newest_user = conversation.newest_user
+        after = replace(
+            state,
+            trimmed=done.units_out(state.trimmed),
+            pruned={item.key: item.form for item in done.pruned},
+            blocks=sent,
+            bound=binding.bound,
+            recalled_for=None if newest_user is None else (keys[newest_user], ordinals[newest_user]),
+            newest=(keys[-1], ordinals[-1]) if keys else None,
+            sent=tuple(binding.links),
+            estimate=sum(outgoing.tokens),
+            touched=now,
+            model=model or state.model,
+        )
+        errors = self._keep(after, state, now)
+        watch.lap("save")
+        report = Report(
+            shape=conversation.shape,
+            query=query,
+            tokens=account.tokens(source, done, before=state, after=after, limit=budget.limit),
+            pruned=account.pruned(source, done, state),
+            trimmed=account.trimmed(source, done, state),
+            recalled=blocks.recalled if sent[-1:] == blocks.sent[-1:] else (),
+            protected=account.protected(source, done),
+            repaired=source.repaired,
+            cache=account.cache(source, outgoing, binding, state, is_cold=is_cold, thinking=config.thinking),
+            archived=archived,
+            is_deferred=done.trim.is_deferred,
+            errors=errors,
+            milliseconds=watch.laps,
+        )
+        return Turn(outgoing.messages, report)
+
+    def _blocks(self, source: Source, done: Cut, state: State, query: str) -> Blocks:
+        """The blocks to send."""
+        conversation, cap = source.conversation, self._budget.cap
+        keys, removed = conversation.keys, done.removed
+        kept = [block for block in state.blocks if _stands(block, keys, removed)]
+        newest_user = conversation.newest_user
+        newest = None if newest_user is None else (keys[newest_user], conversation.ordinals[newest_user])
+        hidden = sorted(removed | {done.places[item.message] for item in done.pruned})
+
+        def search(known: Collection[str], room: int) -> Recollection | None:
+            if not self._config.auto_recall or len(query) < SHORTEST_QUERY:
+                return None
+            return self._recall(query, conversation, hidden=hidden, known=known, room=room)
+
+        if self._config.placement == "head":
+            return placement.rebuilt(search, None, cap)
+        if self._config.placement == "tail":
+            return placement.rebuilt(search, newest, cap) if newest else placement.Blocks(())
+        return placement.stable(
+            search, state, kept, newest=newest, cap=cap, is_cut=bool(done.trimmed)
+        )
+
+    def _check(self, source: Source, outgoing: Outgoing) -> None:
+        """No edit of ours may make a provider refuse what it would have taken."""
+        if outgoing.messages == source.messages:
+            return
+        found = _core.problems(self._scanner.scan(outgoing.messages, outgoing.shape))
+        known = {problem[1] for problem in _core.problems(source.conversation)} if found else set[str]()
+        worse = [problem for problem in found if problem[1] not in known]
+        if worse:
+            index, code, words, _ = worse[0]
+            raise MemctxError(f"the edited messages would be refused: message {index}, {code}: {words}")
+
+    def _keep(self, after: State, before: State, now: float) -> tuple[str, ...]:
+        """Remember a turn; on disk too if it decided anything."""
+        self._state = after
+        is_same = (
+            after.trimmed == before.trimmed
+            and after.pruned == before.pruned
+            and after.blocks == before.blocks
+            and after.bound == before.bound
+        )
+        if is_same and now - self._saved_at < SECONDS_BETWEEN_SAVES:
+            return ()
+        try:
+            self._save(after)
+        except OSError as error:
+            logger.warning("the state of the session is not saved: %s", error)
+            return (f"{type(error).__name__}: {error}",)
+        return ()
+
+    def _save(self, state: State) -> None:
+        saved.save(self._path, self._store.session_id, state)
+        self._saved_at = time.time()
+
+    @property
+    def _path(self) -> Any:
+        return saved.path_of(self._store.path, self._store.session_id)
+
+
+def _is_cold(state: State, now: float, ttl: float, model: str | None) -> bool:
+    """Whether the provider has forgotten the prompt: a long pause, or another model."""
+    if state.touched is None:
+        return False
+    is_other_model = model is not None and state.model is not None and model != state.model
+    return is_other_model or now - state.touched > ttl
+
+
+def _stands(block: Block, keys: Sequence[int], removed: Collection[int]) -> bool:
+    """Whether the message that a block stands before is still sent."""
+    if block.anchor is None:
+        return True
+    index = find(block.anchor, keys)
+    return index is not None and index not in removed
