@@ -9,6 +9,8 @@ mod array;
 mod bm25;
 mod boundary;
 mod chain;
+mod cold_store;
+mod conversation;
 mod error;
 mod explanation;
 mod flat;
@@ -17,8 +19,9 @@ mod hash;
 mod hit;
 mod ingest;
 mod redact;
-mod scan;
+mod scanner;
 mod segment;
+mod shapes;
 mod spelling;
 mod text;
 mod vmem;
@@ -35,6 +38,9 @@ mod _core {
     use crate::bm25::Bm25Index;
     #[pymodule_export]
     use crate::chain::{bind, chain, text_key};
+    use crate::cold_store::ColdStore;
+    #[pymodule_export]
+    use crate::conversation::Conversation;
     #[pymodule_export]
     use crate::explanation::Explanation;
     #[pymodule_export]
@@ -50,7 +56,7 @@ mod _core {
     #[pymodule_export]
     use crate::redact::{Masked, Redactor};
     #[pymodule_export]
-    use crate::scan::ColdStore;
+    use crate::scanner::Scanner;
     #[pymodule_export]
     use crate::segment::Segment;
     #[pymodule_export]

@@ -2,19 +2,28 @@
 //!
 //! The binding fills [`View`]s from the host's own objects; everything that decides over messages works on them.
 
+mod cache;
 mod chain;
 mod conversation;
 #[cfg(test)]
 pub(crate) mod draft;
 mod edit;
+mod link;
+mod quote;
+mod recalled;
+mod row;
 mod shape;
+mod summary;
 mod text;
 mod unit;
 mod view;
 
+pub use cache::Cache;
 pub use chain::{bind, chain, link};
 pub use conversation::Conversation;
 pub use edit::Shortened;
+pub use quote::quote;
+pub use row::{Row, rows};
 pub use shape::Shape;
 pub use text::{Text, key_of};
 pub use unit::Unit;
