@@ -8,6 +8,7 @@ mod explanation;
 mod file;
 pub mod fusion;
 pub mod ingest;
+pub mod recall;
 mod roster;
 pub mod scan;
 pub mod store;

@@ -1,0 +1,314 @@
+//! What goes into a block of a given size.
+
+use std::ops::Range;
+
+use rustc_hash::FxHashSet;
+
+use super::block::{assemble, detail_entry, fact_line, frame};
+use super::excerpt::{Wanted, excerpt};
+use crate::text::Estimator;
+
+/// The share of a block that facts may take before details are looked at.
+pub const FACT_SHARE: f64 = 0.3;
+/// Tokens of one message, as long as there are others that also want a place.
+pub const EXCERPT: usize = 150;
+/// A piece of a message with fewer tokens than this says too little to be worth its header.
+const LEAST: usize = 24;
+
+/// A fact that could be told.
+#[derive(Clone, Debug)]
+pub struct FactItem<'a> {
+    /// What kind of fact.
+    pub kind: &'a str,
+    /// What is known.
+    pub content: &'a str,
+    /// Higher is better.
+    pub score: f64,
+}
+
+/// Something said that could be told.
+#[derive(Clone, Debug)]
+pub struct DetailItem<'a> {
+    /// When it was said, in milliseconds since 1970.
+    pub timestamp: f64,
+    /// Who said it.
+    pub role: &'a str,
+    /// All of it.
+    pub content: &'a str,
+    /// The bytes of it that matched.
+    pub passage: Range<usize>,
+    /// Higher is better.
+    pub score: f64,
+}
+
+/// What to tell, and in how much space.
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    /// What is known, in the order in which it is to be told.
+    pub facts: &'a [FactItem<'a>],
+    /// What was said.
+    pub details: &'a [DetailItem<'a>],
+    /// The question it answers; long messages are cut to where its words stand.
+    pub query: &'a str,
+    /// The most tokens the block may cost.
+    pub cap: usize,
+    /// How tokens are counted.
+    pub estimator: Estimator,
+}
+
+/// A block and what went into it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Block {
+    /// The text; empty if nothing fits.
+    pub text: String,
+    /// What it costs; 0 if nothing fits.
+    pub tokens: usize,
+    /// The facts told, in order, by their place in the request.
+    pub facts: Vec<usize>,
+    /// The details told, oldest first, by their place in the request.
+    pub details: Vec<usize>,
+    /// Those of the details that were cut.
+    pub cut: Vec<usize>,
+}
+
+/// The best block that fits.
+///
+/// Facts may take 30 % and details the rest; what one side leaves goes to the other. The best scores come first, and what
+/// is too long for the space left is cut to the piece that matters or passed over for something shorter.
+#[must_use]
+pub fn build(request: &Request<'_>) -> Block {
+    let mut space = Space::new(request);
+    let facts = by_score(request.facts.iter().map(|fact| fact.score));
+    let share = (request.cap as f64 * FACT_SHARE).floor() as usize;
+    space.take_facts(&facts, share);
+    space.take_details(&by_score(request.details.iter().map(|detail| detail.score)));
+    space.take_facts(&facts, request.cap);
+    space.finish()
+}
+
+/// Places from the best score to the worst; the first among equals comes first.
+fn by_score(scores: impl Iterator<Item = f64>) -> Vec<usize> {
+    let mut order: Vec<(usize, f64)> = scores.enumerate().collect();
+    order.sort_by(|a, b| b.1.total_cmp(&a.1));
+    order.into_iter().map(|(place, _)| place).collect()
+}
+
+/// A block in the making. Costs are in thirds of a token, in which texts add up.
+struct Space<'a> {
+    request: &'a Request<'a>,
+    lines: Vec<(usize, String)>,
+    entries: Vec<Entry>,
+    told: FxHashSet<(&'a str, &'a str)>,
+    /// What lines and entries cost with the line feeds behind them.
+    facts: usize,
+    details: usize,
+}
+
+struct Entry {
+    place: usize,
+    text: String,
+    is_cut: bool,
+}
+
+impl<'a> Space<'a> {
+    fn new(request: &'a Request<'a>) -> Self {
+        let (lines, entries) = (Vec::new(), Vec::new());
+        Self { request, lines, entries, told: FxHashSet::default(), facts: 0, details: 0 }
+    }
+
+    fn thirds(&self, text: &str) -> usize {
+        self.request.estimator.thirds(text)
+    }
+
+    /// What is left of so many tokens once there are lines or entries or both.
+    fn room(&self, cap: usize, has_facts: bool, has_details: bool) -> Option<usize> {
+        (3 * cap).checked_sub(self.thirds(&frame(has_facts, has_details)) + self.facts + self.details)
+    }
+
+    /// Add the facts that fit while facts take no more than a share of the block, and all of it no more than its cap.
+    fn take_facts(&mut self, order: &[usize], share: usize) {
+        for &place in order {
+            let fact = &self.request.facts[place];
+            if self.lines.iter().any(|(known, _)| *known == place) {
+                continue;
+            }
+            let line = fact_line(fact.kind, fact.content);
+            let cost = self.thirds(&line) + 1;
+            let fits = self.room(self.request.cap, true, !self.entries.is_empty()).is_some_and(|room| cost <= room);
+            if fits && self.facts + cost <= 3 * share && self.told.insert((fact.kind, fact.content)) {
+                self.facts += cost;
+                self.lines.push((place, line));
+            }
+        }
+    }
+
+    /// Add the details that fit, long ones cut; then let those that were cut have what is left.
+    fn take_details(&mut self, order: &[usize]) {
+        let long = |detail: &&DetailItem<'_>| self.request.estimator.estimate(detail.content) > EXCERPT;
+        let texts = self
+            .request
+            .details
+            .iter()
+            .filter(long)
+            .map(|detail| detail.content.get(detail.passage.clone()).unwrap_or(detail.content));
+        let wanted = Wanted::new(self.request.query, texts);
+        for &place in order {
+            let detail = &self.request.details[place];
+            if self.told.contains(&(detail.role, detail.content)) {
+                continue;
+            }
+            let Some(room) = self.room(self.request.cap, !self.lines.is_empty(), true) else { return };
+            if let Some(entry) = self.entry(place, &wanted, EXCERPT, room) {
+                self.told.insert((detail.role, detail.content));
+                self.details += self.thirds(&entry.text) + 2;
+                self.entries.push(entry);
+            }
+        }
+        for at in 0..self.entries.len() {
+            let Some(room) = self.room(self.request.cap, !self.lines.is_empty(), true) else { return };
+            if self.entries[at].is_cut && room >= 3 * LEAST {
+                let before = self.thirds(&self.entries[at].text) + 2;
+                if let Some(entry) = self.entry(self.entries[at].place, &wanted, usize::MAX / 3, room + before) {
+                    self.details += self.thirds(&entry.text) + 2;
+                    self.details -= before;
+                    self.entries[at] = entry;
+                }
+            }
+        }
+    }
+
+    /// A detail with at most so many tokens of content that fits into the room, if enough of it does.
+    fn entry(&self, place: usize, wanted: &Wanted, most: usize, room: usize) -> Option<Entry> {
+        /// Escaping makes text longer, by how much is known only when it is done.
+        const TRIES: usize = 4;
+        let DetailItem { timestamp, role, content, passage, .. } = &self.request.details[place];
+        let header = self.thirds(&detail_entry(*timestamp, role, "")) + 2;
+        let mut most = most.min(room.checked_sub(header)? / 3);
+        let least = LEAST.min(self.request.estimator.estimate(content));
+        for _ in 0..TRIES {
+            if most < least {
+                return None;
+            }
+            let piece = excerpt(content, passage.clone(), wanted, most, self.request.estimator);
+            let text = detail_entry(*timestamp, role, &piece);
+            let cost = self.thirds(&text) + 2;
+            if cost <= room {
+                return Some(Entry { place, text, is_cut: piece != *content });
+            }
+            most = most.saturating_sub((cost - room).div_ceil(3));
+        }
+        None
+    }
+
+    fn finish(mut self) -> Block {
+        let details = self.request.details;
+        self.lines.sort_by_key(|(place, _)| *place);
+        self.entries.sort_by(|a, b| {
+            let (a, b) = (a.place, b.place);
+            details[a].timestamp.total_cmp(&details[b].timestamp).then(a.cmp(&b))
+        });
+        let cut = self.entries.iter().filter(|entry| entry.is_cut).map(|entry| entry.place).collect();
+        let (facts, lines): (Vec<usize>, Vec<String>) = self.lines.into_iter().unzip();
+        let (details, entries) = self.entries.into_iter().map(|entry| (entry.place, entry.text)).unzip();
+        let entries: Vec<String> = entries;
+        let text = assemble(&lines, &entries);
+        let tokens = if text.is_empty() { 0 } else { self.request.estimator.estimate(&text) };
+        Block { text, tokens, facts, details, cut }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::block::parse;
+    use super::super::escape::tricky;
+    use super::*;
+    use proptest::prelude::*;
+
+    fn fact<'a>(kind: &'a str, content: &'a str) -> FactItem<'a> {
+        FactItem { kind, content, score: 1.0 }
+    }
+
+    fn detail<'a>(timestamp: f64, role: &'a str, content: &'a str, score: f64) -> DetailItem<'a> {
+        DetailItem { timestamp, role, content, passage: 0..content.len(), score }
+    }
+
+    fn built(facts: &[FactItem<'_>], details: &[DetailItem<'_>], cap: usize) -> Block {
+        build(&Request { facts, details, query: "", cap, estimator: Estimator::Utf16 })
+    }
+
+    #[test]
+    fn the_golden_block() {
+        let facts = [fact("decision", "Use A"), fact("config", "port 3000")];
+        let details = [
+            detail(1_770_733_919_000.0, "assistant", "first", 0.5),
+            detail(1_770_737_519_000.0, "user", "second\n  indented", 0.9),
+        ];
+        let block = built(&facts, &details, 200);
+        assert_eq!((block.tokens, block.facts.len(), block.details.len(), block.cut.len()), (76, 2, 2, 0));
+        assert!(
+            block.text.contains("[2026-02-10 14:31 assistant] first\n\n[2026-02-10 15:31 user] second\n  indented")
+        );
+        assert_eq!(built(&facts, &details, 76), block, "the block fits in just what it costs");
+        assert_eq!(built(&facts, &details, 75).details.len(), 1);
+        assert_eq!(built(&facts, &details, 20), Block::default());
+    }
+
+    #[test]
+    fn an_oversized_best_detail_is_cut_and_leaves_room() {
+        let long = "word ".repeat(5000);
+        let details = [detail(0.0, "tool", &long, 1.0), detail(1.0, "user", "the answer is 42", 0.5)];
+        let block = built(&[], &details, 400);
+        assert_eq!((&block.details[..], &block.cut[..]), (&[0, 1][..], &[0][..]));
+        assert!((350..=400).contains(&block.tokens), "what is left goes to what was cut: {}", block.tokens);
+    }
+
+    #[test]
+    fn a_share_that_is_not_used_passes_to_the_other_side() {
+        let texts: Vec<String> = (0..200).map(|n| format!("fact number {n} of a great many")).collect();
+        let facts: Vec<FactItem<'_>> = texts.iter().map(|text| fact("note", text)).collect();
+        let details: Vec<DetailItem<'_>> = texts.iter().map(|text| detail(0.0, "user", text, 1.0)).collect();
+        let tokens = |items: usize| items * 13;
+        assert!((950..=1000).contains(&built(&facts, &[], 1000).tokens));
+        assert!((950..=1000).contains(&built(&[], &details, 1000).tokens));
+        let both = built(&facts, &details, 1000);
+        assert!((200..=300).contains(&tokens(both.facts.len())), "{}", both.facts.len());
+        let few = built(&facts, &details[..3], 1000);
+        assert!(few.tokens > 950 && few.details.len() == 3, "{few:?}");
+    }
+
+    #[test]
+    fn the_same_words_are_told_once() {
+        let details = [detail(0.0, "user", "say it again", 1.0), detail(9.0, "user", "say it again", 0.9)];
+        assert_eq!(built(&[], &details, 500).details, [0]);
+    }
+
+    proptest! {
+        #[test]
+        fn the_cap_holds_and_the_records_come_back(
+            facts in prop::collection::vec((tricky(), tricky(), 0.0..1.0), 0..6),
+            details in prop::collection::vec((0.0..1e13, tricky(), prop_oneof![tricky(), "([a-z飞]{1,8} ){0,200}"], 0.0..1.0), 0..8),
+            cap in 0..400_usize,
+        ) {
+            let facts: Vec<FactItem<'_>> =
+                facts.iter().map(|(kind, content, score)| FactItem { kind, content, score: *score }).collect();
+            let details: Vec<DetailItem<'_>> =
+                details.iter().map(|(time, role, content, score)| detail(*time, role, content, *score)).collect();
+            for estimator in [Estimator::Script, Estimator::Utf16] {
+                let block = build(&Request { facts: &facts, details: &details, query: "a 飞", cap, estimator });
+                prop_assert!(block.tokens <= cap);
+                prop_assert_eq!(block.tokens, if block.text.is_empty() { 0 } else { estimator.estimate(&block.text) });
+                let Some(parsed) = parse(&block.text) else {
+                    prop_assert!(block.facts.is_empty() && block.details.is_empty() && block.text.is_empty());
+                    continue;
+                };
+                let expected: Vec<_> = block.facts.iter().map(|&at| (facts[at].kind, facts[at].content)).collect();
+                prop_assert_eq!(parsed.facts.iter().map(|fact| (&*fact.kind, &*fact.content)).collect::<Vec<_>>(), expected);
+                for (record, &at) in parsed.details.iter().zip(&block.details) {
+                    prop_assert_eq!(&*record.role, details[at].role);
+                    prop_assert_eq!(record.content == details[at].content, !block.cut.contains(&at));
+                }
+                prop_assert_eq!(parsed.details.len(), block.details.len());
+            }
+        }
+    }
+}

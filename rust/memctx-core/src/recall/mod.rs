@@ -1,0 +1,12 @@
+//! What is brought back: how much fits, how it is written into a message, and how that is told apart from what a person
+//! wrote.
+
+mod block;
+mod budget;
+mod escape;
+mod excerpt;
+mod lookalike;
+mod stamp;
+
+pub use block::{Detail, Fact, Parsed, is_block, parse, write};
+pub use budget::{Block, DetailItem, EXCERPT, FACT_SHARE, FactItem, Request, build};
