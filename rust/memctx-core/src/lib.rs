@@ -8,11 +8,13 @@ mod explanation;
 mod file;
 pub mod fusion;
 pub mod ingest;
+pub mod prune;
 mod roster;
 pub mod scan;
 pub mod store;
 pub mod text;
 mod topk;
+pub mod trim;
 pub mod vector;
 pub mod vmem;
 

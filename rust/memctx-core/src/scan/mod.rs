@@ -2,6 +2,7 @@
 //!
 //! The binding fills [`View`]s from the host's own objects; everything that decides over messages works on them.
 
+mod answer;
 mod conversation;
 #[cfg(test)]
 pub(crate) mod draft;
