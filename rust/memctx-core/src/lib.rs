@@ -9,11 +9,13 @@ mod file;
 pub mod fusion;
 pub mod ingest;
 pub mod recall;
+pub mod prune;
 mod roster;
 pub mod scan;
 pub mod store;
 pub mod text;
 mod topk;
+pub mod trim;
 pub mod vector;
 pub mod vmem;
 

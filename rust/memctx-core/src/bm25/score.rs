@@ -25,7 +25,7 @@ impl Statistics {
     }
 
     /// The part of the formula that depends on the document's length, as `base + slope * length`.
-    pub(super) fn norm(&self) -> Norm {
+    pub(crate) fn norm(&self) -> Norm {
         Norm { base: K1 * (1.0 - B), slope: K1 * B / self.average_length }
     }
 
@@ -51,13 +51,13 @@ impl Statistics {
 }
 
 /// What a term of the query is worth before a document is looked at. A term given twice counts twice.
-pub(super) fn weight(idf: f64, repeats: u32) -> f64 {
+pub(crate) fn weight(idf: f64, repeats: u32) -> f64 {
     idf * (K1 + 1.0) * f64::from(repeats)
 }
 
 /// How length tempers term frequency.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Norm {
+pub(crate) struct Norm {
     pub(super) base: f64,
     pub(super) slope: f64,
 }
@@ -65,7 +65,7 @@ pub(super) struct Norm {
 impl Norm {
     /// Between 0 and 1, rising with the term frequency and falling with the length.
     #[inline]
-    pub(super) fn saturate(self, tf: f64, length: f64) -> f64 {
+    pub(crate) fn saturate(self, tf: f64, length: f64) -> f64 {
         tf / (tf + (self.base + self.slope * length))
     }
 }

@@ -4,6 +4,7 @@
 
 mod cache;
 mod chain;
+mod answer;
 mod conversation;
 #[cfg(test)]
 pub(crate) mod draft;

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::text::{Mode, Term, for_each_token};
+use crate::text::{Mode, Term, for_each_token, weighted_len};
 
 /// A text of a message with what was found out about it, shared by all turns that see it again.
 #[derive(Debug)]
@@ -12,6 +12,7 @@ pub struct Text {
     body: Box<str>,
     hash: u64,
     tokens: u32,
+    weighted_len: OnceLock<usize>,
     terms: OnceLock<Box<[Term]>>,
 }
 
@@ -20,6 +21,7 @@ impl Text {
     #[must_use]
     pub fn new(body: &str, tokens: u32) -> Self {
         Self { body: body.into(), hash: key_of(body), tokens, terms: OnceLock::new() }
+        Self { body: body.into(), hash: xxh3_64(body.as_bytes()), tokens, weighted_len: OnceLock::new(), terms: OnceLock::new() }
     }
 
     /// The text itself.
@@ -38,6 +40,16 @@ impl Text {
     #[must_use]
     pub const fn tokens(&self) -> u32 {
         self.tokens
+    }
+
+    /// Its length in UTF-16 units with each CJK character as long as a token; measured when first asked for.
+    pub(crate) fn weighted_len(&self) -> usize {
+        *self.weighted_len.get_or_init(|| weighted_len(&self.body))
+    }
+
+    /// Whether its terms were asked for before.
+    pub(crate) fn has_terms(&self) -> bool {
+        self.terms.get().is_some()
     }
 
     /// What search sees in it, in order and with repeats; made when first asked for.

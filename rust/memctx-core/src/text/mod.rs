@@ -20,4 +20,5 @@ pub(crate) use script::has_case_beyond_ascii;
 pub(crate) use swar::ascii_run;
 pub use term::Term;
 pub use tokenizer::{Mode, for_each_token};
+pub(crate) use tokens::{CHARS_PER_TOKEN, weighted_len};
 pub use tokens::{Estimator, utf16_len};

@@ -67,6 +67,15 @@ pub fn utf16_len(text: &str) -> usize {
         .sum()
 }
 
+/// Characters that a token of a model's window stands for, by the rule of thumb that contexts are pruned by.
+pub(crate) const CHARS_PER_TOKEN: usize = 4;
+
+/// Length in UTF-16 code units with each CJK character as long as a token.
+pub(crate) fn weighted_len(text: &str) -> usize {
+    let cjk = count_cjk(text);
+    utf16_len(text) - cjk.units + cjk.characters * CHARS_PER_TOKEN
+}
+
 #[derive(Default)]
 struct CjkCount {
     characters: usize,
@@ -111,6 +120,12 @@ mod tests {
             let (cjk, rest): (Vec<char>, Vec<char>) = text.chars().partition(|c| "飞書カ한".contains(*c));
             let units: usize = rest.iter().map(|c| c.len_utf16()).sum();
             prop_assert_eq!(Estimator::Script.estimate(&text), (cjk.len() + units.div_ceil(3)).max(1));
+        }
+
+        #[test]
+        fn a_cjk_character_is_as_long_as_a_token(text in "[a-zé飞書カ한😀 ]{0,80}") {
+            let length = |c: char| if "飞書カ한".contains(c) { 4 } else { c.len_utf16() };
+            prop_assert_eq!(weighted_len(&text), text.chars().map(length).sum::<usize>());
         }
 
         #[test]

@@ -1,0 +1,194 @@
+//! The plan of a trim.
+
+use rustc_hash::FxHashSet;
+
+use super::protect::{Protection, Reason};
+use super::relevance::{has_text, scores, texts_of};
+use super::request::Request;
+use crate::scan::{Conversation, Text};
+use crate::text::{trim_js, utf16_len};
+
+/// A shorter query says nothing about what is relevant.
+const SHORTEST_QUERY: usize = 3;
+
+/// What made a unit leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Layer {
+    /// It was trimmed before.
+    Sticky,
+    /// It told least about the query.
+    Relevance,
+    /// It was the oldest.
+    Age,
+}
+
+impl Layer {
+    /// What a report calls it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sticky => "sticky",
+            Self::Relevance => "relevance",
+            Self::Age => "age",
+        }
+    }
+
+    /// Why a unit left, in words.
+    #[must_use]
+    pub const fn reason(self) -> &'static str {
+        match self {
+            Self::Sticky => "trimmed before",
+            Self::Relevance => "least relevant to the query",
+            Self::Age => "oldest",
+        }
+    }
+}
+
+/// A unit that leaves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Removed {
+    /// Its place among the units.
+    pub unit: u32,
+    /// Its key.
+    pub key: u64,
+    /// Its messages.
+    pub messages: Vec<u32>,
+    /// What it cost.
+    pub tokens: u64,
+    /// How much it told about the query; 0 where that was not asked.
+    pub score: f64,
+    /// What made it leave.
+    pub layer: Layer,
+}
+
+/// What a trim takes out and leaves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// The units that leave, in the order that was decided.
+    pub removed: Vec<Removed>,
+    /// The messages that had to stay, and why.
+    pub protected: Vec<(u32, Reason)>,
+    /// What the conversation cost.
+    pub tokens_before: u64,
+    /// What is left of that.
+    pub tokens_after: u64,
+    /// A trim is due but waits until the tools have done their work.
+    pub is_deferred: bool,
+}
+
+impl Plan {
+    /// The messages that leave, in order.
+    #[must_use]
+    pub fn removed_messages(&self) -> Vec<u32> {
+        let mut messages: Vec<u32> = self.removed.iter().flat_map(|removed| &removed.messages).copied().collect();
+        messages.sort_unstable();
+        messages
+    }
+}
+
+/// Decide what leaves a conversation.
+///
+/// The same request for what is left of it afterwards takes nothing more.
+#[must_use]
+pub fn plan(conversation: &Conversation, request: &Request<'_>) -> Plan {
+    let protection = Protection::new(conversation, request);
+    let mut trim = Trim::new(conversation, request, &protection);
+    if !request.sticky.is_empty() {
+        let sticky: FxHashSet<u64> = request.sticky.iter().copied().collect();
+        trim.remove_all(Layer::Sticky, |unit| sticky.contains(&conversation.units[unit].key));
+    }
+    if trim.tokens > request.limit {
+        if protection.is_running && request.ceiling.is_some_and(|ceiling| trim.tokens <= ceiling) {
+            trim.is_deferred = true;
+        } else {
+            trim.by_relevance(request);
+            trim.by_age(request);
+        }
+    }
+    let protected = (0..).zip(&protection.reasons).filter_map(|(place, reason)| Some((place, (*reason)?)));
+    Plan {
+        protected: protected.collect(),
+        tokens_before: trim.tokens_before,
+        tokens_after: trim.tokens,
+        is_deferred: trim.is_deferred,
+        removed: trim.removed,
+    }
+}
+
+/// A trim under way.
+struct Trim<'a> {
+    conversation: &'a Conversation,
+    /// What each unit costs.
+    costs: Vec<u64>,
+    tokens_before: u64,
+    tokens: u64,
+    /// Units that may leave and have not, oldest first.
+    candidates: Vec<usize>,
+    removed: Vec<Removed>,
+    is_deferred: bool,
+}
+
+impl<'a> Trim<'a> {
+    fn new(conversation: &'a Conversation, request: &Request<'_>, protection: &Protection) -> Self {
+        let units = &conversation.units;
+        let costs: Vec<u64> = match request.costs {
+            None => units.iter().map(|unit| unit.tokens).collect(),
+            Some(costs) => {
+                let cost = |&place: &u32| costs.get(place as usize).copied().map_or(0, u64::from);
+                units.iter().map(|unit| unit.messages.iter().map(cost).sum()).collect()
+            }
+        };
+        let tokens = costs.iter().sum();
+        let candidates = (0..units.len()).filter(|&unit| !protection.is_protected(&units[unit])).collect();
+        Self { conversation, costs, tokens_before: tokens, tokens, candidates, removed: Vec::new(), is_deferred: false }
+    }
+
+    fn remove(&mut self, unit: usize, score: f64, layer: Layer) {
+        let found = &self.conversation.units[unit];
+        let tokens = self.costs[unit];
+        self.tokens -= tokens;
+        self.removed.push(Removed {
+            unit: unit as u32,
+            key: found.key,
+            messages: found.messages.clone(),
+            tokens,
+            score,
+            layer,
+        });
+    }
+
+    fn remove_all(&mut self, layer: Layer, leaves: impl Fn(usize) -> bool) {
+        let (leaving, staying) = self.candidates.iter().partition(|&&unit| leaves(unit));
+        self.candidates = staying;
+        Vec::into_iter(leaving).for_each(|unit| self.remove(unit, 0.0, layer));
+    }
+
+    /// What tells least leaves first, among equals the oldest. What cannot be read is not judged.
+    fn by_relevance(&mut self, request: &Request<'_>) {
+        if utf16_len(trim_js(request.query)) < SHORTEST_QUERY {
+            return;
+        }
+        let Conversation { units, views, .. } = self.conversation;
+        let (readable, unreadable): (Vec<usize>, Vec<usize>) =
+            self.candidates.iter().partition(|&&unit| has_text(&units[unit], views));
+        self.candidates = unreadable;
+        let texts: Vec<Vec<&Text>> = readable.iter().map(|&unit| texts_of(&units[unit], views).collect()).collect();
+        let mut ranked: Vec<(f64, usize)> = scores(&texts, request.query).into_iter().zip(readable).collect();
+        ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
+        for (score, unit) in ranked {
+            if self.tokens <= request.target {
+                break;
+            }
+            self.remove(unit, score, Layer::Relevance);
+        }
+    }
+
+    fn by_age(&mut self, request: &Request<'_>) {
+        for unit in std::mem::take(&mut self.candidates) {
+            if self.tokens <= request.target {
+                break;
+            }
+            self.remove(unit, 0.0, Layer::Age);
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! What no trim may touch.
+
+use rustc_hash::FxHashMap;
+
+use super::request::Request;
+use crate::scan::{Conversation, Kind, Role, Unit, View};
+
+/// Why a message stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reason {
+    /// The host speaks.
+    System,
+    /// The first message of the person: the task.
+    Task,
+    /// It is what a compaction left.
+    Summary,
+    /// It is a block that we recalled.
+    Recalled,
+    /// The host wants it.
+    Pinned,
+    /// Nobody knows who speaks.
+    Unknown,
+    /// It is among the last messages of the person and the model.
+    Recent,
+    /// It belongs to the last calls of tools.
+    LastGroup,
+    /// A call of its unit has no result yet.
+    Unfinished,
+    /// Another message of its unit is protected.
+    Unit,
+}
+
+impl Reason {
+    /// What a report calls it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::Task => "task",
+            Self::Summary => "summary",
+            Self::Recalled => "recalled",
+            Self::Pinned => "pinned",
+            Self::Unknown => "unknown role",
+            Self::Recent => "recent",
+            Self::LastGroup => "last tool group",
+            Self::Unfinished => "unfinished",
+            Self::Unit => "same unit",
+        }
+    }
+}
+
+/// Why each message stays, or nothing if it may leave. All messages of a unit stay or none does.
+pub(super) struct Protection {
+    pub(super) reasons: Vec<Option<Reason>>,
+    /// The model waits for tools, or tools have answered and the model has not.
+    pub(super) is_running: bool,
+}
+
+impl Protection {
+    pub(super) fn new(conversation: &Conversation, request: &Request<'_>) -> Self {
+        let reasons = conversation.views.iter().map(own_reason).collect();
+        let mut protection = Self { reasons, is_running: false };
+        if request.protects_task {
+            protection.protect(task(&conversation.views), Reason::Task);
+        }
+        protection.protect(request.pinned.iter().map(|&place| place as usize), Reason::Pinned);
+        protection.protect(recent(conversation, request.protected_recent), Reason::Recent);
+        protection.protect(last_calls(conversation), Reason::LastGroup);
+        let last = conversation.views.iter().rposition(|view| !view.is_recalled);
+        protection.is_running = last.is_some_and(|last| conversation.views[last].results().next().is_some());
+        let mut balance = FxHashMap::default();
+        for unit in &conversation.units {
+            if unit.is_group && is_unfinished(unit, &conversation.views, &mut balance) {
+                protection.protect(places(unit), Reason::Unfinished);
+                protection.is_running |= last.is_some_and(|last| unit.messages.contains(&(last as u32)));
+            }
+            if protection.is_protected(unit) {
+                protection.protect(places(unit), Reason::Unit);
+            }
+        }
+        protection
+    }
+
+    pub(super) fn is_protected(&self, unit: &Unit) -> bool {
+        places(unit).any(|place| self.reasons[place].is_some())
+    }
+
+    /// Give messages a reason that have none yet.
+    fn protect(&mut self, places: impl IntoIterator<Item = usize>, reason: Reason) {
+        for place in places {
+            if let Some(found) = self.reasons.get_mut(place) {
+                found.get_or_insert(reason);
+            }
+        }
+    }
+}
+
+fn places(unit: &Unit) -> impl Iterator<Item = usize> {
+    unit.messages.iter().map(|&place| place as usize)
+}
+
+/// What a message is protected by whatever stands around it.
+fn own_reason(view: &View) -> Option<Reason> {
+    match view.role {
+        _ if view.is_summary || view.pieces.iter().any(|piece| piece.kind == Kind::Compaction) => Some(Reason::Summary),
+        _ if view.is_recalled => Some(Reason::Recalled),
+        Role::System => Some(Reason::System),
+        Role::Other => Some(Reason::Unknown),
+        Role::User | Role::Assistant | Role::Tool => None,
+    }
+}
+
+fn task(views: &[View]) -> Option<usize> {
+    views.iter().position(|view| view.role == Role::User && !view.is_recalled && !view.is_summary)
+}
+
+/// The last so many messages of the person and the model. An answer that came in several items is one of them.
+fn recent(conversation: &Conversation, count: usize) -> Vec<usize> {
+    let mut found = Vec::new();
+    let mut begun = 0;
+    for (place, view) in conversation.views.iter().enumerate().rev() {
+        if begun == count {
+            break;
+        }
+        if matches!(view.role, Role::User | Role::Assistant) && !view.is_recalled {
+            found.push(place);
+            begun += usize::from(!conversation.continues(place));
+        }
+    }
+    found
+}
+
+/// The message with the last calls, or all items of that answer.
+fn last_calls(conversation: &Conversation) -> Vec<usize> {
+    let views = &conversation.views;
+    let Some(last) = views.iter().rposition(|view| view.calls().next().is_some()) else { return Vec::new() };
+    let mut first = last;
+    while conversation.continues(first) {
+        first -= 1;
+    }
+    (first..=last).filter(|&place| place == last || views[place].calls().next().is_some()).collect()
+}
+
+/// Whether a call of the unit has no result yet. A turn that was cut off waits for none.
+fn is_unfinished<'v>(unit: &Unit, views: &'v [View], balance: &mut FxHashMap<&'v str, i64>) -> bool {
+    balance.clear();
+    for view in places(unit).map(|place| &views[place]) {
+        for call in view.calls().filter(|_| !view.is_aborted) {
+            // Without an id nothing can tell that the result is there.
+            let Some(id) = call.id.as_deref() else { return true };
+            *balance.entry(id).or_default() += 1;
+        }
+        for id in view.results().filter_map(|result| result.id.as_deref()) {
+            *balance.entry(id).or_default() -= 1;
+        }
+    }
+    balance.values().any(|&open| open > 0)
+}
