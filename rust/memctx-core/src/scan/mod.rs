@@ -5,12 +5,17 @@
 mod conversation;
 #[cfg(test)]
 pub(crate) mod draft;
+mod pairs;
+mod repair;
+mod rules;
 mod shape;
 mod text;
 mod unit;
 mod view;
 
 pub use conversation::Conversation;
+pub use repair::{Answer, Change, Mend, Plan, STAND_IN, Step, repair};
+pub use rules::{Problem, Rule, problems};
 pub use shape::Shape;
 pub use text::Text;
 pub use unit::Unit;
