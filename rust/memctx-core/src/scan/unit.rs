@@ -53,7 +53,8 @@ fn bind_reasoning(views: &[View], groups: &mut Groups) {
     }
 }
 
-fn is_reasoning(view: &View) -> bool {
+/// Whether all of a message is reasoning.
+pub(super) fn is_reasoning(view: &View) -> bool {
     view.role == Role::Assistant
         && !view.pieces.is_empty()
         && view.pieces.iter().all(|piece| piece.kind == Kind::Thinking)

@@ -1,0 +1,373 @@
+//! What a provider would refuse.
+//!
+//! Every rule is one that a request fails by, with a 400. What a message does not show (whether thinking is enabled,
+//! what the model supports) is not judged, nor are roles and blocks that we do not know.
+
+use std::fmt::Write;
+
+use super::conversation::Conversation;
+use super::pairs::{Fate, Pairs, is_users};
+use super::shape::Shape;
+use super::unit::is_reasoning;
+use super::view::{Kind, Role, View};
+
+/// A rule of a provider that messages may break.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rule {
+    /// A result answers a call that stands before it.
+    OrphanResult,
+    /// A call has one result.
+    DuplicateResult,
+    /// A result stands right behind its call.
+    ResultNotAdjacent,
+    /// Results come before what the user says in the same message.
+    TextBeforeResult,
+    /// A call has a result.
+    UnansweredCall,
+    /// Ids of calls are unique.
+    DuplicateCall,
+    /// Calls come right behind the user or a result.
+    CallNotAfterUser,
+    /// The user and the model take turns.
+    RolesAlternate,
+    /// The user begins.
+    FirstNotUser,
+    /// Reasoning is followed by what it led to.
+    ReasoningWithoutFollower,
+    /// A message says something.
+    EmptyContent,
+}
+
+impl Rule {
+    /// All rules.
+    pub const ALL: [Self; 11] = [
+        Self::OrphanResult,
+        Self::DuplicateResult,
+        Self::ResultNotAdjacent,
+        Self::TextBeforeResult,
+        Self::UnansweredCall,
+        Self::DuplicateCall,
+        Self::CallNotAfterUser,
+        Self::RolesAlternate,
+        Self::FirstNotUser,
+        Self::ReasoningWithoutFollower,
+        Self::EmptyContent,
+    ];
+
+    /// The name of breaking it; it stays the same in every version.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::OrphanResult => "orphan-result",
+            Self::DuplicateResult => "duplicate-result",
+            Self::ResultNotAdjacent => "result-not-adjacent",
+            Self::TextBeforeResult => "text-before-result",
+            Self::UnansweredCall => "unanswered-call",
+            Self::DuplicateCall => "duplicate-call",
+            Self::CallNotAfterUser => "call-not-after-user",
+            Self::RolesAlternate => "roles-alternate",
+            Self::FirstNotUser => "first-not-user",
+            Self::ReasoningWithoutFollower => "reasoning-without-follower",
+            Self::EmptyContent => "empty-content",
+        }
+    }
+
+    const fn sentence(self) -> &'static str {
+        match self {
+            Self::OrphanResult => "a tool result whose call does not stand before it",
+            Self::DuplicateResult => "a second tool result for a call that has one",
+            Self::ResultNotAdjacent => "a tool result that does not stand right behind its call",
+            Self::TextBeforeResult => "text in front of a tool result; results come first in their message",
+            Self::UnansweredCall => "a tool call without a result",
+            Self::DuplicateCall => "a tool call with the id of another call",
+            Self::CallNotAfterUser => "a tool call that comes neither after the user nor after a tool result",
+            Self::RolesAlternate => "two messages of one side in a row; user and assistant must take turns",
+            Self::FirstNotUser => "the first message is the assistant's; it must be the user's",
+            Self::ReasoningWithoutFollower => "a reasoning item without the item it led to right behind it",
+            Self::EmptyContent => "a message or a text block without content",
+        }
+    }
+}
+
+/// A rule that a message breaks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The message by its place in the list.
+    pub index: u32,
+    /// What it breaks.
+    pub rule: Rule,
+    /// The id of the call or the result, where there is one.
+    pub id: Option<Box<str>>,
+}
+
+impl Problem {
+    /// The problem in words.
+    #[must_use]
+    pub fn message(&self) -> String {
+        let mut words = self.rule.sentence().to_owned();
+        if let Some(id) = &self.id {
+            let _ = write!(words, " (id {id:?})");
+        }
+        words
+    }
+}
+
+/// What the provider would refuse, in the order of the messages.
+#[must_use]
+pub fn problems(conversation: &Conversation) -> Vec<Problem> {
+    let mut found = Found(Vec::new());
+    let pairs = Pairs::new(conversation, None);
+    found.judge_results(&pairs);
+    found.judge_calls(&pairs);
+    if results_come_first(conversation.shape) {
+        found.judge_order(&pairs, &conversation.views);
+    }
+    match conversation.shape {
+        Shape::Anthropic => found.judge_ids(&conversation.views),
+        Shape::Responses => found.judge_reasoning(&conversation.views),
+        Shape::Gemini | Shape::Bedrock => found.judge_turns(conversation),
+        Shape::OpenAi | Shape::Pi => {}
+    }
+    if matches!(conversation.shape, Shape::Anthropic | Shape::Gemini | Shape::Bedrock) {
+        found.judge_start(&conversation.views);
+        found.judge_content(conversation);
+    }
+    found.0.sort_by_key(|problem| problem.index);
+    found.0
+}
+
+/// Whether a shape wants results in front of all that the user says in the same message.
+pub(super) const fn results_come_first(shape: Shape) -> bool {
+    matches!(shape, Shape::Anthropic | Shape::Bedrock)
+}
+
+/// The first result of a message that stands behind something said, by how many results stand before it.
+pub(super) fn result_behind_text(view: &View) -> Option<u32> {
+    let mut said = false;
+    let mut ordinal = 0;
+    for piece in &view.pieces {
+        match piece.kind {
+            Kind::Text | Kind::Media => said = true,
+            Kind::Result if !piece.is_server && said => return Some(ordinal),
+            Kind::Result if !piece.is_server => ordinal += 1,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The places of reasoning that is not followed by anything of the model's.
+pub(super) fn dangling_reasoning(views: &[View]) -> Vec<usize> {
+    let mut is_followed = false;
+    let mut dangling = Vec::new();
+    for (place, view) in views.iter().enumerate().rev() {
+        if is_reasoning(view) {
+            if !is_followed {
+                dangling.push(place);
+            }
+        } else {
+            // What we do not know may be what it led to.
+            is_followed = !matches!(view.role, Role::User | Role::Tool | Role::System);
+        }
+    }
+    dangling.reverse();
+    dangling
+}
+
+/// An id as the host wrote it: none that the scan made up, and none that is not there.
+pub(super) fn own(id: &str) -> Option<&str> {
+    Some(id).filter(|id| !id.is_empty() && !id.starts_with('\0'))
+}
+
+struct Found(Vec<Problem>);
+
+impl Found {
+    fn add(&mut self, rule: Rule, view: usize, id: Option<&str>) {
+        self.0.push(Problem { index: view as u32, rule, id: id.and_then(own).map(Into::into) });
+    }
+
+    fn judge_results(&mut self, pairs: &Pairs<'_>) {
+        for result in &pairs.results {
+            let rule = match result.fate {
+                Fate::Orphan => Rule::OrphanResult,
+                Fate::Repeats => Rule::DuplicateResult,
+                Fate::Answers(call) if !pairs.is_adjacent(&pairs.calls[call], result) => Rule::ResultNotAdjacent,
+                Fate::Answers(_) | Fate::Free => continue,
+            };
+            self.add(rule, result.view, Some(result.id));
+        }
+    }
+
+    fn judge_calls(&mut self, pairs: &Pairs<'_>) {
+        for call in pairs.calls.iter().filter(|call| call.answer.is_none() && !call.is_aborted) {
+            self.add(Rule::UnansweredCall, call.view, Some(call.id));
+        }
+    }
+
+    fn judge_order(&mut self, pairs: &Pairs<'_>, views: &[View]) {
+        for (place, view) in views.iter().enumerate().filter(|(_, view)| is_users(view)) {
+            let Some(ordinal) = result_behind_text(view) else { continue };
+            let mut behind = pairs.results_of(place).iter().skip(ordinal as usize);
+            if let Some(result) = behind.find(|result| pairs.caller(result).is_some()) {
+                self.add(Rule::TextBeforeResult, place, Some(result.id));
+            }
+        }
+    }
+
+    fn judge_ids(&mut self, views: &[View]) {
+        let mut known = rustc_hash::FxHashSet::default();
+        for (place, view) in views.iter().enumerate() {
+            for id in view.calls().filter_map(|call| call.id.as_deref()) {
+                if !known.insert(id) {
+                    self.add(Rule::DuplicateCall, place, Some(id));
+                }
+            }
+        }
+    }
+
+    fn judge_reasoning(&mut self, views: &[View]) {
+        for place in dangling_reasoning(views) {
+            self.add(Rule::ReasoningWithoutFollower, place, None);
+        }
+    }
+
+    fn judge_turns(&mut self, conversation: &Conversation) {
+        for (place, pair) in conversation.views.windows(2).enumerate() {
+            let [before, view] = pair else { continue };
+            if conversation.shape == Shape::Gemini {
+                let call = view.calls().next().filter(|_| before.role == Role::Assistant);
+                if let Some(call) = call {
+                    self.add(Rule::CallNotAfterUser, place + 1, call.id.as_deref());
+                }
+            } else if (is_users(before) && is_users(view)) || (is_models(before) && is_models(view)) {
+                self.add(Rule::RolesAlternate, place + 1, None);
+            }
+        }
+    }
+
+    fn judge_start(&mut self, views: &[View]) {
+        let first = views.iter().position(|view| view.role != Role::System);
+        // The provider's own compaction may leave an assistant's message at the front.
+        let is_compacted = |view: &View| view.pieces.iter().any(|piece| piece.kind == Kind::Compaction);
+        if let Some(first) = first.filter(|&first| is_models(&views[first]) && !is_compacted(&views[first])) {
+            self.add(Rule::FirstNotUser, first, None);
+        }
+    }
+
+    fn judge_content(&mut self, conversation: &Conversation) {
+        let last = conversation.views.len().saturating_sub(1);
+        for (place, view) in conversation.views.iter().enumerate() {
+            // Anthropic takes an empty last message of the assistant's for one it shall go on with.
+            let may_be_empty = conversation.shape == Shape::Anthropic && place == last && is_models(view);
+            let is_judged = (is_users(view) || is_models(view)) && !view.is_aborted && !may_be_empty;
+            if is_judged && (view.pieces.is_empty() || (conversation.shape != Shape::Gemini && has_blank_text(view))) {
+                self.add(Rule::EmptyContent, place, None);
+            }
+        }
+    }
+}
+
+fn is_models(view: &View) -> bool {
+    view.role == Role::Assistant
+}
+
+fn has_blank_text(view: &View) -> bool {
+    let mut texts = view.pieces.iter().filter(|piece| piece.kind == Kind::Text);
+    texts.any(|piece| piece.text.as_ref().is_none_or(|text| text.body().trim().is_empty()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scan::Piece;
+    use crate::scan::draft::{call, result, said};
+
+    fn broken(shape: Shape, views: Vec<View>) -> Vec<(u32, &'static str)> {
+        let found = problems(&Conversation::new(shape, views));
+        found.iter().map(|problem| (problem.index, problem.rule.code())).collect()
+    }
+
+    fn calling(ids: &[&str]) -> View {
+        View::new(Role::Assistant, ids.iter().map(|id| call(id, "read", "{}")).collect())
+    }
+
+    fn answering(ids: &[&str]) -> View {
+        View::new(Role::Tool, ids.iter().map(|id| result(id, "done")).collect())
+    }
+
+    #[test]
+    fn names_are_told_apart() {
+        let mut codes = Rule::ALL.map(Rule::code).to_vec();
+        codes.sort_unstable();
+        codes.dedup();
+        assert_eq!(codes.len(), Rule::ALL.len());
+    }
+
+    #[test]
+    fn the_same_messages_break_other_rules_elsewhere() {
+        let views = || {
+            vec![
+                said(Role::User, "go"),
+                calling(&["a"]),
+                said(Role::User, "well?"),
+                answering(&["a"]),
+                answering(&["b"]),
+            ]
+        };
+        let late = [(3, "result-not-adjacent"), (4, "orphan-result")];
+        assert_eq!(broken(Shape::Anthropic, views()), late);
+        assert_eq!(broken(Shape::OpenAi, views()), late);
+        assert_eq!(broken(Shape::Responses, views()), late[1..]);
+        let turns = [(3, "result-not-adjacent"), (3, "roles-alternate"), (4, "orphan-result"), (4, "roles-alternate")];
+        assert_eq!(broken(Shape::Bedrock, views()), turns);
+    }
+
+    #[test]
+    fn results_in_two_messages_are_two_messages_too_many_for_blocks() {
+        let views = || vec![said(Role::User, "go"), calling(&["a", "b"]), answering(&["a"]), answering(&["b"])];
+        assert_eq!(broken(Shape::Anthropic, views()), [(3, "result-not-adjacent")]);
+        assert_eq!(broken(Shape::OpenAi, views()), []);
+    }
+
+    #[test]
+    fn an_id_used_again_is_legal_where_results_are_told_apart_by_their_place() {
+        let views =
+            || vec![said(Role::User, "go"), calling(&["a"]), answering(&["a"]), calling(&["a"]), answering(&["a"])];
+        for shape in Shape::ALL {
+            let expected = if shape == Shape::Anthropic { vec![(3, "duplicate-call")] } else { vec![] };
+            assert_eq!(broken(shape, views()), expected, "{shape:?}");
+        }
+    }
+
+    #[test]
+    fn text_stands_behind_results() {
+        let said = |body: &str| said(Role::User, body).pieces.remove(0);
+        let view = View::new(Role::User, vec![said("so"), result("a", "done")]);
+        let views = || vec![View::new(Role::User, vec![said("go")]), calling(&["a"]), view.clone()];
+        assert_eq!(broken(Shape::Anthropic, views()), [(2, "text-before-result")]);
+        assert_eq!(broken(Shape::Gemini, views()), []);
+    }
+
+    #[test]
+    fn an_empty_last_message_of_the_model_is_one_to_go_on_with() {
+        let views = || vec![said(Role::User, "go"), View::new(Role::Assistant, vec![])];
+        assert_eq!(broken(Shape::Anthropic, views()), []);
+        assert_eq!(broken(Shape::Bedrock, views()), [(1, "empty-content")]);
+        assert_eq!(broken(Shape::Anthropic, vec![said(Role::User, " \n")]), [(0, "empty-content")]);
+    }
+
+    #[test]
+    fn reasoning_needs_what_it_led_to() {
+        let reasoning = || View::new(Role::Assistant, vec![Piece::new(Kind::Thinking, None)]);
+        let views = vec![reasoning(), reasoning(), calling(&["a"]), reasoning(), answering(&["a"]), reasoning()];
+        let expected = [(3, "reasoning-without-follower"), (5, "reasoning-without-follower")];
+        assert_eq!(broken(Shape::Responses, views), expected);
+    }
+
+    #[test]
+    fn what_the_provider_compacted_may_come_first() {
+        let compacted = View::new(Role::Assistant, vec![Piece::new(Kind::Compaction, None)]);
+        assert_eq!(broken(Shape::Anthropic, vec![compacted, said(Role::User, "go")]), []);
+        assert_eq!(broken(Shape::Anthropic, vec![said(Role::Assistant, "hi")]), [(0, "first-not-user")]);
+    }
+}
