@@ -715,6 +715,31 @@ class Conversation:
     def newest_user(self) -> int | None:
         """The newest message that a person wrote."""
 
+    @property
+    def ordinals(self) -> list[int]:
+        """For each message how many of the same key stand before it."""
+
+    @property
+    def signed(self) -> list[int]:
+        """The messages with thinking that the provider signed."""
+
+    @property
+    def carriers(self) -> list[int]:
+        """The messages that hold a block memctx recalled beside other things."""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the model waits for tools, or tools have answered and the model has not."""
+
+    def in_group(self, index: int) -> bool:
+        """Whether a message belongs to a tool group."""
+
+    def without_units(self, units: Sequence[int]) -> tuple[Conversation, list[int]]:
+        """The same without some units, which keep their keys, and for each message left the place it had."""
+
+    def with_results(self, edits: Sequence[tuple[int, int, str, int]]) -> Conversation:
+        """The same with some results shortened, each given as message, ordinal, text and tokens; keys stay."""
+
     def without(self, indices: Sequence[int]) -> Conversation:
         """The same without some messages."""
 

@@ -71,23 +71,25 @@ def cut(  # noqa: PLR0913 - all that a cut depends on
         sticky=list(state.trimmed),
     )
     left, places = conversation.without_units(replayed.removed_units)
-    spare = NEVER if budget.limit is None else budget.limit - state.excess
-    is_due = left.tokens > spare
+    spare = NEVER if budget.limit is None else max(budget.limit - state.excess, 0)
+    blocks = sum(block.tokens for block in state.blocks)
+    ceiling = NEVER if budget.overflow is None else max(budget.overflow - blocks - state.excess, 0)
+    # A running tool loop is left alone as long as it fits.
+    is_due = left.tokens > (ceiling if left.is_running else spare)
     pruned = _prune(left, config=config, budget=budget, state=state, is_free=is_cold or is_due)
     if pruned:
-        left = left.with_results([(item.message, item.ordinal, item.text) for item in pruned])
-    if budget.limit is None or budget.target is None or budget.overflow is None:
+        left = left.with_results([(item.message, item.ordinal, item.text, item.tokens_after) for item in pruned])
+    if budget.target is None:
         trim = _core.plan_trim(left, "", limit=NEVER, target=NEVER, protected_recent=protected_recent)
         return Cut(replayed, trim, places, pruned, left.tokens)
-    blocks = sum(block.tokens for block in state.blocks)
     target = max(budget.target - state.excess, 0)
     new_places = {old: new for new, old in enumerate(places)} if pins else {}
     trim = _core.plan_trim(
         left,
         query,
-        limit=target if is_cold else max(spare, 0),
+        limit=target if is_cold else spare,
         target=target,
-        ceiling=max(budget.overflow - blocks - state.excess, 0),
+        ceiling=ceiling,
         protected_recent=protected_recent,
         pinned=[new_places[index] for index in pins if index in new_places],
     )

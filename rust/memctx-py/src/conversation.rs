@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memctx_core::scan::{self, Role};
+use memctx_core::scan::{self, Kind, Role};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -105,6 +105,55 @@ impl Conversation {
             };
             Ok(places.iter().map(rows).collect())
         })
+    }
+
+    /// For each message how many of the same key stand before it.
+    #[getter]
+    fn ordinals(&self) -> Vec<u32> {
+        self.0.ordinals()
+    }
+
+    /// The messages with thinking that the provider signed.
+    #[getter]
+    fn signed(&self) -> Vec<usize> {
+        self.places(|view| view.pieces.iter().any(|piece| piece.kind == Kind::Thinking && piece.is_signed))
+    }
+
+    /// The messages that hold a block of ours beside other things.
+    #[getter]
+    fn carriers(&self) -> Vec<usize> {
+        self.places(|view| !view.is_recalled && view.pieces.iter().any(scan::Piece::is_recalled))
+    }
+
+    /// Whether the model waits for tools, or tools have answered and the model has not.
+    #[getter]
+    fn is_running(&self) -> bool {
+        self.0.is_running()
+    }
+
+    /// Whether a message belongs to a tool group.
+    fn in_group(&self, index: i64) -> PyResult<bool> {
+        let place = self.checked(&[index])?[0];
+        Ok(self.0.units.iter().any(|unit| unit.is_group && unit.messages.contains(&place)))
+    }
+
+    /// The conversation without some units, and for each message left the place it had.
+    fn without_units(&self, py: Python<'_>, mut units: Vec<u32>) -> PyResult<(Self, Vec<u32>)> {
+        enter_core(py, || {
+            units.sort_unstable();
+            let (left, places) = self.0.without_units(&units);
+            Ok((Self(Arc::new(left)), places))
+        })
+    }
+
+    /// The conversation with some results shortened, each given as message, ordinal, text and tokens.
+    fn with_results(&self, edits: Vec<(i64, u32, String, u32)>) -> PyResult<Self> {
+        let shortened = |(index, ordinal, text, tokens): &(i64, u32, String, u32)| {
+            let text = Arc::new(scan::Text::new(text, *tokens));
+            Ok(scan::Shortened { message: self.checked(&[*index])?[0], ordinal: *ordinal, text })
+        };
+        let edits = edits.iter().map(shortened).collect::<PyResult<Vec<_>>>()?;
+        Ok(Self(Arc::new(scan::Conversation::clone(&self.0).with_results(&edits))))
     }
 
     fn __len__(&self) -> usize {

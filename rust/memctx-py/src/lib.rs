@@ -38,6 +38,7 @@ mod _core {
     use crate::bm25::Bm25Index;
     #[pymodule_export]
     use crate::chain::{bind, chain, text_key};
+    #[pymodule_export]
     use crate::cold_store::ColdStore;
     #[pymodule_export]
     use crate::conversation::Conversation;

@@ -1,5 +1,7 @@
 //! A list of messages, read.
 
+use rustc_hash::FxHashMap;
+
 use super::link::link;
 use super::shape::Shape;
 use super::summary;
@@ -47,6 +49,25 @@ impl Conversation {
     #[must_use]
     pub fn tokens(&self) -> u64 {
         self.views.iter().map(|view| u64::from(view.tokens())).sum()
+    }
+
+    /// For each message how many of the same key stand before it.
+    #[must_use]
+    pub fn ordinals(&self) -> Vec<u32> {
+        let mut counts: FxHashMap<u64, u32> = FxHashMap::default();
+        let ordinal = |view: &View| {
+            let count = counts.entry(view.key).or_default();
+            *count += 1;
+            *count - 1
+        };
+        self.views.iter().map(ordinal).collect()
+    }
+
+    /// Whether the model waits for tools, or tools have answered and the model has not.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        let last = self.views.iter().rev().find(|view| !view.is_recalled);
+        last.is_some_and(|view| view.results().next().is_some() || view.calls().next().is_some())
     }
 
     /// The newest message that a person wrote.
