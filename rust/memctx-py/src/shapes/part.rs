@@ -61,7 +61,10 @@ impl<'a, 'py> Part<'a, 'py> {
         let found = match self {
             Self::Dict(dict) => return Ok(dict.get_item(name)?.filter(|value| !value.is_none())),
             Self::Mapping(mapping) => mapping.get_item(name),
-            Self::Object(object) => object.getattr(name),
+            // A model's methods are no fields, whatever they are called.
+            Self::Object(object) => object.getattr(name).map(|value| {
+                if value.is_callable() { self.py().None().into_bound(self.py()) } else { value }
+            }),
         };
         match found {
             Ok(value) => Ok(Some(value).filter(|value| !value.is_none())),
