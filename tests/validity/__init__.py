@@ -1,0 +1,1 @@
+"""What a provider takes, what it refuses, and how a conversation is mended."""
