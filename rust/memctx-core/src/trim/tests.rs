@@ -247,9 +247,7 @@ fn talk() -> impl Strategy<Value = Conversation> {
 
 /// What is left of a conversation.
 fn rest(talk: &Conversation, plan: &Plan) -> Conversation {
-    let gone = plan.removed_messages();
-    let kept = (0_u32..).zip(&talk.views).filter(|(place, _)| !gone.contains(place)).map(|(_, view)| view.clone());
-    Conversation::new(talk.shape, kept.collect())
+    talk.without(&plan.removed_messages())
 }
 
 proptest! {
