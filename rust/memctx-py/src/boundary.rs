@@ -81,6 +81,11 @@ pub(crate) fn count_of(k: i64) -> PyResult<usize> {
     usize::try_from(k).map_err(|_| ConfigError::new_err(format!("k must be 0 or more, not {k}")))
 }
 
+/// A number of things, of tokens or characters say.
+pub(crate) fn amount_of<T: TryFrom<i64>>(what: &str, amount: i64) -> PyResult<T> {
+    T::try_from(amount).map_err(|_| ConfigError::new_err(format!("{what} must be 0 or more, not {amount}")))
+}
+
 /// The length of vectors that was asked for; the core checks all but the sign.
 pub(crate) fn dim_of(dim: i64, most: usize) -> PyResult<usize> {
     usize::try_from(dim).map_err(|_| ConfigError::new_err(format!("dim must be between 1 and {most}, not {dim}")))

@@ -172,7 +172,7 @@ impl Conversation {
     }
 
     /// Places that there are.
-    fn checked(&self, indices: &[i64]) -> PyResult<Vec<u32>> {
+    pub(crate) fn checked(&self, indices: &[i64]) -> PyResult<Vec<u32>> {
         let count = self.0.views.len();
         let place = |&index: &i64| {
             let place = u32::try_from(index).ok().filter(|&place| (place as usize) < count);

@@ -18,12 +18,14 @@ mod fusion;
 mod hash;
 mod hit;
 mod ingest;
+mod prune;
 mod redact;
 mod scanner;
 mod segment;
 mod shapes;
 mod spelling;
 mod text;
+mod trim;
 mod vmem;
 mod warm_store;
 
@@ -55,6 +57,8 @@ mod _core {
     #[pymodule_export]
     use crate::ingest::{Entity, Topics, entities, is_noise, strip_channel_prefix};
     #[pymodule_export]
+    use crate::prune::{Pruned, plan_prune, shorten, shorten_results};
+    #[pymodule_export]
     use crate::redact::{Masked, Redactor};
     #[pymodule_export]
     use crate::scanner::{Scanner, detect};
@@ -62,6 +66,8 @@ mod _core {
     use crate::segment::Segment;
     #[pymodule_export]
     use crate::text::{estimate_tokens, tokenize};
+    #[pymodule_export]
+    use crate::trim::{Removed, Trim, plan_trim};
     #[pymodule_export]
     use crate::vmem::{VmemReport, vmem_append, vmem_read, vmem_verify, vmem_write};
     #[pymodule_export]

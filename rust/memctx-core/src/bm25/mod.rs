@@ -12,5 +12,4 @@ mod texts;
 pub use index::Bm25Index;
 pub(crate) use score::weight;
 pub use score::{B, K1, Statistics};
-pub(crate) use term::fold;
 pub use texts::Texts;

@@ -142,7 +142,7 @@ pub(super) struct Probe {
 
 /// Spread the information of a word over all its bits.
 #[inline]
-pub(crate) fn fold(word: u64) -> u64 {
+fn fold(word: u64) -> u64 {
     let product = u128::from(word) * 0x9E37_79B9_7F4A_7C15;
     product as u64 ^ (product >> 64) as u64
 }

@@ -54,14 +54,14 @@ struct ToolResult<'v> {
     key: u64,
     piece: &'v Piece,
     text: &'v Text,
-    name: &'v str,
     form: Option<(Form, String)>,
 }
 
 impl ToolResult<'_> {
     fn may_be_pruned(&self, request: &Request) -> bool {
+        let name = self.piece.name.as_deref().unwrap_or_default();
         let is_ours = || request.cut.was_applied(self.text.body(), Note::Pruned);
-        self.form.is_none() && !self.piece.has_media && request.tools.admit(self.name) && !is_ours()
+        self.form.is_none() && !self.piece.has_media && request.tools.admit(name) && !is_ours()
     }
 
     /// Give it a form, if that makes it shorter.
@@ -102,7 +102,6 @@ impl ToolResult<'_> {
 }
 
 fn results_of(conversation: &Conversation) -> Vec<ToolResult<'_>> {
-    let mut names: FxHashMap<&str, &str> = FxHashMap::default();
     let mut repeats: FxHashMap<u64, u64> = FxHashMap::default();
     let mut found = Vec::new();
     for (message, view) in conversation.views.iter().enumerate() {
@@ -113,13 +112,7 @@ fn results_of(conversation: &Conversation) -> Vec<ToolResult<'_>> {
             let repeat = repeats.entry(same).or_default();
             let key = xxh3_64_with_seed(&repeat.to_le_bytes(), same);
             *repeat += 1;
-            let name = piece.name.as_deref().or_else(|| names.get(id).copied()).unwrap_or_default();
-            found.push(ToolResult { message, ordinal, key, piece, text, name, form: None });
-        }
-        for call in view.calls() {
-            if let (Some(id), Some(name)) = (call.id.as_deref(), call.name.as_deref()) {
-                names.insert(id, name);
-            }
+            found.push(ToolResult { message, ordinal, key, piece, text, form: None });
         }
     }
     found
@@ -175,7 +168,7 @@ fn clear_all(results: &mut [ToolResult<'_>], conversation: &Conversation, reques
 
 /// Shorten what is long, then clear the oldest, as far as the share of the window asks for it.
 fn by_share(results: &mut [ToolResult<'_>], conversation: &Conversation, request: &Request) {
-    let window = (request.context_window * CHARS_PER_TOKEN as u64) as f64;
+    let window = request.context_window as f64 * CHARS_PER_TOKEN as f64;
     let share = |chars: u64| chars as f64 / window;
     let mut chars: u64 = conversation.views.iter().map(weight::of_view).sum();
     chars -= results.iter().map(ToolResult::saved).sum::<u64>();

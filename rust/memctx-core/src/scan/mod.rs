@@ -5,6 +5,8 @@
 mod cache;
 mod chain;
 mod answer;
+mod answer;
+mod cache;
 mod conversation;
 #[cfg(test)]
 pub(crate) mod draft;

@@ -46,11 +46,6 @@ impl Text {
         *self.weighted_len.get_or_init(|| weighted_len(&self.body))
     }
 
-    /// Whether its terms were asked for before.
-    pub(crate) fn has_terms(&self) -> bool {
-        self.terms.get().is_some()
-    }
-
     /// What search sees in it, in order and with repeats; made when first asked for.
     pub fn terms(&self) -> &[Term] {
         self.terms.get_or_init(|| {

@@ -3,9 +3,9 @@
 use rustc_hash::FxHashSet;
 
 use super::protect::{Protection, Reason};
-use super::relevance::{has_text, scores, texts_of};
+use super::relevance::{has_text, scores};
 use super::request::Request;
-use crate::scan::{Conversation, Text};
+use crate::scan::{Conversation, Unit};
 use crate::text::{trim_js, utf16_len};
 
 /// A shorter query says nothing about what is relevant.
@@ -172,8 +172,9 @@ impl<'a> Trim<'a> {
         let (readable, unreadable): (Vec<usize>, Vec<usize>) =
             self.candidates.iter().partition(|&&unit| has_text(&units[unit], views));
         self.candidates = unreadable;
-        let texts: Vec<Vec<&Text>> = readable.iter().map(|&unit| texts_of(&units[unit], views).collect()).collect();
-        let mut ranked: Vec<(f64, usize)> = scores(&texts, request.query).into_iter().zip(readable).collect();
+        let judged: Vec<&Unit> = readable.iter().map(|&unit| &units[unit]).collect();
+        let scores = scores(&judged, views, request.query);
+        let mut ranked: Vec<(f64, usize)> = scores.into_iter().zip(readable).collect();
         ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
         for (score, unit) in ranked {
             if self.tokens <= request.target {

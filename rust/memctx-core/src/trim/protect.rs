@@ -111,7 +111,7 @@ fn own_reason(view: &View) -> Option<Reason> {
 }
 
 fn task(views: &[View]) -> Option<usize> {
-    views.iter().position(|view| view.role == Role::User && !view.is_recalled && !view.is_summary)
+    views.iter().position(View::is_person)
 }
 
 /// The last so many messages of the person and the model. An answer that came in several items is one of them.

@@ -1,9 +1,5 @@
 //! How much units tell about a query, with the statistics of those very units.
 
-use std::num::NonZero;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
-
 use super::wanted::Wanted;
 use crate::bm25::{Statistics, weight};
 use crate::scan::{Kind, Text, Unit, View};
@@ -22,20 +18,19 @@ pub(super) fn has_text(unit: &Unit, views: &[View]) -> bool {
     texts_of(unit, views).any(|text| !trim_js(text.body()).is_empty())
 }
 
-/// The score of each document for the query by BM25. A term that the query gives twice counts twice.
-pub(super) fn scores(documents: &[Vec<&Text>], query: &str) -> Vec<f64> {
-    read(documents);
+/// The score of each unit for the query by BM25. A term that the query gives twice counts twice.
+pub(super) fn scores(units: &[&Unit], views: &[View], query: &str) -> Vec<f64> {
     let wanted = Wanted::new(query);
-    let counts = Counts::new(documents, &wanted);
+    let counts = Counts::new(units, views, &wanted);
     let tokens: u64 = counts.lengths.iter().sum();
-    let average_length = tokens as f64 / documents.len().max(1) as f64;
-    let statistics = Statistics { documents: documents.len(), average_length };
-    let weights = wanted.repeats().iter().zip(&counts.documents_with);
+    let average_length = tokens as f64 / units.len().max(1) as f64;
+    let statistics = Statistics { documents: units.len(), average_length };
+    let weights = wanted.repeats().iter().zip(&counts.units_with);
     let weights: Vec<f64> = weights.map(|(&repeats, &with)| weight(statistics.idf(with), repeats)).collect();
     let norm = statistics.norm();
     let mut start = 0;
-    let documents = counts.lengths.iter().zip(&counts.ends);
-    documents
+    let units = counts.lengths.iter().zip(&counts.ends);
+    units
         .map(|(&length, &end)| {
             let found = &counts.found[start..end];
             start = end;
@@ -45,26 +40,25 @@ pub(super) fn scores(documents: &[Vec<&Text>], query: &str) -> Vec<f64> {
         .collect()
 }
 
-/// How often the terms of a query stand in documents.
+/// How often the terms of a query stand in units.
 struct Counts {
-    /// Terms of the query and their frequencies, in the order of the query, document after document.
+    /// Terms of the query and their frequencies, in the order of the query, unit after unit.
     found: Vec<(u32, u32)>,
     ends: Vec<usize>,
     lengths: Vec<u64>,
-    /// Documents that a term stands in, by its number.
-    documents_with: Vec<usize>,
+    /// Units that a term stands in, by its number.
+    units_with: Vec<usize>,
 }
 
 impl Counts {
-    fn new(documents: &[Vec<&Text>], wanted: &Wanted) -> Self {
+    fn new(units: &[&Unit], views: &[View], wanted: &Wanted) -> Self {
         let terms = wanted.repeats().len();
-        let mut counts =
-            Self { found: Vec::new(), ends: Vec::new(), lengths: Vec::new(), documents_with: vec![0; terms] };
+        let mut counts = Self { found: Vec::new(), ends: Vec::new(), lengths: Vec::new(), units_with: vec![0; terms] };
         let mut frequency = vec![0_u32; terms];
-        for texts in documents {
+        for unit in units {
             let start = counts.found.len();
             let mut length = 0;
-            for terms in texts.iter().map(|text| text.terms()) {
+            for terms in texts_of(unit, views).map(Text::terms) {
                 length += terms.len() as u64;
                 wanted.each_in(terms, |term| {
                     if frequency[term as usize] == 0 {
@@ -73,42 +67,15 @@ impl Counts {
                     frequency[term as usize] += 1;
                 });
             }
-            // Sums depend on their order; equal documents must get equal scores.
+            // Sums depend on their order; equal units must get equal scores.
             counts.found[start..].sort_unstable();
             for (term, tf) in &mut counts.found[start..] {
                 *tf = std::mem::take(&mut frequency[*term as usize]);
-                counts.documents_with[*term as usize] += 1;
+                counts.units_with[*term as usize] += 1;
             }
             counts.ends.push(counts.found.len());
             counts.lengths.push(length);
         }
         counts
     }
-}
-
-/// Below so many bytes a second thread takes longer to start than it saves.
-const WORTH_A_THREAD: usize = 1 << 18;
-const MOST_THREADS: usize = 4;
-
-/// Read all texts that nobody has read yet, with several threads where there is much to read.
-fn read(documents: &[Vec<&Text>]) {
-    let unread: Vec<&Text> = documents.iter().flatten().copied().filter(|text| !text.has_terms()).collect();
-    let bytes: usize = unread.iter().map(|text| text.body().len()).sum();
-    if bytes < WORTH_A_THREAD {
-        return; // they are read when they are counted
-    }
-    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(MOST_THREADS);
-    let next = AtomicUsize::new(0);
-    let work = || {
-        while let Some(text) = unread.get(next.fetch_add(1, Ordering::Relaxed)) {
-            text.terms();
-        }
-    };
-    thread::scope(|scope| {
-        for _ in 1..threads {
-            // Where the system gives no thread, those that are there do the work.
-            let _ = thread::Builder::new().spawn_scoped(scope, work);
-        }
-        work();
-    });
 }

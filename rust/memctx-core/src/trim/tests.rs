@@ -4,11 +4,11 @@ use std::collections::HashSet;
 
 use proptest::prelude::*;
 
-use super::relevance::{has_text, scores, texts_of};
+use super::relevance::{has_text, scores};
 use super::{Layer, Plan, Request, plan};
 use crate::bm25::Bm25Index;
 use crate::scan::draft::{call, result, said, text};
-use crate::scan::{Conversation, Kind, Piece, Role, Shape, Text, View};
+use crate::scan::{Conversation, Kind, Piece, Role, Shape, Unit, View};
 use crate::text::Mode;
 
 fn conversation(views: Vec<View>) -> Conversation {
@@ -247,9 +247,7 @@ fn talk() -> impl Strategy<Value = Conversation> {
 
 /// What is left of a conversation.
 fn rest(talk: &Conversation, plan: &Plan) -> Conversation {
-    let gone = plan.removed_messages();
-    let kept = (0_u32..).zip(&talk.views).filter(|(place, _)| !gone.contains(place)).map(|(_, view)| view.clone());
-    Conversation::new(talk.shape, kept.collect())
+    talk.without(&plan.removed_messages())
 }
 
 proptest! {
@@ -258,13 +256,14 @@ proptest! {
         documents in prop::collection::vec(prop::collection::vec(body(), 0..4), 0..20),
         query in body(),
     ) {
-        let texts: Vec<Vec<_>> = documents.iter().map(|bodies| bodies.iter().map(|body| text(body)).collect()).collect();
-        let texts: Vec<Vec<&Text>> = texts.iter().map(|texts| texts.iter().map(|text| &**text).collect()).collect();
+        let pieces = |bodies: &Vec<String>| bodies.iter().map(|body| Piece::new(Kind::Text, Some(text(body)))).collect();
+        let talk = conversation(documents.iter().map(|bodies| View::new(Role::User, pieces(bodies))).collect());
+        let units: Vec<&Unit> = talk.units.iter().collect();
         let mut index = Bm25Index::new(Mode::Memctx);
         for (number, bodies) in documents.iter().enumerate() {
             index.add(&number.to_string(), &bodies.join("\n\n"), "").unwrap();
         }
-        for (number, score) in scores(&texts, &query).into_iter().enumerate() {
+        for (number, score) in scores(&units, &talk.views, &query).into_iter().enumerate() {
             let expected = index.explain(&query, &number.to_string()).unwrap().value;
             prop_assert!((score - expected).abs() < 1e-9, "{}: {score} and {expected}", number);
         }
@@ -306,7 +305,7 @@ proptest! {
 
         let left: u64 = rest(&talk, &made).tokens();
         prop_assert_eq!((made.tokens_before, made.tokens_after), (talk.tokens(), left));
-        let free = |unit: &&crate::scan::Unit| unit.messages.iter().all(|place| !protected.contains(place));
+        let free = |unit: &&Unit| unit.messages.iter().all(|place| !protected.contains(place));
         let free: Vec<_> = talk.units.iter().filter(free).collect();
         for unit in free.iter().filter(|unit| sticky.contains(&unit.key)) {
             prop_assert!(gone.contains(&unit.messages[0]), "sticky stays out");
@@ -365,18 +364,4 @@ proptest! {
             }
         }
     }
-}
-
-#[test]
-fn many_texts_are_read_by_several_threads_to_the_same_scores() {
-    let bodies: Vec<String> = (0..400).map(|number| format!("word{} port ", number % 7).repeat(100)).collect();
-    let views = || bodies.iter().map(|body| said(Role::User, body)).collect();
-    let (cold, warm) = (conversation(views()), conversation(views()));
-    let read = |view: &View| view.pieces[0].text.as_ref().is_some_and(|text| !text.terms().is_empty());
-    assert!(warm.views.iter().all(read));
-    let of = |talk: &Conversation| {
-        let texts: Vec<Vec<&Text>> = talk.units.iter().map(|unit| texts_of(unit, &talk.views).collect()).collect();
-        scores(&texts, "word3 port")
-    };
-    assert_eq!(of(&cold), of(&warm));
 }

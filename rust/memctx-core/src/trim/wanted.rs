@@ -2,37 +2,36 @@
 
 use std::hash::{BuildHasher as _, RandomState};
 
-use crate::bm25::fold;
 use crate::text::{Mode, Term, for_each_token};
 
 /// The terms of a query, numbered by first sight.
 pub(super) struct Wanted {
     /// How many times the query gives each term.
     repeats: Vec<u32>,
-    /// Bits of the hashes that are in the table; most terms of a text are turned away here.
-    filter: Vec<u64>,
+    /// 1 where the hash of a term points to; most terms of a text are turned away here.
+    filter: Box<[u8; 1 << FILTER_BITS]>,
     /// Open addressing; the term and its number plus one, or 0 if empty.
     buckets: Vec<(Term, u32)>,
-    /// Chosen at random, so that nobody can write a query whose terms collide.
-    seed: u64,
+    /// Chosen at random, so that nobody can write a query whose terms collide. It is odd.
+    multiplier: u64,
 }
 
+/// So large that few strangers get through, so small that it stays at hand.
+const FILTER_BITS: u32 = 13;
 /// Terms that are held against the filter in one go.
 const STRIDE: usize = 256;
-/// Bits of the filter for each term, so that few others get through.
-const BITS: usize = 128;
-const WORD: usize = 64;
+const FEWEST_BUCKETS: usize = 32;
 
 impl Wanted {
     pub(super) fn new(query: &str) -> Self {
         let mut terms = Vec::new();
         for_each_token(query, Mode::Memctx, |token| terms.push(Term::new(token)));
-        let room = terms.len().next_power_of_two().max(32);
+        let room = (terms.len() * 2).next_power_of_two().max(FEWEST_BUCKETS);
         let mut wanted = Self {
             repeats: Vec::new(),
-            filter: vec![0; room * BITS / WORD],
-            buckets: vec![(Term::new(""), 0); room * 2],
-            seed: RandomState::new().hash_one(0_u8),
+            filter: Box::new([0; 1 << FILTER_BITS]),
+            buckets: vec![(Term::new(""), 0); room],
+            multiplier: RandomState::new().hash_one(0_u8) | 1,
         };
         terms.into_iter().for_each(|term| wanted.insert(term));
         wanted
@@ -43,21 +42,19 @@ impl Wanted {
         &self.repeats
     }
 
-    /// Call `found` with the number of every term that the query has, as often as it stands in the text.
+    /// Call `found` with the number of every term that the query has, as often as it stands among the terms.
     #[inline]
     pub(super) fn each_in(&self, terms: &[Term], mut found: impl FnMut(u32)) {
-        let mut passed = [(Term::new(""), 0_u64); STRIDE];
-        let mask = self.filter.len() - 1;
+        let mut passed = [Term::new(""); STRIDE];
         for stride in terms.chunks(STRIDE) {
             let mut count = 0;
             for &term in stride {
                 // Written in any case and kept by counting it: a branch would be guessed wrong too often.
-                let hash = self.hash(term);
-                passed[count] = (term, hash);
-                count += (self.filter[hash as usize / WORD & mask] >> (hash as usize % WORD) & 1) as usize;
+                passed[count] = term;
+                count += usize::from(self.filter[filter_place(self.hash(term))]);
             }
-            for &(term, hash) in &passed[..count] {
-                let number = self.buckets[self.place(term, hash)].1;
+            for &term in &passed[..count] {
+                let number = self.buckets[self.place(term)].1;
                 if number > 0 {
                     found(number - 1);
                 }
@@ -66,8 +63,7 @@ impl Wanted {
     }
 
     fn insert(&mut self, term: Term) {
-        let hash = self.hash(term);
-        let place = self.place(term, hash);
+        let place = self.place(term);
         let number = self.buckets[place].1;
         if number > 0 {
             self.repeats[number as usize - 1] += 1;
@@ -75,23 +71,28 @@ impl Wanted {
         }
         self.repeats.push(1);
         self.buckets[place] = (term, self.repeats.len() as u32);
-        let word = hash as usize / WORD & (self.filter.len() - 1);
-        self.filter[word] |= 1 << (hash as usize % WORD);
+        self.filter[filter_place(self.hash(term))] = 1;
     }
 
+    /// Only its upper bits depend on the whole term.
     #[inline]
     fn hash(&self, term: Term) -> u64 {
-        fold(term.to_u64() ^ self.seed)
+        term.to_u64().wrapping_mul(self.multiplier)
     }
 
     /// The bucket that holds the term, or the empty one where it belongs.
     #[inline]
-    fn place(&self, term: Term, hash: u64) -> usize {
+    fn place(&self, term: Term) -> usize {
         let mask = self.buckets.len() - 1;
-        let mut at = (hash >> 32) as usize & mask;
+        let mut at = (self.hash(term) >> 32) as usize & mask;
         while self.buckets[at].1 > 0 && self.buckets[at].0 != term {
             at = (at + 1) & mask;
         }
         at
     }
+}
+
+#[inline]
+fn filter_place(hash: u64) -> usize {
+    (hash >> (u64::BITS - FILTER_BITS)) as usize
 }

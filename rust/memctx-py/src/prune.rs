@@ -1,0 +1,175 @@
+//! `memctx._core.plan_prune`: what becomes of the results of tools.
+
+use std::collections::HashMap;
+
+use memctx_core::prune::{self, Cut, Form, Globs, Mode, Note, Request};
+use memctx_core::text::Estimator;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use crate::boundary::{amount_of, enter_core, guarded, text_of, texts_of};
+use crate::conversation::Conversation;
+use crate::error::ConfigError;
+
+/// Which results are sent shortened or cleared.
+#[pyfunction]
+#[pyo3(signature = (
+    conversation, *, mode, context_window, keep_last_assistants = 3, soft_trim_ratio = 0.3, hard_clear_ratio = 0.5,
+    min_prunable_tool_chars = 50_000, soft_trim_max_chars = 4000, soft_trim_head_chars = 1500,
+    soft_trim_tail_chars = 1500, hard_clear = true, placeholder = None, allow = None, deny = None,
+    sticky = HashMap::new(), is_cold = false, estimator = "script"
+))]
+#[allow(clippy::too_many_arguments, clippy::fn_params_excessive_bools)]
+pub(crate) fn plan_prune(
+    py: Python<'_>,
+    conversation: &Bound<'_, Conversation>,
+    mode: &str,
+    context_window: i64,
+    keep_last_assistants: i64,
+    soft_trim_ratio: f64,
+    hard_clear_ratio: f64,
+    min_prunable_tool_chars: i64,
+    soft_trim_max_chars: i64,
+    soft_trim_head_chars: i64,
+    soft_trim_tail_chars: i64,
+    hard_clear: bool,
+    placeholder: Option<&Bound<'_, PyString>>,
+    allow: Option<&Bound<'_, PyAny>>,
+    deny: Option<&Bound<'_, PyAny>>,
+    sticky: HashMap<u64, String>,
+    is_cold: bool,
+    estimator: &str,
+) -> PyResult<Vec<Pruned>> {
+    if context_window <= 0 {
+        return Err(ConfigError::new_err(format!("context_window must be above 0, not {context_window}")));
+    }
+    let mut request = guarded(|| {
+        let sticky = sticky.iter().map(|(&key, form)| Ok((key, Form::parse(form)?)));
+        Ok(Request {
+            sticky: sticky.collect::<memctx_core::Result<_>>()?,
+            estimator: Estimator::parse(estimator)?,
+            ..Request::new(Mode::parse(mode)?, context_window.unsigned_abs())
+        })
+    })?;
+    request.keep_last_assistants = usize::try_from(keep_last_assistants).unwrap_or(0);
+    request.soft_trim_ratio = share("soft_trim_ratio", soft_trim_ratio)?;
+    request.hard_clear_ratio = share("hard_clear_ratio", hard_clear_ratio)?;
+    request.min_prunable_tool_chars = amount_of("min_prunable_tool_chars", min_prunable_tool_chars)?;
+    request.cut = Cut {
+        max_chars: amount_of("soft_trim_max_chars", soft_trim_max_chars)?,
+        head_chars: amount_of("soft_trim_head_chars", soft_trim_head_chars)?,
+        tail_chars: amount_of("soft_trim_tail_chars", soft_trim_tail_chars)?,
+    };
+    request.hard_clear = hard_clear;
+    request.is_cold = is_cold;
+    if let Some(placeholder) = placeholder {
+        request.placeholder = text_of(placeholder)?.into_owned();
+    }
+    request.tools = Globs::new(patterns(allow)?, patterns(deny)?);
+    let conversation = &conversation.get().0;
+    enter_core(py, || Ok(prune::plan(conversation, &request).into_iter().map(Pruned).collect()))
+}
+
+fn share(what: &str, share: f64) -> PyResult<f64> {
+    if share >= 0.0 {
+        return Ok(share);
+    }
+    Err(ConfigError::new_err(format!("{what} must be a share of the window, 0 or more, not {share}")))
+}
+
+fn patterns(patterns: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<String>> {
+    let Some(patterns) = patterns.map(texts_of).transpose()? else { return Ok(Vec::new()) };
+    patterns.iter().map(|pattern| Ok(text_of(pattern)?.into_owned())).collect()
+}
+
+/// What is left of a long text; None if it stays whole.
+#[pyfunction]
+pub(crate) fn shorten(
+    py: Python<'_>,
+    text: &Bound<'_, PyString>,
+    max_chars: i64,
+    head_chars: i64,
+    tail_chars: i64,
+) -> PyResult<Option<String>> {
+    let (text, cut) = (text_of(text)?, cut_of(max_chars, head_chars, tail_chars)?);
+    enter_core(py, || Ok(cut.apply(&text, Note::AtBirth)))
+}
+
+/// The results that are too long: the places of their messages, which of the messages' results they are, what the
+/// tool gave, and what is sent of it.
+#[pyfunction]
+pub(crate) fn shorten_results(
+    py: Python<'_>,
+    conversation: &Bound<'_, Conversation>,
+    max_chars: i64,
+    head_chars: i64,
+    tail_chars: i64,
+) -> PyResult<Vec<(u32, u32, String, String)>> {
+    let (conversation, cut) = (&conversation.get().0, cut_of(max_chars, head_chars, tail_chars)?);
+    let row = |short: prune::Shortened| (short.message, short.ordinal, short.whole.body().to_owned(), short.text);
+    enter_core(py, || Ok(prune::at_birth(conversation, cut).into_iter().map(row).collect()))
+}
+
+fn cut_of(max_chars: i64, head_chars: i64, tail_chars: i64) -> PyResult<Cut> {
+    Ok(Cut {
+        max_chars: amount_of("max_chars", max_chars)?,
+        head_chars: amount_of("head_chars", head_chars)?,
+        tail_chars: amount_of("tail_chars", tail_chars)?,
+    })
+}
+
+/// A result that is sent in another form.
+#[pyclass(frozen, eq, module = "memctx._core")]
+#[derive(PartialEq)]
+pub(crate) struct Pruned(prune::Pruned);
+
+#[pymethods]
+impl Pruned {
+    /// The place of its message.
+    #[getter]
+    fn message(&self) -> u32 {
+        self.0.message
+    }
+
+    /// Which of the message's results it is.
+    #[getter]
+    fn ordinal(&self) -> u32 {
+        self.0.ordinal
+    }
+
+    /// A hash of its call's id and its text.
+    #[getter]
+    fn key(&self) -> u64 {
+        self.0.key
+    }
+
+    /// What became of it.
+    #[getter]
+    fn form(&self) -> &'static str {
+        self.0.form.name()
+    }
+
+    /// What is sent of it.
+    #[getter]
+    fn text(&self) -> &str {
+        &self.0.text
+    }
+
+    /// What it cost.
+    #[getter]
+    fn tokens_before(&self) -> u32 {
+        self.0.tokens_before
+    }
+
+    /// What it costs now.
+    #[getter]
+    fn tokens_after(&self) -> u32 {
+        self.0.tokens_after
+    }
+
+    fn __repr__(&self) -> String {
+        let prune::Pruned { message, ordinal, tokens_before, tokens_after, .. } = &self.0;
+        let form = self.form();
+        format!("Pruned(message={message}, ordinal={ordinal}, form={form:?}, tokens={tokens_before}->{tokens_after})")
+    }
+}

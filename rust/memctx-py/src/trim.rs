@@ -1,0 +1,163 @@
+//! `memctx._core.plan_trim`: which messages leave.
+
+use memctx_core::trim::{self, Request};
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyTuple};
+
+use crate::boundary::{amount_of, enter_core, text_of};
+use crate::conversation::Conversation;
+use crate::error::ConfigError;
+
+/// What a trim takes out of a conversation.
+#[pyfunction]
+#[pyo3(signature = (
+    conversation, query, *, limit, target = None, ceiling = None, protected_recent = 6, protect_task = true,
+    pinned = Vec::new(), sticky = Vec::new(), costs = None
+))]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn plan_trim(
+    py: Python<'_>,
+    conversation: &Bound<'_, Conversation>,
+    query: &Bound<'_, PyString>,
+    limit: i64,
+    target: Option<i64>,
+    ceiling: Option<i64>,
+    protected_recent: i64,
+    protect_task: bool,
+    pinned: Vec<i64>,
+    sticky: Vec<u64>,
+    costs: Option<Vec<i64>>,
+) -> PyResult<Trim> {
+    let conversation = conversation.get();
+    let (query, pinned) = (text_of(query)?, conversation.checked(&pinned)?);
+    let limit = amount_of("limit", limit)?;
+    let target = target.map_or(Ok(limit), |target| amount_of("target", target))?;
+    if target > limit {
+        return Err(ConfigError::new_err(format!("target must be at most the limit {limit}, not {target}")));
+    }
+    let costs = costs.map(|costs| costs_of(&costs, conversation.0.views.len())).transpose()?;
+    let request = Request {
+        query: &query,
+        limit,
+        target,
+        ceiling: ceiling.map(|ceiling| amount_of("ceiling", ceiling)).transpose()?,
+        protected_recent: amount_of("protected_recent", protected_recent)?,
+        protects_task: protect_task,
+        pinned: &pinned,
+        sticky: &sticky,
+        costs: costs.as_deref(),
+    };
+    enter_core(py, || Ok(Trim(trim::plan(&conversation.0, &request))))
+}
+
+fn costs_of(costs: &[i64], count: usize) -> PyResult<Vec<u32>> {
+    if costs.len() != count {
+        let found = costs.len();
+        return Err(ConfigError::new_err(format!(
+            "costs must have one item for each of {count} messages, not {found}"
+        )));
+    }
+    costs.iter().map(|&cost| amount_of("a cost", cost)).collect()
+}
+
+/// What a trim takes out and leaves.
+#[pyclass(frozen, module = "memctx._core")]
+pub(crate) struct Trim(trim::Plan);
+
+#[pymethods]
+impl Trim {
+    /// The units that leave, in the order that was decided.
+    #[getter]
+    fn removed(&self) -> Vec<Removed> {
+        self.0.removed.iter().cloned().map(Removed).collect()
+    }
+
+    /// The messages that leave, in order.
+    #[getter]
+    fn removed_messages(&self) -> Vec<u32> {
+        self.0.removed_messages()
+    }
+
+    /// The messages that had to stay, and why.
+    #[getter]
+    fn protected(&self) -> Vec<(u32, &'static str)> {
+        self.0.protected.iter().map(|(place, reason)| (*place, reason.name())).collect()
+    }
+
+    /// What the conversation cost.
+    #[getter]
+    fn tokens_before(&self) -> u64 {
+        self.0.tokens_before
+    }
+
+    /// What is left of that.
+    #[getter]
+    fn tokens_after(&self) -> u64 {
+        self.0.tokens_after
+    }
+
+    /// A trim is due but waits until the tools have done their work.
+    #[getter]
+    fn is_deferred(&self) -> bool {
+        self.0.is_deferred
+    }
+
+    fn __repr__(&self) -> String {
+        let trim::Plan { removed, tokens_before, tokens_after, .. } = &self.0;
+        format!("<Trim of {} units, {tokens_before} to {tokens_after} tokens>", removed.len())
+    }
+}
+
+/// A unit that leaves.
+#[pyclass(frozen, module = "memctx._core")]
+pub(crate) struct Removed(trim::Removed);
+
+#[pymethods]
+impl Removed {
+    /// Its place among the units.
+    #[getter]
+    fn unit(&self) -> u32 {
+        self.0.unit
+    }
+
+    /// Its key.
+    #[getter]
+    fn key(&self) -> u64 {
+        self.0.key
+    }
+
+    /// Its messages, by their places.
+    #[getter]
+    fn messages<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, &self.0.messages)
+    }
+
+    /// What it cost.
+    #[getter]
+    fn tokens(&self) -> u64 {
+        self.0.tokens
+    }
+
+    /// How much it told about the query.
+    #[getter]
+    fn score(&self) -> f64 {
+        self.0.score
+    }
+
+    /// What made it leave.
+    #[getter]
+    fn layer(&self) -> &'static str {
+        self.0.layer.name()
+    }
+
+    /// The same in words.
+    #[getter]
+    fn reason(&self) -> &'static str {
+        self.0.layer.reason()
+    }
+
+    fn __repr__(&self) -> String {
+        let trim::Removed { messages, tokens, score, .. } = &self.0;
+        format!("Removed(messages={messages:?}, tokens={tokens}, score={score:.6}, layer={:?})", self.layer())
+    }
+}
