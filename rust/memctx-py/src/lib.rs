@@ -15,6 +15,7 @@ mod fusion;
 mod hash;
 mod hit;
 mod ingest;
+mod recall;
 mod redact;
 mod scan;
 mod segment;
@@ -44,6 +45,8 @@ mod _core {
     use crate::hit::Hit;
     #[pymodule_export]
     use crate::ingest::{Entity, Topics, entities, is_noise, strip_channel_prefix};
+    #[pymodule_export]
+    use crate::recall::{Block, build_block, is_block, parse_block};
     #[pymodule_export]
     use crate::redact::{Masked, Redactor};
     #[pymodule_export]
