@@ -8,7 +8,7 @@ CRASH ?= full
 VENV := .venv
 BIN := $(VENV)/bin
 FUZZ_DIR := target/fuzz
-FUZZ_TARGETS := log_line redact tokenize vmem_read
+FUZZ_TARGETS := log_line recall redact tokenize vmem_read
 
 # maturin, pyo3's build script and `python -m ziglang` all find the environment through these.
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
@@ -71,6 +71,9 @@ fuzz: cargo ## Fuzz what reads foreign bytes, FUZZ_SECONDS=20 for each target
 	@cp tests/golden/vmem_v1.bin $(FUZZ_DIR)/corpus/vmem_read/
 	@printf '{"id":"a","sessionId":"s","timestamp":1,"role":"user","content":"c"}' >$(FUZZ_DIR)/corpus/log_line/segment
 	@printf '{"id":"a","type":"config","content":"port 3000","timestamp":1}' >$(FUZZ_DIR)/corpus/log_line/fact
+	@printf '<recalled-context source="memory-context">\n\n<detail>\n[2026-02-10 14:31 user] a\n</detail>\n\n</recalled-context>' \
+		>$(FUZZ_DIR)/corpus/recall/block
+	@printf 'user <\\/detail>\n\\[2026-02-10 14:31 user] \\u{7} ＜／ｄｅｔａｉｌ＞' >$(FUZZ_DIR)/corpus/recall/content
 	@printf 'export DB_PASSWORD=k3jf9slw-Qp0 ghp_ ://a:b@c' >$(FUZZ_DIR)/corpus/redact/env
 	@printf 'parseHTTPHeader payment_webhook src/pay.rs' >$(FUZZ_DIR)/corpus/tokenize/code
 	@printf '支付回调 カタカナ 한국어 Ａ１' >$(FUZZ_DIR)/corpus/tokenize/cjk

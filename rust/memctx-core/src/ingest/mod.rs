@@ -9,6 +9,8 @@ mod topics;
 
 pub use entities::{Entity, EntityKind, MOST_ENTITIES, entities};
 pub use noise::is_noise;
+pub(crate) use prefix::past_channel_prefix;
 pub use prefix::strip_channel_prefix;
+pub(crate) use redact::split_at_masks;
 pub use redact::{Masked, Redaction, Redactor};
 pub use topics::Topics;

@@ -41,6 +41,22 @@ pub fn strip_channel_prefix(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// The text from the first line on that a chat host did not add, without white space around it. Cheap however long the
+/// text is.
+pub(crate) fn past_channel_prefix(text: &str) -> &str {
+    let mut in_block = false;
+    let mut start = 0;
+    while start < text.len() {
+        let end = memchr::memchr(b'\n', &text.as_bytes()[start..]).map_or(text.len(), |length| start + length + 1);
+        let line = trim_js(&text[start..end]);
+        if !goes(line, &mut in_block) && !line.is_empty() {
+            break;
+        }
+        start = end;
+    }
+    trim_js(&text[start..])
+}
+
 /// Whether a line, trimmed, is the host's; `in_block` says whether it stands below a heading.
 fn goes(line: &str, in_block: &mut bool) -> bool {
     let first = line.as_bytes().first().copied();
@@ -107,5 +123,6 @@ mod tests {
     fn a_block_ends_with_the_first_line_of_text() {
         let text = "Sender (untrusted metadata)\n```json\n{\n\"a\": 1\n}\n```\n\nreal\n{\n\"kept\"";
         assert_eq!(strip_channel_prefix(text), "real\n{\n\"kept\"");
+        assert_eq!(past_channel_prefix(text), "real\n{\n\"kept\"");
     }
 }

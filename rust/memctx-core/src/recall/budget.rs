@@ -8,8 +8,8 @@ use super::block::{assemble, detail_entry, fact_line, frame};
 use super::excerpt::{Wanted, excerpt};
 use crate::text::Estimator;
 
-/// The share of a block that facts may take before details are looked at.
-pub const FACT_SHARE: f64 = 0.3;
+/// The share of a block that facts may take before details are looked at, in percent.
+pub const FACT_SHARE: usize = 30;
 /// Tokens of one message, as long as there are others that also want a place.
 pub const EXCERPT: usize = 150;
 /// A piece of a message with fewer tokens than this says too little to be worth its header.
@@ -79,7 +79,7 @@ pub struct Block {
 pub fn build(request: &Request<'_>) -> Block {
     let mut space = Space::new(request);
     let facts = by_score(request.facts.iter().map(|fact| fact.score));
-    let share = (request.cap as f64 * FACT_SHARE).floor() as usize;
+    let share = request.cap.saturating_mul(FACT_SHARE) / 100;
     space.take_facts(&facts, share);
     space.take_details(&by_score(request.details.iter().map(|detail| detail.score)));
     space.take_facts(&facts, request.cap);
@@ -98,10 +98,16 @@ struct Space<'a> {
     request: &'a Request<'a>,
     lines: Vec<(usize, String)>,
     entries: Vec<Entry>,
-    told: FxHashSet<(&'a str, &'a str)>,
+    told: FxHashSet<(Side, &'a str, &'a str)>,
     /// What lines and entries cost with the line feeds behind them.
     facts: usize,
     details: usize,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+enum Side {
+    Facts,
+    Details,
 }
 
 struct Entry {
@@ -122,7 +128,7 @@ impl<'a> Space<'a> {
 
     /// What is left of so many tokens once there are lines or entries or both.
     fn room(&self, cap: usize, has_facts: bool, has_details: bool) -> Option<usize> {
-        (3 * cap).checked_sub(self.thirds(&frame(has_facts, has_details)) + self.facts + self.details)
+        cap.saturating_mul(3).checked_sub(self.thirds(&frame(has_facts, has_details)) + self.facts + self.details)
     }
 
     /// Add the facts that fit while facts take no more than a share of the block, and all of it no more than its cap.
@@ -135,7 +141,10 @@ impl<'a> Space<'a> {
             let line = fact_line(fact.kind, fact.content);
             let cost = self.thirds(&line) + 1;
             let fits = self.room(self.request.cap, true, !self.entries.is_empty()).is_some_and(|room| cost <= room);
-            if fits && self.facts + cost <= 3 * share && self.told.insert((fact.kind, fact.content)) {
+            if fits
+                && (self.facts + cost).div_ceil(3) <= share
+                && self.told.insert((Side::Facts, fact.kind, fact.content))
+            {
                 self.facts += cost;
                 self.lines.push((place, line));
             }
@@ -154,12 +163,12 @@ impl<'a> Space<'a> {
         let wanted = Wanted::new(self.request.query, texts);
         for &place in order {
             let detail = &self.request.details[place];
-            if self.told.contains(&(detail.role, detail.content)) {
+            if self.told.contains(&(Side::Details, detail.role, detail.content)) {
                 continue;
             }
             let Some(room) = self.room(self.request.cap, !self.lines.is_empty(), true) else { return };
             if let Some(entry) = self.entry(place, &wanted, EXCERPT, room) {
-                self.told.insert((detail.role, detail.content));
+                self.told.insert((Side::Details, detail.role, detail.content));
                 self.details += self.thirds(&entry.text) + 2;
                 self.entries.push(entry);
             }

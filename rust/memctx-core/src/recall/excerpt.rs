@@ -30,7 +30,9 @@ impl Wanted {
                 counts.entry(term).and_modify(|count| *count += 1.0);
             }
         }
-        counts.values_mut().for_each(|count| *count = (1.0 + (all + 1.0) / (*count + 0.5)).ln());
+        for count in counts.values_mut() {
+            *count = (1.0 + (all + 1.0) / (*count + 0.5)).ln();
+        }
         Self(counts)
     }
 }
@@ -100,7 +102,7 @@ fn focus(text: &str, passage: Range<usize>, wanted: &Wanted, room: usize, scale:
                 }
             }
             // Of two that say as much the shorter has more room for what stands around it.
-            if worth > most.0 || (worth == most.0 && worth > 0.0 && cost < most.1) {
+            if worth > most.0 || (worth > 0.0 && worth >= most.0 && cost < most.1) {
                 best = passage.start + stretches[first].start..passage.start + stretches[at].end;
                 most = (worth, cost);
             }

@@ -7,6 +7,8 @@ mod escape;
 mod excerpt;
 mod lookalike;
 mod stamp;
+mod visible;
 
 pub use block::{Detail, Fact, Parsed, is_block, parse, write};
 pub use budget::{Block, DetailItem, EXCERPT, FACT_SHARE, FactItem, Request, build};
+pub use visible::Visible;

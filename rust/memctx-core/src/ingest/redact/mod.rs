@@ -29,6 +29,7 @@ use std::collections::BTreeMap;
 use regex::{Regex, RegexBuilder};
 
 use crate::{Error, Result};
+pub(crate) use span::split_at_masks;
 use span::{MARK, Rank, Span};
 
 /// What is done about secrets.

@@ -43,6 +43,27 @@ pub(super) fn merge(mut spans: Vec<Span<'_>>) -> Vec<Span<'_>> {
     merged
 }
 
+/// The pieces of a masked text between its masks, those of the original's rules too; at least one.
+pub(crate) fn split_at_masks(text: &str) -> Vec<&str> {
+    const OPENING: &str = "[REDACTED";
+    const LONGEST: usize = 64;
+    let mut pieces = Vec::new();
+    let (mut start, mut from) = (0, 0);
+    while let Some(at) = text[from..].find(OPENING).map(|at| from + at) {
+        let kind = &text.as_bytes()[at + OPENING.len()..];
+        let length = kind.iter().take(LONGEST).position(|&byte| byte == b']');
+        let is_mask = kind.first().is_some_and(|byte| matches!(byte, b':' | b'_' | b']'));
+        from = at + OPENING.len();
+        if let Some(length) = length.filter(|_| is_mask) {
+            pieces.push(&text[start..at]);
+            from += length + 1;
+            start = from;
+        }
+    }
+    pieces.push(&text[start..]);
+    pieces
+}
+
 /// The text with a mask for each span; they must be in order and apart.
 pub(super) fn write(text: &str, spans: &[Span<'_>]) -> String {
     let mut masked = String::with_capacity(text.len());

@@ -1,0 +1,206 @@
+//! Whether something stored still stands in the conversation, so that it need not be brought back.
+
+use std::borrow::Cow;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::ingest::{past_channel_prefix, split_at_masks, strip_channel_prefix};
+use crate::scan::{Conversation, Kind, View};
+
+/// Texts are looked up by this many of their first characters, and by as many of their last.
+const EDGE: usize = 16;
+
+/// What a conversation shows, less the messages that are hidden.
+///
+/// Texts are compared as they are stored: without what a chat host wrote around them, and with anything in the place of a
+/// secret that was masked.
+#[derive(Debug)]
+pub struct Visible<'c> {
+    texts: Vec<Cow<'c, str>>,
+    by_start: FxHashMap<u64, Vec<u32>>,
+    by_end: FxHashMap<u64, Vec<u32>>,
+}
+
+impl<'c> Visible<'c> {
+    /// What is shown without the hidden messages, which are named by their places.
+    #[must_use]
+    pub fn new(conversation: &'c Conversation, hidden: &[u32]) -> Self {
+        let hidden: FxHashSet<u32> = hidden.iter().copied().collect();
+        let shown = (0..).zip(&conversation.views).filter(|(place, _)| !hidden.contains(place));
+        let texts: Vec<Cow<'c, str>> = shown.flat_map(|(_, view)| texts_of(view)).collect();
+        let (mut by_start, mut by_end) = (FxHashMap::default(), FxHashMap::default());
+        for (number, text) in (0..).zip(&texts) {
+            by_start.entry(xxh3_64(head(text).as_bytes())).or_insert_with(Vec::new).push(number);
+            by_end.entry(xxh3_64(tail(text).as_bytes())).or_insert_with(Vec::new).push(number);
+        }
+        Self { texts, by_start, by_end }
+    }
+
+    /// Whether a stored content is one of the texts that are shown.
+    #[must_use]
+    pub fn shows(&self, content: &str) -> bool {
+        let parts = split_at_masks(content);
+        let (first, last) = (parts[0], parts[parts.len() - 1]);
+        let is_whole = parts.len() == 1;
+        let candidates = if is_whole || first.len() > head(first).len() {
+            self.by_start.get(&xxh3_64(head(first).as_bytes()))
+        } else if last.len() > tail(last).len() {
+            self.by_end.get(&xxh3_64(tail(last).as_bytes()))
+        } else {
+            // Masked at both ends: there is nothing to look up.
+            return self.texts.iter().any(|text| is_same(text, &parts));
+        };
+        candidates.is_some_and(|numbers| numbers.iter().any(|&number| is_same(&self.texts[number as usize], &parts)))
+    }
+}
+
+/// The texts of a message as they would be stored: what was said is one, each call and each result another. What the host
+/// wrote before them is left out already.
+fn texts_of(view: &View) -> Vec<Cow<'_, str>> {
+    let body = |kinds: &'static [Kind]| {
+        let of_kind = view.pieces.iter().filter(move |piece| kinds.contains(&piece.kind));
+        of_kind.filter_map(|piece| piece.text.as_ref().map(|text| (piece, text.body())))
+    };
+    let said: Vec<&str> =
+        body(&[Kind::Text, Kind::Media]).map(|(_, text)| text).filter(|text| !text.is_empty()).collect();
+    let speech = match said[..] {
+        [] => None,
+        [only] => Some(Cow::Borrowed(past_channel_prefix(only))),
+        _ => Some(Cow::Owned(past_channel_prefix(&said.join("\n")).to_owned())),
+    };
+    let calls = body(&[Kind::Call]).map(|(piece, asked)| {
+        let call = format!("{} {asked}", piece.name.as_deref().unwrap_or_default());
+        Cow::Owned(call.trim().to_owned())
+    });
+    let others = body(&[Kind::Result, Kind::Compaction]).map(|(_, text)| Cow::Borrowed(past_channel_prefix(text)));
+    speech.into_iter().chain(calls).chain(others).filter(|text| !text.is_empty()).collect()
+}
+
+/// Whether a text is these parts with something between them.
+fn is_same(text: &str, parts: &[&str]) -> bool {
+    matches_parts(text, parts) || {
+        // A line of the host may also stand further down.
+        let stripped = strip_channel_prefix(text);
+        stripped.len() != text.len() && matches_parts(&stripped, parts)
+    }
+}
+
+fn matches_parts(text: &str, parts: &[&str]) -> bool {
+    match parts {
+        [] => text.is_empty(),
+        [whole] => text == *whole,
+        [first, middle @ .., last] => {
+            let Some(mut rest) = text.strip_prefix(first).and_then(|rest| rest.strip_suffix(last)) else {
+                return false;
+            };
+            middle.iter().all(|part| match rest.split_once(part) {
+                Some((_, behind)) => {
+                    rest = behind;
+                    true
+                }
+                None => false,
+            })
+        }
+    }
+}
+
+/// The first characters of a text.
+fn head(text: &str) -> &str {
+    text.char_indices().nth(EDGE).map_or(text, |(at, _)| &text[..at])
+}
+
+/// The last characters of a text.
+fn tail(text: &str) -> &str {
+    text.char_indices().nth_back(EDGE - 1).map_or(text, |(at, _)| &text[at..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ingest::{Redaction, Redactor, is_noise};
+    use crate::scan::draft::{call, result, said, text};
+    use crate::scan::{Piece, Role, Shape};
+    use proptest::prelude::*;
+
+    fn conversation(views: Vec<View>) -> Conversation {
+        Conversation::new(Shape::Anthropic, views)
+    }
+
+    /// What the store makes of a text.
+    fn stored(text: &str) -> String {
+        let redactor = Redactor::new(Redaction::Mask, true, &[]).expect("the defaults are valid");
+        redactor.mask(&strip_channel_prefix(text)).text.into_owned()
+    }
+
+    #[test]
+    fn what_is_hidden_is_not_shown() {
+        let talk =
+            conversation(vec![said(Role::User, "where is the port set?"), said(Role::User, "in pay.toml it is")]);
+        let visible = Visible::new(&talk, &[1]);
+        assert!(visible.shows("where is the port set?"));
+        assert!(!visible.shows("in pay.toml it is"));
+        assert!(!visible.shows("where is the port"), "a piece of a message is not the message");
+        assert!(!visible.shows("where is the port set? twice"));
+    }
+
+    #[test]
+    fn all_pieces_of_a_message_are_shown() {
+        let blocks = |texts: &[&str]| texts.iter().map(|body| Piece::new(Kind::Text, Some(text(body)))).collect();
+        let talk = conversation(vec![
+            View::new(Role::User, blocks(&["two", "blocks of text"])),
+            View::new(Role::Assistant, vec![call("a", "read", r#"{"path":"src/pay.rs"}"#)]),
+            View::new(Role::Tool, vec![result("a", "fn main() {}")]),
+        ]);
+        let visible = Visible::new(&talk, &[]);
+        for content in ["two\nblocks of text", r#"read {"path":"src/pay.rs"}"#, "fn main() {}"] {
+            assert!(visible.shows(content), "{content}");
+        }
+        assert!(!visible.shows("blocks of text"));
+    }
+
+    #[test]
+    fn secrets_and_the_hosts_own_lines_do_not_hide_a_text() {
+        let secrets = [
+            "export DB_PASSWORD=k3jf9slw-Qp0 # for staging",
+            "DB_PASSWORD=k3jf9slw-Qp0",
+            "the key is ghp_0123456789abcdefghijklmnopqrstuvwxyz, then DB_PASSWORD=k3jf9slw-Qp0, and that is all of it",
+            "System: [2026-02-15 18:49:02 GMT+8] Feishu[main] message\nhello there, friend",
+            "hello there, friend\n[Sun 2026-02-15 18:49] hi\nand more of it",
+            "write to jane.doe@example.com",
+        ];
+        for text in secrets {
+            let talk = conversation(vec![said(Role::User, "something else"), said(Role::User, text)]);
+            let content = stored(text);
+            assert_ne!(content, text);
+            assert!(Visible::new(&talk, &[]).shows(&content), "{content}");
+            assert!(!Visible::new(&talk, &[1]).shows(&content), "{content}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_text_is_shown_as_it_is_stored(
+            texts in prop::collection::vec(
+                "(System: \\[2026-02-15 18:49\\] x\n)?([a-z飞書]{1,9}|token=k3jf9slwQp0xx7Zt|jane@example.com|[ \n]){1,12}",
+                1..8,
+            ),
+            hidden in 0..8_u32,
+        ) {
+            let talk = conversation(texts.iter().map(|text| said(Role::User, text)).collect());
+            let visible = Visible::new(&talk, &[hidden]);
+            for (place, text) in (0..).zip(&texts) {
+                let content = stored(text);
+                let has_twin = || (0..).zip(&texts).any(|(at, other)| at != hidden && stored(other) == content);
+                if is_noise(&content) {
+                    continue;
+                }
+                if place != hidden || has_twin() {
+                    prop_assert!(visible.shows(&content), "{}", content);
+                } else if !content.contains("[REDACTED") {
+                    prop_assert!(!visible.shows(&content), "{}", content);
+                }
+            }
+        }
+    }
+}

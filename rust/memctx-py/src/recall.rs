@@ -1,0 +1,131 @@
+//! `memctx._core.build_block`, `parse_block` and `is_block`.
+
+use std::ops::Range;
+
+use memctx_core::recall::{self, DetailItem, FactItem, Request};
+use memctx_core::text::Estimator;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use crate::boundary::{enter_core, text_of};
+use crate::error::ConfigError;
+
+type GivenFact<'py> = (Bound<'py, PyString>, Bound<'py, PyString>, f64);
+type GivenDetail<'py> = (Bound<'py, PyString>, f64, Bound<'py, PyString>, Bound<'py, PyString>, usize, usize, f64);
+type ReadFact = (String, String);
+type ReadDetail = (f64, String, String);
+
+/// A block of recalled context and what went into it.
+#[pyclass(frozen, module = "memctx._core")]
+pub(crate) struct Block(recall::Block);
+
+#[pymethods]
+impl Block {
+    /// The text; empty when nothing fits.
+    #[getter]
+    fn text(&self) -> &str {
+        &self.0.text
+    }
+
+    /// What it costs; 0 when nothing fits.
+    #[getter]
+    fn tokens(&self) -> usize {
+        self.0.tokens
+    }
+
+    /// Indices of the facts it tells, in order.
+    #[getter]
+    fn facts(&self) -> Vec<usize> {
+        self.0.facts.clone()
+    }
+
+    /// Indices of the details it tells, oldest first.
+    #[getter]
+    fn details(&self) -> Vec<usize> {
+        self.0.details.clone()
+    }
+
+    /// Indices of the details that were cut to an excerpt.
+    #[getter]
+    fn cut(&self) -> Vec<usize> {
+        self.0.cut.clone()
+    }
+
+    fn __repr__(&self) -> String {
+        let recall::Block { tokens, facts, details, .. } = &self.0;
+        format!("Block(tokens={tokens}, facts={}, details={})", facts.len(), details.len())
+    }
+}
+
+/// The best block of at most ``cap`` tokens.
+#[pyfunction]
+#[pyo3(signature = (facts, details, *, cap, query = None, estimator = "script"))]
+pub(crate) fn build_block(
+    py: Python<'_>,
+    facts: Vec<GivenFact<'_>>,
+    details: Vec<GivenDetail<'_>>,
+    cap: i64,
+    query: Option<&Bound<'_, PyString>>,
+    estimator: &str,
+) -> PyResult<Block> {
+    let Ok(cap) = usize::try_from(cap) else {
+        return Err(ConfigError::new_err(format!("cap must be 0 or more tokens, not {cap}")));
+    };
+    let query = query.map(text_of).transpose()?.unwrap_or_default();
+    let known: Vec<_> =
+        facts.iter().map(|(kind, content, _)| Ok((text_of(kind)?, text_of(content)?))).collect::<PyResult<_>>()?;
+    let said: Vec<_> = details
+        .iter()
+        .map(|(_, _, role, content, start, end, _)| {
+            let content = text_of(content)?;
+            let passage = bytes_of(&content, *start, *end);
+            Ok((text_of(role)?, content, passage))
+        })
+        .collect::<PyResult<_>>()?;
+    let facts: Vec<FactItem<'_>> =
+        known.iter().zip(&facts).map(|((kind, content), given)| FactItem { kind, content, score: given.2 }).collect();
+    let details: Vec<DetailItem<'_>> = said
+        .iter()
+        .zip(&details)
+        .map(|((role, content, passage), given)| DetailItem {
+            timestamp: given.1,
+            role,
+            content,
+            passage: passage.clone(),
+            score: given.6,
+        })
+        .collect();
+    enter_core(py, || {
+        let estimator = Estimator::parse(estimator)?;
+        Ok(Block(recall::build(&Request { facts: &facts, details: &details, query: &query, cap, estimator })))
+    })
+}
+
+/// The facts and details of a block, or None when the text is not just one block.
+#[pyfunction]
+pub(crate) fn parse_block(
+    py: Python<'_>,
+    text: &Bound<'_, PyString>,
+) -> PyResult<Option<(Vec<ReadFact>, Vec<ReadDetail>)>> {
+    let text = text_of(text)?;
+    let parsed = enter_core(py, || Ok(recall::parse(&text)))?;
+    Ok(parsed.map(|parsed| {
+        let facts = parsed.facts.into_iter().map(|fact| (fact.kind, fact.content));
+        let details = parsed.details.into_iter().map(|detail| (detail.timestamp, detail.role, detail.content));
+        (facts.collect(), details.collect())
+    }))
+}
+
+/// Whether a text, white space around it aside, is just one block.
+#[pyfunction]
+pub(crate) fn is_block(py: Python<'_>, text: &Bound<'_, PyString>) -> PyResult<bool> {
+    let text = text_of(text)?;
+    enter_core(py, || Ok(recall::is_block(&text)))
+}
+
+/// The bytes of a slice of characters.
+fn bytes_of(text: &str, start: usize, end: usize) -> Range<usize> {
+    let at = |place: usize, from: usize| text[from..].char_indices().nth(place).map_or(text.len(), |(at, _)| from + at);
+    let first = at(start, 0);
+    first..at(end.saturating_sub(start), first)
+}
