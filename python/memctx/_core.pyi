@@ -1,6 +1,6 @@
 """Types of the compiled extension. The prose here is what editors show; `stubtest` holds it to the binary."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal, TypeAlias, final
 
@@ -11,6 +11,8 @@ TokenMode: TypeAlias = Literal["memctx", "original"]
 Estimator: TypeAlias = Literal["utf16", "script"]
 EntityKind: TypeAlias = Literal["url", "email", "stock", "amount", "date", "person", "project"]
 Redaction: TypeAlias = Literal["off", "mask", "seed"]
+Shape: TypeAlias = Literal["anthropic", "openai", "responses", "gemini", "bedrock", "pi"]
+Role: TypeAlias = Literal["system", "user", "assistant", "tool", "other"]
 
 __version__: str
 
@@ -606,3 +608,107 @@ class Masked:
     @property
     def kinds(self) -> dict[str, int]:
         """How many secrets of each kind were masked, ordered by the name of the kind."""
+
+@final
+class Scanner:
+    """Reads messages of every shape and remembers their texts, so that reading them again costs next to nothing.
+
+    ``estimator`` says what a text costs: ``"script"``, ``"utf16"``, or a callable that counts tokens. ``capacity`` is
+    about how many bytes of texts are remembered; those that were not read for longest are forgotten first. May be
+    shared by threads.
+
+    >>> scanner = Scanner()
+    >>> conversation = scanner.scan([{"role": "user", "content": "Which port?"}])
+    >>> conversation.tokens, conversation.query()
+    (8, 'Which port?')
+    """
+
+    def __new__(
+        cls,
+        estimator: Literal["script", "utf16"] | Callable[[str], int] = "script",
+        *,
+        capacity: int = 67_108_864,
+    ) -> Scanner:
+        """A scanner that has read nothing yet.
+
+        Raises:
+            ConfigError: the estimator is unknown, or the capacity below 0.
+        """
+
+    def scan(self, messages: Sequence[Any], shape: Shape | None = None) -> Conversation:
+        """Read a list of messages; ``shape`` says what they are where that is not to be guessed.
+
+        The messages are not changed and not kept. Content that cannot be read is passed over, never an error.
+
+        Raises:
+            MessageShapeError: it is no list, or something in it is no message.
+            ConfigError: the shape is unknown, or the estimator returned something that is no number of tokens.
+        """
+
+    def __len__(self) -> int:
+        """How many texts are remembered."""
+
+@final
+class Conversation:
+    """What was read off a list of messages. The messages themselves are not kept.
+
+    >>> conversation = Scanner().scan([
+    ...     {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "ls", "input": {}}]},
+    ...     {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": "a.py"}]},
+    ... ])
+    >>> conversation.roles, conversation.units
+    (['assistant', 'tool'], [(0, 1)])
+    """
+
+    @property
+    def shape(self) -> Shape:
+        """What the messages are."""
+
+    @property
+    def tokens(self) -> int:
+        """What all messages cost the model, about: texts, calls, results, thinking and pictures."""
+
+    @property
+    def message_tokens(self) -> list[int]:
+        """What each message costs."""
+
+    @property
+    def keys(self) -> list[int]:
+        """A hash of what each message says, the same on every machine; marks for the prompt cache count for nothing."""
+
+    @property
+    def units(self) -> list[tuple[int, ...]]:
+        """The smallest things that may be removed, each as the places of its messages."""
+
+    @property
+    def unit_keys(self) -> list[int]:
+        """A hash of each unit; of equal units, each has its own."""
+
+    @property
+    def roles(self) -> list[Role]:
+        """Who speaks in each message. A user's message that only carries results is a tool's."""
+
+    @property
+    def recalled(self) -> list[int]:
+        """The messages that are blocks memctx recalled, and nothing else."""
+
+    @property
+    def summaries(self) -> list[int]:
+        """The messages that a compaction left, be it the host's or the provider's."""
+
+    @property
+    def newest_user(self) -> int | None:
+        """The newest message that a person wrote."""
+
+    def without(self, indices: Sequence[int]) -> Conversation:
+        """The same without some messages."""
+
+    def query(self, count: int = 3) -> str:
+        """The last ``count`` texts that a person wrote, oldest first, joined by a space."""
+
+    def records(
+        self, indices: Sequence[int] | None = None
+    ) -> list[list[tuple[str, str, float | None, str | None]]]:
+        """For each message, or those named, what `WarmStore.add` takes of it."""
+
+    def __len__(self) -> int: ...

@@ -8,6 +8,8 @@
 mod array;
 mod bm25;
 mod boundary;
+mod cold_store;
+mod conversation;
 mod error;
 mod explanation;
 mod flat;
@@ -16,8 +18,9 @@ mod hash;
 mod hit;
 mod ingest;
 mod redact;
-mod scan;
+mod scanner;
 mod segment;
+mod shapes;
 mod spelling;
 mod text;
 mod vmem;
@@ -33,6 +36,10 @@ mod _core {
     #[pymodule_export]
     use crate::bm25::Bm25Index;
     #[pymodule_export]
+    use crate::cold_store::ColdStore;
+    #[pymodule_export]
+    use crate::conversation::Conversation;
+    #[pymodule_export]
     use crate::explanation::Explanation;
     #[pymodule_export]
     use crate::flat::FlatIndex;
@@ -47,7 +54,7 @@ mod _core {
     #[pymodule_export]
     use crate::redact::{Masked, Redactor};
     #[pymodule_export]
-    use crate::scan::ColdStore;
+    use crate::scanner::Scanner;
     #[pymodule_export]
     use crate::segment::Segment;
     #[pymodule_export]

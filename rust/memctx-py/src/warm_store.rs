@@ -11,9 +11,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
 use crate::boundary::{enter_core, text_of, texts_of};
+use crate::cold_store::Scan;
 use crate::error::ConfigError;
 use crate::explanation::Explanation;
-use crate::scan::Scan;
 use crate::segment::Segment;
 
 /// The segments of a session, or of all sessions of a directory: written durably, searched exactly.

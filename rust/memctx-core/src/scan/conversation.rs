@@ -1,8 +1,11 @@
 //! A list of messages, read.
 
+use super::link::link;
 use super::shape::Shape;
+use super::summary;
 use super::unit::{Unit, units};
-use super::view::View;
+use super::view::{Kind, Role, View};
+use crate::ingest::strip_channel_prefix;
 
 /// A list of messages as one turn sees it.
 #[derive(Clone, Debug)]
@@ -18,14 +21,121 @@ pub struct Conversation {
 impl Conversation {
     /// The conversation of messages that were read.
     #[must_use]
-    pub fn new(shape: Shape, views: Vec<View>) -> Self {
+    pub fn new(shape: Shape, mut views: Vec<View>) -> Self {
+        link(&mut views);
+        summary::mark(&mut views);
         let units = units(&views);
         Self { shape, views, units }
+    }
+
+    /// The same without some messages. What was found out by the place of a message stays.
+    #[must_use]
+    pub fn without(&self, indices: &[u32]) -> Self {
+        let mut stays = vec![true; self.views.len()];
+        for &index in indices {
+            if let Some(stays) = stays.get_mut(index as usize) {
+                *stays = false;
+            }
+        }
+        let views: Vec<View> =
+            self.views.iter().zip(stays).filter(|(_, stays)| *stays).map(|(view, _)| view.clone()).collect();
+        let units = units(&views);
+        Self { shape: self.shape, views, units }
     }
 
     /// What all messages cost the model.
     #[must_use]
     pub fn tokens(&self) -> u64 {
         self.views.iter().map(|view| u64::from(view.tokens())).sum()
+    }
+
+    /// The newest message that a person wrote.
+    #[must_use]
+    pub fn newest_user(&self) -> Option<usize> {
+        self.views.iter().rposition(View::is_person)
+    }
+
+    /// What memory is asked in this turn: the last `count` texts a person wrote, oldest first, joined by a space.
+    #[must_use]
+    pub fn query(&self, count: usize) -> String {
+        let mut texts: Vec<String> = self.views.iter().rev().filter_map(question).take(count).collect();
+        texts.reverse();
+        texts.join(" ")
+    }
+}
+
+/// What a person wrote in a message, without what a chat host wrapped around it.
+fn question(view: &View) -> Option<String> {
+    if view.role != Role::User || view.is_summary {
+        return None;
+    }
+    let pieces = view.pieces.iter().filter(|piece| piece.kind == Kind::Text && piece.name.is_none());
+    let texts = pieces.filter(|piece| !piece.is_recalled()).filter_map(|piece| piece.text.as_deref());
+    let stripped = texts.map(|text| strip_channel_prefix(text.body())).filter(|text| !text.is_empty());
+    let text = stripped.fold(String::new(), |mut all, text| {
+        if !all.is_empty() {
+            all.push('\n');
+        }
+        all.push_str(&text);
+        all
+    });
+    (!text.is_empty()).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scan::Piece;
+    use crate::scan::draft::{call, result, said, text};
+
+    const BLOCK: &str = "<recalled-context source=\"memory-context\">\n\nx\n\n</recalled-context>";
+
+    fn read(views: Vec<View>) -> Conversation {
+        Conversation::new(Shape::Anthropic, views)
+    }
+
+    #[test]
+    fn the_query_is_the_last_things_a_person_wrote() {
+        let conversation = read(vec![
+            said(Role::User, "one"),
+            said(Role::User, "two"),
+            said(Role::Assistant, "yes"),
+            said(Role::User, "System: [2026-02-15 18:49:02 GMT+8] Feishu[main]\nthree"),
+            View::new(Role::User, vec![result("a", "no question")]),
+            said(Role::User, BLOCK),
+            View::new(Role::User, [BLOCK, "four", " "].map(|body| Piece::new(Kind::Text, Some(text(body)))).to_vec()),
+        ]);
+        assert_eq!(conversation.query(3), "two three four");
+        assert_eq!(conversation.query(0), "");
+        assert_eq!(conversation.newest_user(), Some(6));
+        assert_eq!(conversation.without(&[6]).newest_user(), Some(3));
+    }
+
+    #[test]
+    fn what_hosts_and_tools_say_is_no_question() {
+        let host = Piece { name: Some("reminder".into()), ..Piece::new(Kind::Text, Some(text("mind the tests"))) };
+        let conversation = read(vec![
+            View::new(Role::User, vec![host]),
+            View::new(Role::User, vec![Piece::new(Kind::Compaction, Some(text("all said")))]),
+            said(Role::Assistant, "hello"),
+        ]);
+        assert_eq!(conversation.query(3), "");
+        assert_eq!(conversation.newest_user(), None);
+    }
+
+    #[test]
+    fn leaving_messages_out_regroups_the_rest() {
+        let conversation = read(vec![
+            said(Role::System, "be brief"),
+            said(Role::User, "<read-files>"),
+            View::new(Role::Assistant, vec![call("a", "read", "{}")]),
+            View::new(Role::User, vec![result("a", "done")]),
+        ]);
+        let rest = conversation.without(&[0, 9]);
+        assert_eq!(rest.views.len(), 3);
+        assert!(rest.views[0].is_summary, "as it was in its old place");
+        assert_eq!(rest.units.iter().map(|unit| &unit.messages[..]).collect::<Vec<_>>(), [&[0][..], &[1, 2]]);
+        assert_eq!(rest.units[1].key, conversation.units[2].key);
+        assert_eq!(rest.views[2].pieces[0].name.as_deref(), Some("read"));
     }
 }

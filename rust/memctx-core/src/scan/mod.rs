@@ -2,19 +2,28 @@
 //!
 //! The binding fills [`View`]s from the host's own objects; everything that decides over messages works on them.
 
+mod cache;
 mod conversation;
 #[cfg(test)]
 pub(crate) mod draft;
+mod link;
 mod pairs;
+mod quote;
+mod recalled;
 mod repair;
+mod row;
 mod rules;
 mod shape;
+mod summary;
 mod text;
 mod unit;
 mod view;
 
+pub use cache::Cache;
 pub use conversation::Conversation;
+pub use quote::quote;
 pub use repair::{Answer, Change, Mend, Plan, STAND_IN, Step, repair};
+pub use row::{Row, rows};
 pub use rules::{Problem, Rule, problems};
 pub use shape::Shape;
 pub use text::Text;

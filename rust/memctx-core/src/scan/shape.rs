@@ -43,4 +43,16 @@ impl Shape {
             Error::argument("shape", expected, format!("{name:?}"))
         })
     }
+
+    /// What a picture costs, about: providers count its pixels, which nobody reads here.
+    #[must_use]
+    pub const fn image_tokens(self) -> u32 {
+        match self {
+            Self::Anthropic => 1_600,
+            _ => 1_100,
+        }
+    }
+
+    /// What a file costs that came as bytes.
+    pub const DOCUMENT_TOKENS: u32 = 2_000;
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::Xxh3Default;
 
+use super::recalled::is_block;
 use super::text::Text;
 
 /// Who speaks.
@@ -48,10 +49,15 @@ pub struct Piece {
     pub kind: Kind,
     /// Its text, where it has one.
     pub text: Option<Arc<Text>>,
-    /// For calls and results the id that pairs them.
+    /// For calls and results the id that pairs them; [`Piece::own_id`] is what the host calls it.
     pub id: Option<Arc<str>>,
-    /// For calls, and results where it is known, the name of the tool.
+    /// For calls, and results where it is known, the name of the tool. For text that the host itself put among a
+    /// person's, and for what a compaction left, the host's word for it.
     pub name: Option<Arc<str>>,
+    /// For results: what stands for their pictures and files in the archive.
+    pub media: Option<Arc<str>>,
+    /// A hash of what was read but has no text here: signatures, pictures, what is encrypted, what is not known.
+    pub mark: u64,
     /// What it costs, names, arguments and pictures included.
     pub tokens: u32,
     /// For results: the tool failed.
@@ -86,11 +92,15 @@ pub struct View {
 }
 
 impl View {
-    /// A message that was read.
+    /// A message that was read. A user's message that carries results and no word of a person is a tool's.
     #[must_use]
     pub fn new(role: Role, pieces: Vec<Piece>) -> Self {
+        let carries = role == Role::User && pieces.iter().any(Piece::is_result);
+        let role = if carries && !pieces.iter().any(Piece::is_personal) { Role::Tool } else { role };
+        let is_summary = pieces.iter().any(|piece| piece.kind == Kind::Compaction);
+        let is_recalled = role == Role::User && matches!(&pieces[..], [piece] if piece.is_recalled());
         let key = key(role, &pieces);
-        Self { role, pieces, key, timestamp: None, is_summary: false, is_recalled: false, is_aborted: false }
+        Self { role, pieces, key, timestamp: None, is_summary, is_recalled, is_aborted: false }
     }
 
     /// What the frame around a message costs.
@@ -102,14 +112,20 @@ impl View {
         self.pieces.iter().map(|piece| piece.tokens).fold(Self::FRAME, u32::saturating_add)
     }
 
+    /// Whether a person wrote it.
+    #[must_use]
+    pub fn is_person(&self) -> bool {
+        self.role == Role::User && !self.is_summary && self.pieces.iter().any(Piece::is_personal)
+    }
+
     /// Its calls, those of the provider's own tools left out.
     pub fn calls(&self) -> impl Iterator<Item = &Piece> {
-        self.pieces.iter().filter(|piece| piece.kind == Kind::Call && !piece.is_server)
+        self.pieces.iter().filter(|piece| piece.is_call() && !piece.is_server)
     }
 
     /// Its results, those of the provider's own tools left out.
     pub fn results(&self) -> impl Iterator<Item = &Piece> {
-        self.pieces.iter().filter(|piece| piece.kind == Kind::Result && !piece.is_server)
+        self.pieces.iter().filter(|piece| piece.is_result() && !piece.is_server)
     }
 }
 
@@ -123,6 +139,8 @@ impl Piece {
             text,
             id: None,
             name: None,
+            media: None,
+            mark: 0,
             tokens,
             is_error: false,
             is_signed: false,
@@ -130,15 +148,55 @@ impl Piece {
             is_server: false,
         }
     }
+
+    /// An id for a call whose host gives none, made of what the message says and of nothing else.
+    #[must_use]
+    pub fn made_up_id(name: &str, ordinal: usize) -> Arc<str> {
+        if ordinal == 0 { format!("{MADE_UP}{name}") } else { format!("{MADE_UP}{name}{MADE_UP}{ordinal}") }.into()
+    }
+
+    /// The id that the host gave it.
+    #[must_use]
+    pub fn own_id(&self) -> Option<&str> {
+        self.id.as_deref().filter(|id| !id.starts_with(MADE_UP))
+    }
+
+    /// Whether it is a call, be it of the provider's own tool.
+    #[must_use]
+    pub fn is_call(&self) -> bool {
+        self.kind == Kind::Call
+    }
+
+    /// Whether it is a result, be it of the provider's own tool.
+    #[must_use]
+    pub fn is_result(&self) -> bool {
+        self.kind == Kind::Result
+    }
+
+    /// Whether it is a block of ours.
+    #[must_use]
+    pub fn is_recalled(&self) -> bool {
+        self.kind == Kind::Text && self.text.as_deref().is_some_and(|text| is_block(text.body()))
+    }
+
+    /// Whether a person can have put it there: words or pictures that are neither the host's nor ours.
+    fn is_personal(&self) -> bool {
+        matches!(self.kind, Kind::Text | Kind::Media) && self.name.is_none() && !self.is_recalled()
+    }
 }
+
+/// No host begins an id with this.
+const MADE_UP: char = '\0';
 
 fn key(role: Role, pieces: &[Piece]) -> u64 {
     let mut hash = Xxh3Default::new();
     hash.update(&[role as u8]);
     for piece in pieces {
-        hash.update(&[piece.kind as u8]);
+        let flags = u8::from(piece.is_error) | u8::from(piece.is_signed) << 1 | u8::from(piece.is_server) << 2;
+        hash.update(&[piece.kind as u8, flags]);
         hash.update(&piece.text.as_ref().map_or(0, |text| text.hash()).to_le_bytes());
-        for word in [&piece.id, &piece.name] {
+        hash.update(&piece.mark.to_le_bytes());
+        for word in [&piece.id, &piece.name, &piece.media] {
             let word = word.as_deref().unwrap_or_default();
             hash.update(&(word.len() as u64).to_le_bytes());
             hash.update(word.as_bytes());

@@ -1,0 +1,171 @@
+//! The texts of messages that were read before.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustc_hash::FxHashMap;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::text::Text;
+
+/// Texts by their content, so that what an earlier turn found out about one is not found out again.
+///
+/// It is bounded: texts that no scan has seen for longest leave first. Who holds one may keep it.
+#[derive(Debug)]
+pub struct Cache {
+    capacity: usize,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    texts: FxHashMap<u64, Entry>,
+    weight: usize,
+    scans: u64,
+}
+
+#[derive(Debug)]
+struct Entry {
+    text: Arc<Text>,
+    /// The scan that saw it last.
+    seen: u64,
+}
+
+impl Cache {
+    /// A cache that takes about so many bytes.
+    #[must_use]
+    pub fn new(capacity: usize) -> Self {
+        Self { capacity, kept: Mutex::default() }
+    }
+
+    /// The texts of one scan that are known.
+    pub fn look(&self, texts: &[&str]) -> Vec<Option<Arc<Text>>> {
+        let mut kept = self.kept();
+        kept.scans += 1;
+        let scan = kept.scans;
+        let mut find = |text: &&str| {
+            let entry = kept.texts.get_mut(&xxh3_64(text.as_bytes())).filter(|entry| entry.text.body() == *text)?;
+            entry.seen = scan;
+            Some(Arc::clone(&entry.text))
+        };
+        texts.iter().map(&mut find).collect()
+    }
+
+    /// Keep texts with what they cost, and let go of others if that is too much.
+    pub fn keep(&self, texts: &[(&str, u32)]) -> Vec<Arc<Text>> {
+        let made: Vec<Arc<Text>> = texts.iter().map(|&(body, tokens)| Arc::new(Text::new(body, tokens))).collect();
+        let mut kept = self.kept();
+        let kept_texts = made.into_iter().map(|text| kept.keep(text)).collect();
+        if kept.weight > self.capacity {
+            kept.shrink(self.capacity / 8 * 7);
+        }
+        kept_texts
+    }
+
+    /// How many texts it holds.
+    pub fn len(&self) -> usize {
+        self.kept().texts.len()
+    }
+
+    /// Whether it holds none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Kept {
+    /// The text to be used: the one that is there already if another thread or the same scan brought it.
+    fn keep(&mut self, text: Arc<Text>) -> Arc<Text> {
+        let weight = weight(&text);
+        let seen = self.scans;
+        match self.texts.get_mut(&text.hash()) {
+            Some(entry) if entry.text.body() == text.body() => {
+                entry.seen = seen;
+                Arc::clone(&entry.text)
+            }
+            // Two texts of one hash: the newer takes the place.
+            Some(entry) => {
+                self.weight = self.weight + weight - self::weight(&entry.text);
+                *entry = Entry { text: Arc::clone(&text), seen };
+                text
+            }
+            None => {
+                self.weight += weight;
+                self.texts.insert(text.hash(), Entry { text: Arc::clone(&text), seen });
+                text
+            }
+        }
+    }
+
+    /// Let go of the texts that were not seen for longest, until the rest weighs no more than that.
+    fn shrink(&mut self, most: usize) {
+        let mut oldest: Vec<(u64, u64)> = self.texts.iter().map(|(&hash, entry)| (entry.seen, hash)).collect();
+        oldest.sort_unstable();
+        for (_, hash) in oldest {
+            if self.weight <= most {
+                break;
+            }
+            if let Some(entry) = self.texts.remove(&hash) {
+                self.weight -= weight(&entry.text);
+            }
+        }
+    }
+}
+
+/// What a text takes in memory: itself, about twice as much for its terms, and what is around it.
+fn weight(text: &Text) -> usize {
+    text.body().len() * 3 + 128
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_text_is_found_again_and_is_the_same() {
+        let cache = Cache::new(1 << 20);
+        assert!(cache.look(&["a"])[0].is_none());
+        let kept = cache.keep(&[("a", 1), ("a", 1), ("b", 2)]);
+        assert!(Arc::ptr_eq(&kept[0], &kept[1]));
+        let found = cache.look(&["b", "a"]);
+        assert!(found[0].as_ref().is_some_and(|text| Arc::ptr_eq(text, &kept[2])));
+        assert_eq!(found[0].as_ref().map(|text| text.tokens()), Some(2));
+        assert_eq!(cache.len(), 2);
+    }
+
+    #[test]
+    fn what_was_not_seen_for_longest_leaves_first() {
+        let texts: Vec<String> = (0..20).map(|number| format!("{number:0>100}")).collect();
+        let cache = Cache::new(20 * (300 + 128));
+        for text in &texts {
+            cache.look(&[text]);
+            cache.keep(&[(text, 1)]);
+        }
+        assert_eq!(cache.len(), 20);
+        cache.look(&[&texts[0]]);
+        cache.keep(&[("one more", 1)]);
+        let known: Vec<bool> =
+            cache.look(&texts.iter().map(String::as_str).collect::<Vec<_>>()).iter().map(Option::is_some).collect();
+        assert_eq!(known[..4], [true, false, false, false], "the first was seen again");
+        assert_eq!(known[4..], [true; 16]);
+    }
+
+    proptest! {
+        #[test]
+        fn it_never_holds_more_than_it_may(sizes in prop::collection::vec(0..400_usize, 0..60), capacity in 0..4000_usize) {
+            let cache = Cache::new(capacity);
+            for (number, size) in sizes.into_iter().enumerate() {
+                let text = format!("{number}{}", "x".repeat(size));
+                let given = cache.keep(&[(&text, 7)]);
+                prop_assert_eq!(given[0].body(), &text);
+                let kept = cache.kept();
+                prop_assert!(kept.weight <= capacity);
+                prop_assert_eq!(kept.weight, kept.texts.values().map(|entry| weight(&entry.text)).sum::<usize>());
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! What calls tell about results: the names of tools, and ids where the host gave none.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::view::View;
+
+/// Give results the names of their calls, and, where they have no id, that of the first call of their name that waits.
+///
+/// This comes after the keys, which say nothing of other messages.
+pub(super) fn link(views: &mut [View]) {
+    let mut names: FxHashMap<Arc<str>, Arc<str>> = FxHashMap::default();
+    let mut waiting: Vec<(Arc<str>, Arc<str>)> = Vec::new();
+    for view in views {
+        if view.calls().next().is_some() {
+            waiting.clear();
+        }
+        for piece in &mut view.pieces {
+            if piece.is_call() {
+                let (Some(id), Some(name)) = (&piece.id, &piece.name) else { continue };
+                names.insert(Arc::clone(id), Arc::clone(name));
+                waiting.push((Arc::clone(name), Arc::clone(id)));
+            } else if piece.is_result() {
+                if piece.id.is_none() && !piece.is_server {
+                    let place = waiting.iter().position(|(name, _)| Some(name) == piece.name.as_ref());
+                    piece.id = place.map(|place| waiting.remove(place).1);
+                }
+                if piece.name.is_none() {
+                    piece.name = piece.id.as_ref().and_then(|id| names.get(id)).cloned();
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scan::draft::{call, result};
+    use crate::scan::{Piece, Role};
+
+    fn nameless(id: Option<&str>, name: Option<&str>) -> Piece {
+        Piece { id: id.map(Into::into), name: name.map(Into::into), ..result("", "done") }
+    }
+
+    #[test]
+    fn results_learn_the_names_of_their_calls() {
+        let mut views = [
+            View::new(Role::Assistant, vec![call("a", "read", "{}"), call("b", "write", "{}")]),
+            View::new(Role::Tool, vec![nameless(Some("b"), None), nameless(Some("c"), None)]),
+        ];
+        let key = views[1].key;
+        link(&mut views);
+        let names: Vec<_> = views[1].pieces.iter().map(|piece| piece.name.as_deref()).collect();
+        assert_eq!(names, [Some("write"), None]);
+        assert_eq!(views[1].key, key);
+    }
+
+    #[test]
+    fn results_without_an_id_answer_in_the_order_of_the_calls() {
+        let mut views = [
+            View::new(Role::Assistant, vec![call("1", "read", "{}"), call("2", "look", "{}"), call("3", "read", "{}")]),
+            View::new(Role::Tool, ["read", "read", "look", "read"].map(|name| nameless(None, Some(name))).to_vec()),
+        ];
+        link(&mut views);
+        let ids: Vec<_> = views[1].pieces.iter().map(|piece| piece.id.as_deref()).collect();
+        assert_eq!(ids, [Some("1"), Some("3"), Some("2"), None]);
+    }
+}

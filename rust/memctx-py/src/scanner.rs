@@ -1,0 +1,241 @@
+//! `memctx._core.Scanner`: messages of every shape, read into a [`Conversation`].
+
+use std::sync::Arc;
+
+use memctx_core::scan::{self, Cache, Kind, Role, Shape, Text, View};
+use memctx_core::text::Estimator;
+use pyo3::prelude::*;
+use pyo3::pyclass::{PyTraverseError, PyVisit};
+use pyo3::types::{PyByteArray, PyBytes, PyList, PySequence, PyString, PyTuple};
+
+use crate::boundary::{enter_core, guarded};
+use crate::conversation::Conversation;
+use crate::error::{ConfigError, MessageShapeError};
+use crate::shapes::{self, Drafted, Part, Sheet, spelled, text};
+
+/// Texts of some ten long conversations with what was found out about them.
+const CAPACITY: i64 = 64 << 20;
+
+/// Reads messages and remembers their texts, so that what was read before costs next to nothing.
+#[pyclass(frozen, module = "memctx._core")]
+pub(crate) struct Scanner {
+    price: Price,
+    cache: Cache,
+}
+
+/// How a text is priced.
+enum Price {
+    BuiltIn(Estimator),
+    Asked(Py<PyAny>),
+}
+
+#[pymethods]
+impl Scanner {
+    #[new]
+    #[pyo3(
+        signature = (estimator = None, *, capacity = CAPACITY),
+        text_signature = "(estimator=\"script\", *, capacity=67108864)"
+    )]
+    fn new(estimator: Option<&Bound<'_, PyAny>>, capacity: i64) -> PyResult<Self> {
+        let price = match estimator {
+            None => Price::BuiltIn(Estimator::Script),
+            Some(asked) if asked.is_callable() => Price::Asked(asked.clone().unbind()),
+            Some(name) => {
+                let name = name.cast::<PyString>().map_err(|_| {
+                    let kind = name.get_type();
+                    ConfigError::new_err(format!("estimator must be \"script\", \"utf16\" or a callable, not {kind}"))
+                })?;
+                Price::BuiltIn(guarded(|| Estimator::parse(spelled(Some(name))))?)
+            }
+        };
+        let capacity = usize::try_from(capacity)
+            .map_err(|_| ConfigError::new_err(format!("capacity must be 0 bytes or more, not {capacity}")))?;
+        Ok(Self { price, cache: Cache::new(capacity) })
+    }
+
+    /// Read a list of messages; ``shape`` says what they are where that is not to be guessed.
+    #[pyo3(signature = (messages, shape = None))]
+    fn scan(&self, messages: &Bound<'_, PyAny>, shape: Option<&Bound<'_, PyString>>) -> PyResult<Conversation> {
+        let py = messages.py();
+        let letters = guarded(|| Ok(Letters::read(messages, shape)))??;
+        let texts = letters.texts();
+        let priced = self.priced(py, &texts)?;
+        let (shape, views) = letters.into_views(priced);
+        let conversation = enter_core(py, || Ok(scan::Conversation::new(shape, views)))?;
+        Ok(Conversation(Arc::new(conversation)))
+    }
+
+    /// How many texts it remembers.
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        enter_core(py, || Ok(self.cache.len()))
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        match &self.price {
+            Price::BuiltIn(_) => Ok(()),
+            Price::Asked(asked) => visit.call(asked),
+        }
+    }
+}
+
+impl Scanner {
+    /// The texts with what they cost, as far as known from the cache.
+    fn priced(&self, py: Python<'_>, texts: &[&str]) -> PyResult<Vec<Arc<Text>>> {
+        let (known, missing) = enter_core(py, || {
+            let known = self.cache.look(texts);
+            let missing: Vec<usize> = (0..texts.len()).filter(|&place| known[place].is_none()).collect();
+            Ok((known, missing))
+        })?;
+        let prices = match &self.price {
+            Price::BuiltIn(estimator) => enter_core(py, || {
+                Ok(missing.iter().map(|&place| tokens(estimator.estimate(texts[place]))).collect::<Vec<_>>())
+            })?,
+            Price::Asked(asked) => {
+                missing.iter().map(|&place| ask(asked.bind(py), texts[place])).collect::<PyResult<_>>()?
+            }
+        };
+        enter_core(py, || {
+            let new: Vec<(&str, u32)> =
+                missing.iter().zip(prices).map(|(&place, price)| (texts[place], price)).collect();
+            let mut kept = self.cache.keep(&new).into_iter();
+            Ok(known.into_iter().filter_map(|text| text.or_else(|| kept.next())).collect())
+        })
+    }
+}
+
+fn ask(estimator: &Bound<'_, PyAny>, text: &str) -> PyResult<u32> {
+    let price = estimator.call1((text,))?;
+    price.extract::<u64>().map(|price| tokens(price as usize)).map_err(|_| {
+        let found = price.repr().map_or_else(|_| String::from("something else"), |repr| repr.to_string());
+        ConfigError::new_err(format!("estimator must return a whole number of tokens, 0 or more, not {found}"))
+    })
+}
+
+fn tokens(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+/// All messages of a list, read and not priced yet.
+struct Letters<'py> {
+    sheet: Sheet<'py>,
+    letters: Vec<Letter>,
+}
+
+struct Letter {
+    role: Role,
+    /// Where its pieces end on the sheet.
+    end: usize,
+    timestamp: Option<f64>,
+    is_aborted: bool,
+}
+
+impl<'py> Letters<'py> {
+    fn read(messages: &Bound<'py, PyAny>, shape: Option<&Bound<'py, PyString>>) -> PyResult<Self> {
+        let envelopes = checked(messages)?;
+        let opened = envelopes.iter().map(unwrapped).collect::<PyResult<Vec<_>>>()?;
+        let shape = match shape {
+            Some(name) => guarded(|| Shape::parse(spelled(Some(name))))?,
+            None => shapes::detect(&opened)?,
+        };
+        let mut sheet = Sheet::new(shape, opened.len());
+        let mut letters = Vec::with_capacity(opened.len());
+        for (message, envelope) in opened.iter().zip(&envelopes) {
+            let part = Part::of(message);
+            sheet.is_aborted = false;
+            let role = shapes::read(&mut sheet, part)?;
+            let mut timestamp = shapes::timestamp(part)?;
+            if timestamp.is_none() && !message.is(envelope) {
+                timestamp = shapes::timestamp(Part::of(envelope))?;
+            }
+            letters.push(Letter { role, end: sheet.pieces.len(), timestamp, is_aborted: sheet.is_aborted });
+        }
+        Ok(Self { sheet, letters })
+    }
+
+    /// Everything that has a price: the texts of the pieces, and the names of tools that are called.
+    fn texts(&self) -> Vec<&str> {
+        let mut texts = Vec::with_capacity(self.sheet.pieces.len() * 2);
+        for drafted in &self.sheet.pieces {
+            texts.extend(drafted.words.as_ref().map(|words| self.sheet.spelled(words)));
+            texts.extend(called(drafted));
+        }
+        texts
+    }
+
+    /// The views, now that the texts are priced, which come in the order of [`Letters::texts`].
+    fn into_views(self, texts: Vec<Arc<Text>>) -> (Shape, Vec<View>) {
+        let mut texts = texts.into_iter();
+        let mut start = 0;
+        let mut drafts = self.sheet.pieces.into_iter();
+        let views = self.letters.into_iter().map(|letter| {
+            let count = letter.end - std::mem::replace(&mut start, letter.end);
+            let pieces = drafts.by_ref().take(count).map(|drafted| finished(drafted, &mut texts)).collect();
+            let view = View::new(letter.role, pieces);
+            View { timestamp: letter.timestamp, is_aborted: letter.is_aborted, ..view }
+        });
+        (self.sheet.shape, views.collect())
+    }
+}
+
+fn called<'a>(drafted: &'a Drafted<'_>) -> Option<&'a str> {
+    drafted.piece.name.as_deref().filter(|_| drafted.piece.kind == Kind::Call)
+}
+
+fn finished(drafted: Drafted<'_>, texts: &mut impl Iterator<Item = Arc<Text>>) -> scan::Piece {
+    let is_called = called(&drafted).is_some();
+    let mut piece = drafted.piece;
+    if drafted.words.is_some() {
+        piece.text = texts.next();
+        if !drafted.is_label {
+            piece.tokens = piece.tokens.saturating_add(piece.text.as_ref().map_or(0, |text| text.tokens()));
+        }
+    }
+    if is_called {
+        piece.tokens = piece.tokens.saturating_add(texts.next().map_or(0, |name| name.tokens()));
+    }
+    piece
+}
+
+/// The messages of a list; what is none is refused, and so is a list with something else in it.
+fn checked<'py>(messages: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let found: Vec<Bound<'py, PyAny>> = if let Ok(list) = messages.cast::<PyList>() {
+        list.iter().collect()
+    } else if let Ok(tuple) = messages.cast::<PyTuple>() {
+        tuple.iter().collect()
+    } else {
+        let is_text = messages.is_instance_of::<PyString>()
+            || messages.is_instance_of::<PyBytes>()
+            || messages.is_instance_of::<PyByteArray>();
+        if is_text || messages.cast::<PySequence>().is_err() {
+            let kind = messages.get_type().name()?;
+            return Err(MessageShapeError::new_err(format!("expected a list of messages, not {kind}")));
+        }
+        messages.try_iter()?.collect::<PyResult<_>>()?
+    };
+    for (index, message) in found.iter().enumerate() {
+        if !is_message(message)? {
+            let kind = message.get_type().name()?;
+            return Err(MessageShapeError::new_err(format!(
+                "message {index} is {kind}; expected a dictionary or an object with a role or a type"
+            )));
+        }
+    }
+    Ok(found)
+}
+
+fn is_message(message: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let part = Part::of(message);
+    Ok(!matches!(part, Part::Object(_)) || text!(part, "role")?.is_some() || text!(part, "type")?.is_some())
+}
+
+/// The message inside a line of a session file, or what was given if it is a message itself.
+fn unwrapped<'py>(entry: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let part = Part::of(entry);
+    if text!(part, "role")?.is_none()
+        && let Some(message) = shapes::field!(part, "message")?
+        && text!(Part::of(&message), "role")?.is_some()
+    {
+        return Ok(message);
+    }
+    Ok(entry.clone())
+}
