@@ -59,6 +59,7 @@ mod _core {
     use crate::ingest::{Entity, Topics, entities, is_noise, strip_channel_prefix};
     #[pymodule_export]
     use crate::prune::{Pruned, plan_prune, shorten, shorten_results};
+    #[pymodule_export]
     use crate::recall::{Block, build_block, is_block, parse_block};
     #[pymodule_export]
     use crate::redact::{Masked, Redactor};

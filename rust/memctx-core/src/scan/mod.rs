@@ -2,11 +2,9 @@
 //!
 //! The binding fills [`View`]s from the host's own objects; everything that decides over messages works on them.
 
+mod answer;
 mod cache;
 mod chain;
-mod answer;
-mod answer;
-mod cache;
 mod conversation;
 #[cfg(test)]
 pub(crate) mod draft;
@@ -15,8 +13,6 @@ mod link;
 mod pairs;
 mod quote;
 mod recalled;
-mod row;
-mod pairs;
 mod repair;
 mod row;
 mod rules;
@@ -30,8 +26,6 @@ pub use cache::Cache;
 pub use chain::{bind, chain, link};
 pub use conversation::Conversation;
 pub use edit::Shortened;
-pub use quote::quote;
-pub use row::{Row, rows};
 pub use quote::quote;
 pub use repair::{Answer, Change, Mend, Plan, STAND_IN, Step, repair};
 pub use row::{Row, rows};
