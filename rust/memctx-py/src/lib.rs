@@ -23,6 +23,7 @@ mod segment;
 mod shapes;
 mod spelling;
 mod text;
+mod validity;
 mod vmem;
 mod warm_store;
 
@@ -59,6 +60,10 @@ mod _core {
     use crate::segment::Segment;
     #[pymodule_export]
     use crate::text::{estimate_tokens, tokenize};
+    #[pymodule_export]
+    const MISSING_RESULT: &str = memctx_core::scan::STAND_IN;
+    #[pymodule_export]
+    use crate::validity::{problems, repair_plan};
     #[pymodule_export]
     use crate::vmem::{VmemReport, vmem_append, vmem_read, vmem_verify, vmem_write};
     #[pymodule_export]

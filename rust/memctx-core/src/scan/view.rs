@@ -186,7 +186,7 @@ impl Piece {
 }
 
 /// No host begins an id with this.
-const MADE_UP: char = '\0';
+pub(super) const MADE_UP: char = '\0';
 
 fn key(role: Role, pieces: &[Piece]) -> u64 {
     let mut hash = Xxh3Default::new();
