@@ -56,6 +56,8 @@ if TYPE_CHECKING:
     from memctx import registry
     from memctx.config import Config
     from memctx.memory import Archived, Memory
+    from memctx.messages.problem import Problem, validate
+    from memctx.messages.repair import Repaired, repair
     from memctx.registry import open, runtime  # noqa: A004 - as `memctx.open`
 
 __all__ = [
@@ -76,7 +78,9 @@ __all__ = [
     "MemctxError",
     "Memory",
     "MessageShapeError",
+    "Problem",
     "Redactor",
+    "Repaired",
     "Segment",
     "StoreError",
     "StoreHit",
@@ -90,8 +94,10 @@ __all__ = [
     "ingest",
     "open",
     "registry",
+    "repair",
     "runtime",
     "tokenize",
+    "validate",
     "vmem",
 ]
 
@@ -100,9 +106,13 @@ _LATER = {
     "Archived": "memctx.memory",
     "Config": "memctx.config",
     "Memory": "memctx.memory",
+    "Problem": "memctx.messages.problem",
+    "Repaired": "memctx.messages.repair",
     "open": "memctx.registry",
     "registry": "memctx.registry",
+    "repair": "memctx.messages.repair",
     "runtime": "memctx.registry",
+    "validate": "memctx.messages.problem",
 }
 
 

@@ -14,7 +14,12 @@ Redaction: TypeAlias = Literal["off", "mask", "seed"]
 Shape: TypeAlias = Literal["anthropic", "openai", "responses", "gemini", "bedrock", "pi"]
 Role: TypeAlias = Literal["system", "user", "assistant", "tool", "other"]
 
+# A result of the mended list: its message, how many of its kind stand before it there, whether it is there, and, where
+# it is not, the id and the name of the call that it stands for.
+PlannedResult: TypeAlias = tuple[int, int, bool, str | None, str | None]
+
 __version__: str
+MISSING_RESULT: str
 
 @final
 class Explanation:
@@ -614,6 +619,9 @@ def parse_block(text: str) -> tuple[list[tuple[str, str]], list[tuple[float, str
     True
     """
 
+def visible(conversation: Conversation, hidden: Sequence[int], contents: Sequence[str]) -> list[bool]:
+    """Which stored contents the model still sees in a conversation, of which the ``hidden`` messages are not sent."""
+
 def is_block(text: str) -> bool:
     """Whether a text, white space around it aside, is just one block.
 
@@ -815,3 +823,22 @@ class Conversation:
         """For each message, or those named, what `WarmStore.add` takes of it."""
 
     def __len__(self) -> int: ...
+
+def problems(conversation: Conversation) -> list[tuple[int, str, str, str | None]]:
+    """What the provider would refuse: the place of the message, a code, words, and the id of the call or result."""
+
+def repair_plan(
+    conversation: Conversation,
+) -> (
+    tuple[
+        list[tuple[Literal["keep", "answer", "hold"], int | None, list[PlannedResult]]],
+        list[tuple[int, int, str, str, str | None]],
+    ]
+    | None
+):
+    """How to mend a conversation, or None: what the mended list is made of, and what is different in it.
+
+    A message is kept, or gets these results in front instead of its own; without a message, the results are one. Of one
+    to hold nothing is left but its place among the roles. A change has the place of its message, how many of its kind
+    stand before it there, a code, words, and the id of the call or result.
+    """

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypedDict, Unpack
 
 from memctx import _core
 from memctx.errors import StoreError
-from memctx.messages import read_each
 from memctx.turn import Turns, prompt_tokens
 
 if TYPE_CHECKING:
@@ -29,9 +28,8 @@ if TYPE_CHECKING:
 
     from memctx._core import StoreHit, WarmStore
     from memctx.config import Config, Ranking
-    from memctx.messages import Record, Shape
-    from memctx.turn import Turn
     from memctx.messages import Shape
+    from memctx.turn import Turn
 
     Row: TypeAlias = tuple[str, str, float | None, str | None]
 
@@ -79,7 +77,7 @@ class Memory:
         self._config = config
         self._release = release
         self._closed = False
-        self._scanner = _core.Scanner()
+        self._scanner = _core.Scanner(config.estimator)
         self._store = _core.WarmStore(
             config.storage_path,
             session_id=session_id,
@@ -92,6 +90,7 @@ class Memory:
             patterns=config.redaction_patterns or None,
             lock_timeout=config.lock_timeout,
         )
+        self._turns = Turns(config, self._store, self._scanner, self._put)
         if config.embedding_model != BUILT_IN_EMBEDDING:
             logging.getLogger("memctx.memory").warning(
                 "embedding_model %r is not built in; %r stands in for it",
@@ -161,7 +160,6 @@ class Memory:
         >>> turn.messages
         [{'role': 'user', 'content': 'Which port has the webhook?'}]
         """
-        self._check_open()
         return self._turns.prepare(messages, shape=shape, pinned=pinned, model=model)
 
     def observe(self, usage: object) -> None:
@@ -246,6 +244,7 @@ class Memory:
             return
         if self._release is None or self._release(self):
             self._closed = True
+            self._turns.close()
             self._store.close()
 
     def __enter__(self) -> Self:
@@ -263,6 +262,12 @@ class Memory:
         state = ", closed" if self._closed else ""
         return f"<memctx.Memory of session {self.session_id!r} in {self._store.path!r}{state}>"
 
+    def _put(self, pieces: Sequence[Sequence[Row]]) -> int:
+        """Store the pieces of messages that leave the context, which the host still has, and count the new ones."""
+        records = [record for each in pieces for record in each if self._wants(record)]
+        results = self._store.put(records) if records else []
+        return sum(result.outcome == "added" for result in results)
+
     def _wants(self, record: Row) -> bool:
         """Whether a record is to be stored, as the store takes it."""
         role, _, _, metadata = record
@@ -274,7 +279,8 @@ class Memory:
 
     def _reopen(self) -> None:
         """After a fork: share neither files nor locks with the parent."""
-        self._scanner = _core.Scanner()
+        self._scanner = _core.Scanner(self._config.estimator)
+        self._turns = Turns(self._config, self._store, self._scanner, self._put)
         self._store.reopen()
 
     def _check_open(self) -> None:

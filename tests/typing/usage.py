@@ -73,6 +73,17 @@ assert_type(memctx.HashEmbedder(dim=64).dim, int)
 assert_type(embedder.embed("text"), NDArray[np.float32])
 assert_type(embedder.embed_many(text for text in ("a", "b")), NDArray[np.float32])
 
+# what a provider would refuse, and mending it
+problem = memctx.validate([{"role": "user", "content": "text"}], "openai")[0]
+assert_type(problem, memctx.Problem)
+assert_type(problem.index, int)
+assert_type(problem.code, str)
+assert_type(problem.id, str | None)
+memctx.validate([], "other")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+repaired = memctx.repair([{"role": "user", "content": "text"}])
+assert_type(repaired, memctx.Repaired)
+assert_type(repaired.changes[0].code, str)
+
 # before a message is stored
 assert_type(memctx.ingest.strip_channel_prefix("text"), str)
 assert_type(memctx.ingest.is_noise("text"), bool)

@@ -80,3 +80,13 @@ def result_field(block: object, shape: str) -> str | None:
 def is_result(block: object, shape: str) -> bool:
     """Whether a block is or holds the result of a tool that the host ran."""
     return result_field(block, shape) is not None
+
+
+def results_of(message: object, shape: str) -> list[object]:
+    """The blocks of a message that are or hold results."""
+    return [block for block in blocks_of(message, shape) if is_result(block, shape)]
+
+
+def says_something(block: object) -> bool:
+    """Whether a block means anything alone."""
+    return part.get(block, "cachePoint") is None

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from memctx import _core
 from memctx.errors import MessageShapeError
 from memctx.messages import part
 from memctx.messages.altered import with_fields, without_fields
@@ -24,6 +25,7 @@ from memctx.messages.block import (
     is_result,
     is_thinking,
     result_field,
+    says_something,
     text_block,
     text_in,
 )
@@ -31,13 +33,11 @@ from memctx.messages.block import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-MISSING = "[memctx] The result of this call is not in the conversation."
+MISSING = _core.MISSING_RESULT
 # Shapes in which a result is a block of a user's message rather than a message.
 IN_BLOCKS = frozenset({"anthropic", "gemini", "bedrock"})
 # Thinking that chat messages carry beside their content, with the signatures of whoever made it.
 SIGNED_BESIDE = ("thinking_blocks", "reasoning_details")
-# Blocks that mean nothing alone.
-MARKS = ("cachePoint",)
 
 
 def with_result(message: object, ordinal: int, text: str, shape: str) -> Any:  # noqa: ANN401 - the caller's type
@@ -71,6 +71,11 @@ def without_thinking(message: object, shape: str) -> Any:  # noqa: ANN401 - the 
     if len(kept) < len(blocks):
         letter = with_fields(letter, {field_of(shape): kept})
     return _enclosed(message, letter) if _says_something(letter, shape) else None
+
+
+def role(message: object) -> str | None:
+    """The role a message has on the wire."""
+    return part.text(part.unwrapped(message), "role")
 
 
 def user_message(text: str, shape: str) -> dict[str, Any]:
@@ -114,6 +119,18 @@ def without_blocks(message: object, drop: Callable[[str], bool], shape: str) -> 
     return _enclosed(message, with_fields(letter, {field_of(shape): kept}))
 
 
+def with_results(
+    message: object, results: Sequence[object], shape: str, *, otherwise: object
+) -> Any:  # noqa: ANN401 - the caller's type
+    """The message with these blocks of results in front instead of its own; with ``otherwise`` if nothing is left."""
+    letter = part.unwrapped(message)
+    rest = [block for block in blocks_of(letter, shape) if not is_result(block, shape)]
+    blocks = [*results, *rest]
+    if not any(map(says_something, blocks)):
+        blocks = [otherwise]
+    return _enclosed(message, with_fields(letter, {field_of(shape): blocks}))
+
+
 def merged(first: object, second: object, shape: str) -> Any:  # noqa: ANN401 - the caller's type
     """Two neighbours of one role as one message: the blocks of both, results before all others.
 
@@ -147,7 +164,7 @@ def missing_result(
     if shape == "openai":
         return {"role": "tool", "tool_call_id": call_id, "content": MISSING}
     if shape == "responses":
-        return {"type": f"{kind}_output", "call_id": call_id, "output": MISSING}
+        return {"type": f"{kind}_output", "call_id": call_id, **_missing_output(kind)}
     if shape == "gemini":
         response = {"name": name or "unknown", "response": {"error": MISSING}}
         response = {"id": call_id, **response} if call_id else response
@@ -161,6 +178,16 @@ def missing_result(
         return {**answer, "content": texts, "isError": True}
     block = {"type": "tool_result", "tool_use_id": call_id, "content": MISSING, "is_error": True}
     return {"role": "user", "content": [block]}
+
+
+def _missing_output(kind: str) -> dict[str, Any]:
+    """The fields of an item that say that a tool failed."""
+    if kind == "shell_call":
+        outcome = {"type": "exit", "exit_code": 1}
+        return {"output": [{"stdout": "", "stderr": MISSING, "outcome": outcome}]}
+    if kind == "apply_patch_call":
+        return {"status": "failed", "output": MISSING}
+    return {"output": MISSING}
 
 
 def _enclosed(message: object, letter: object) -> object:
@@ -196,7 +223,7 @@ def _no_result(ordinal: int) -> MessageShapeError:
 def _says_something(letter: object, shape: str) -> bool:
     """Whether anything is left in a message from which something was taken."""
     blocks = blocks_of(letter, shape)
-    if any(part.get(block, mark) is None for block in blocks for mark in MARKS):
+    if any(map(says_something, blocks)):
         return True
     return any(part.get(letter, name) for name in ("tool_calls", "function_call", "refusal"))
 

@@ -89,10 +89,10 @@ class Recall:
         hits = [hit for hit, is_seen in zip(hits, seen, strict=True) if not is_seen]
         found = self.facts.search(query, limit) if self.facts else ()
         facts = [fact for fact in found if fact.id not in known]
-        return self._block(facts, hits, room) if facts or hits else None
+        return self._block(query, facts, hits, room) if facts or hits else None
 
     def _block(
-        self, facts: Sequence[Fact], hits: Sequence[StoreHit], room: int
+        self, query: str, facts: Sequence[Fact], hits: Sequence[StoreHit], room: int
     ) -> Recollection | None:
         lines = [(fact.type, fact.content, fact.score) for fact in facts]
         details = [
@@ -108,10 +108,10 @@ class Recall:
         ]
         estimator = self.config.estimator
         if callable(estimator):
-            block = _fitted(lines, details, room, estimator)
+            block = _fitted(query, lines, details, room, estimator)
             tokens = estimator(block.text)
         else:
-            block = _core.build_block(lines, details, cap=room, estimator=estimator)
+            block = _core.build_block(lines, details, cap=room, query=query, estimator=estimator)
             tokens = block.tokens
         if not block.text or tokens > room:
             return None
@@ -124,6 +124,7 @@ class Recall:
 
 
 def _fitted(
+    query: str,
     facts: list[tuple[str, str, float]],
     details: list[tuple[str, float, str, str, int, int, float]],
     room: int,
@@ -132,7 +133,7 @@ def _fitted(
     """A block that fits by somebody else's count: built by ours, and again smaller while it does not fit."""
     cap = room
     while True:
-        block = _core.build_block(facts, details, cap=cap)
+        block = _core.build_block(facts, details, cap=cap, query=query)
         tokens = count(block.text)
         if not block.text or tokens <= room:
             return block

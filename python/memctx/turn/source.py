@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from memctx import _core
 from memctx.messages import edit
-from memctx.messages.repair import repair_scanned
+from memctx.messages.repair import mended
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,10 +52,10 @@ class Source:
         return Source(messages, scanner.scan(messages, shape), origins)
 
     def _mended(self, scanner: Scanner) -> Source:
-        mended = repair_scanned(self.messages, self.conversation)
-        if not mended.changes:
+        repaired = mended(self.messages, self.conversation)
+        if not repaired.changes:
             return self
         places = {id(message): index for message, index in zip(self.messages, self.origins, strict=True)}
-        origins = [places.get(id(message), -1) for message in mended.messages]
-        conversation = scanner.scan(mended.messages, self.conversation.shape)
-        return Source(mended.messages, conversation, origins, mended.changes)
+        origins = [places.get(id(message), -1) for message in repaired.messages]
+        conversation = scanner.scan(repaired.messages, self.conversation.shape)
+        return Source(repaired.messages, conversation, origins, repaired.changes)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from memctx import _core
-from memctx.errors import ConfigError, MemctxError, MessageShapeError
+from memctx.errors import ConfigError, MemctxError, MessageShapeError, StoreError
 from memctx.turn import account, placement, saved
 from memctx.turn.binding import bind
 from memctx.turn.budget import Budget
@@ -22,6 +22,7 @@ from memctx.turn.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
+    from pathlib import Path
 
     from memctx._core import Scanner, WarmStore
     from memctx.config import Config
@@ -62,6 +63,7 @@ class Turns:
         self._lock = threading.Lock()
         self._state: State | None = None
         self._saved_at = 0.0
+        self._closed = False
 
     def prepare(
         self,
@@ -75,6 +77,8 @@ class Turns:
         with self._lock:
             watch = Stopwatch()
             try:
+                if self._closed:
+                    raise StoreError("the memory is closed")  # noqa: TRY301 - one handler for every fault
                 source = Source.read(self._scanner, messages, shape)
                 watch.lap("scan")
                 return self._prepared(source, watch, pinned=pinned, model=model)
@@ -90,11 +94,12 @@ class Turns:
         with self._lock:
             self._state = self._current().observed(tokens)
 
-    def save(self) -> None:
-        """Save the state, so that the next process goes on from here."""
+    def close(self) -> None:
+        """Save the state, so that the next process goes on from here, and touch the store no more."""
         with self._lock:
+            self._closed = True
             if self._state:
-                self._save(self._state)
+                self._try_to_save(self._state)
 
     def _current(self) -> State:
         if self._state is None:
@@ -207,19 +212,20 @@ class Turns:
         )
         if is_same and now - self._saved_at < SECONDS_BETWEEN_SAVES:
             return ()
+        return self._try_to_save(after)
+
+    def _try_to_save(self, state: State) -> tuple[str, ...]:
+        """Save the state; if that cannot be, this process still has it."""
         try:
-            self._save(after)
+            saved.save(self._path, self._store.session_id, state)
         except OSError as error:
             logger.warning("the state of the session is not saved: %s", error)
             return (f"{type(error).__name__}: {error}",)
+        self._saved_at = time.time()
         return ()
 
-    def _save(self, state: State) -> None:
-        saved.save(self._path, self._store.session_id, state)
-        self._saved_at = time.time()
-
     @property
-    def _path(self) -> Any:
+    def _path(self) -> Path:
         return saved.path_of(self._store.path, self._store.session_id)
 
 

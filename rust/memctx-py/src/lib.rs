@@ -27,6 +27,7 @@ mod shapes;
 mod spelling;
 mod text;
 mod trim;
+mod validity;
 mod vmem;
 mod warm_store;
 
@@ -60,7 +61,7 @@ mod _core {
     #[pymodule_export]
     use crate::prune::{Pruned, plan_prune, shorten, shorten_results};
     #[pymodule_export]
-    use crate::recall::{Block, build_block, is_block, parse_block};
+    use crate::recall::{Block, build_block, is_block, parse_block, visible};
     #[pymodule_export]
     use crate::redact::{Masked, Redactor};
     #[pymodule_export]
@@ -71,6 +72,10 @@ mod _core {
     use crate::text::{estimate_tokens, tokenize};
     #[pymodule_export]
     use crate::trim::{Removed, Trim, plan_trim};
+    #[pymodule_export]
+    const MISSING_RESULT: &str = memctx_core::scan::STAND_IN;
+    #[pymodule_export]
+    use crate::validity::{problems, repair_plan};
     #[pymodule_export]
     use crate::vmem::{VmemReport, vmem_append, vmem_read, vmem_verify, vmem_write};
     #[pymodule_export]

@@ -1,4 +1,4 @@
-//! `memctx._core.build_block`, `parse_block` and `is_block`.
+//! `memctx._core.build_block`, `parse_block`, `is_block` and `visible`.
 
 use std::ops::Range;
 
@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::boundary::{enter_core, text_of};
+use crate::conversation::Conversation;
 use crate::error::ConfigError;
 
 type GivenFact<'py> = (Bound<'py, PyString>, Bound<'py, PyString>, f64);
@@ -128,4 +129,21 @@ fn bytes_of(text: &str, start: usize, end: usize) -> Range<usize> {
     let at = |place: usize, from: usize| text[from..].char_indices().nth(place).map_or(text.len(), |(at, _)| from + at);
     let first = at(start, 0);
     first..at(end.saturating_sub(start), first)
+}
+
+/// Which contents the model still sees in a conversation, some messages of which are hidden.
+#[pyfunction]
+pub(crate) fn visible(
+    py: Python<'_>,
+    conversation: &Conversation,
+    hidden: Vec<u32>,
+    contents: Vec<String>,
+) -> PyResult<Vec<bool>> {
+    enter_core(py, || {
+        if contents.is_empty() {
+            return Ok(Vec::new());
+        }
+        let visible = recall::Visible::new(&conversation.0, &hidden);
+        Ok(contents.iter().map(|content| visible.shows(content)).collect())
+    })
 }

@@ -72,6 +72,12 @@ impl Trim {
         self.0.removed.iter().cloned().map(Removed).collect()
     }
 
+    /// The units that leave, by their places.
+    #[getter]
+    fn removed_units(&self) -> Vec<u32> {
+        self.0.removed.iter().map(|removed| removed.unit).collect()
+    }
+
     /// The messages that leave, in order.
     #[getter]
     fn removed_messages(&self) -> Vec<u32> {

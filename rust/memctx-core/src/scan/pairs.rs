@@ -33,7 +33,6 @@ pub(super) struct Call<'a> {
     /// How many calls stand before it in its message.
     pub(super) ordinal: u32,
     pub(super) id: &'a str,
-    pub(super) name: Option<&'a str>,
     pub(super) answer: Option<usize>,
     pub(super) is_aborted: bool,
 }
@@ -103,8 +102,8 @@ impl<'a> Pairs<'a> {
                     nearest.insert(id, twin);
                     continue;
                 }
-                let (name, is_aborted) = (call.name.as_deref(), view.is_aborted);
-                pairs.calls.push(Call { view: place, ordinal: ordinal as u32, id, name, answer: None, is_aborted });
+                let (ordinal, is_aborted) = (ordinal as u32, view.is_aborted);
+                pairs.calls.push(Call { view: place, ordinal, id, answer: None, is_aborted });
             }
         }
         pairs.running = match layout {

@@ -5,7 +5,7 @@
 
 use super::conversation::Conversation;
 use super::pairs::{self, Call, Fate, Layout, Pairs, is_answer, is_users};
-use super::rules::{dangling_reasoning, own, result_behind_text, results_come_first};
+use super::rules::{dangling_reasoning, own, result_behind_text, results_come_first, with_id};
 use super::view::{Kind, Role, View};
 
 /// What a result reads that stands for one nobody has.
@@ -70,6 +70,17 @@ impl Mend {
             Self::DroppedReasoning => "dropped-reasoning",
         }
     }
+
+    const fn sentence(self) -> &'static str {
+        match self {
+            Self::DroppedOrphan => "dropped a tool result whose call does not stand before it",
+            Self::DroppedDuplicate => "dropped a second tool result for a call that has one",
+            Self::MovedResult => "moved a tool result behind its call",
+            Self::AddedResult => "answered a tool call that has no result by an error",
+            Self::ReorderedResults => "put tool results in front of the text of their message",
+            Self::DroppedReasoning => "dropped a reasoning item that is not followed by what it led to",
+        }
+    }
 }
 
 /// Something that was mended.
@@ -83,8 +94,18 @@ pub struct Change {
     pub mend: Mend,
     /// The id of the call or the result, where there is one.
     pub id: Option<Box<str>>,
-    /// The name of the tool, where it is known.
-    pub name: Option<Box<str>>,
+}
+
+impl Change {
+    fn new(mend: Mend, view: usize, ordinal: u32, id: &str) -> Self {
+        Self { index: view as u32, ordinal, mend, id: own(id).map(Into::into) }
+    }
+
+    /// The change in words.
+    #[must_use]
+    pub fn message(&self) -> String {
+        with_id(self.mend.sentence(), self.id.as_deref())
+    }
 }
 
 /// How to mend a conversation; nothing if there is nothing to mend.
@@ -119,14 +140,8 @@ impl<'a> Mending<'a> {
         &self.conversation.views
     }
 
-    fn change(&mut self, mend: Mend, (view, ordinal): (usize, u32), id: &str, name: Option<&str>) {
-        let (id, name) = (own(id).map(Into::into), name.map(Into::into));
-        self.changes.push(Change { index: view as u32, ordinal, mend, id, name });
-    }
-
     /// Write down what happens to results that cannot stay where they are.
     fn note_results(&mut self) {
-        let mut noted = Vec::new();
         for result in &self.pairs.results {
             let mend = match result.fate {
                 Fate::Orphan => Mend::DroppedOrphan,
@@ -134,30 +149,22 @@ impl<'a> Mending<'a> {
                 Fate::Answers(_) if self.pairs.caller(result).is_none() => Mend::MovedResult,
                 Fate::Answers(_) | Fate::Free => continue,
             };
-            let piece = self.conversation.views[result.view].results().nth(result.ordinal as usize);
-            noted.push((mend, (result.view, result.ordinal), result.id, piece.and_then(|piece| piece.name.as_deref())));
-        }
-        for (mend, place, id, name) in noted {
-            self.change(mend, place, id, name);
+            self.changes.push(Change::new(mend, result.view, result.ordinal, result.id));
         }
     }
 
     /// What answers the calls of a message beside the results that stand where they should.
     fn absent(&mut self, caller: usize) -> Vec<Answer> {
         let mut absent = Vec::new();
-        let mut missing = Vec::new();
         for call in self.pairs.calls_of(caller) {
             match call.answer.map(|answer| &self.pairs.results[answer]) {
                 Some(result) if self.pairs.is_adjacent(call, result) => {}
                 Some(result) => absent.push(Answer::Given(result.view as u32, result.ordinal)),
                 None => {
                     absent.push(Answer::Missing(call.view as u32, call.ordinal));
-                    missing.push(((call.view, call.ordinal), call.id, call.name));
+                    self.changes.push(Change::new(Mend::AddedResult, call.view, call.ordinal, call.id));
                 }
             }
-        }
-        for (place, id, name) in missing {
-            self.change(Mend::AddedResult, place, id, name);
         }
         absent
     }
@@ -174,7 +181,7 @@ impl<'a> Mending<'a> {
                 own.iter().filter(stays).map(|result| Answer::Given(place as u32, result.ordinal)).collect();
             let late = self.result_behind_text(place, view);
             if let Some((ordinal, id)) = late {
-                self.change(Mend::ReorderedResults, (place, ordinal), id, None);
+                self.changes.push(Change::new(Mend::ReorderedResults, place, ordinal, id));
             }
             if kept.len() == self.pairs.results_of(place).len() && absent.is_empty() && late.is_none() {
                 self.steps.push(Step::Keep(place as u32));
@@ -270,7 +277,7 @@ impl<'a> Mending<'a> {
             }
             let leaves = |result: &pairs::Answer<'_>| matches!(result.fate, Fate::Orphan | Fate::Repeats);
             if dangling.binary_search(&place).is_ok() {
-                self.change(Mend::DroppedReasoning, (place, 0), "", None);
+                self.changes.push(Change::new(Mend::DroppedReasoning, place, 0, ""));
             } else if !self.pairs.results_of(place).iter().any(leaves) {
                 self.steps.push(Step::Keep(place as u32));
             }

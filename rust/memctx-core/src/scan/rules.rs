@@ -3,13 +3,11 @@
 //! Every rule is one that a request fails by, with a 400. What a message does not show (whether thinking is enabled,
 //! what the model supports) is not judged, nor are roles and blocks that we do not know.
 
-use std::fmt::Write;
-
 use super::conversation::Conversation;
 use super::pairs::{Fate, Pairs, is_users};
 use super::shape::Shape;
 use super::unit::is_reasoning;
-use super::view::{Kind, Role, View};
+use super::view::{Kind, MADE_UP, Role, View};
 
 /// A rule of a provider that messages may break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -104,12 +102,13 @@ impl Problem {
     /// The problem in words.
     #[must_use]
     pub fn message(&self) -> String {
-        let mut words = self.rule.sentence().to_owned();
-        if let Some(id) = &self.id {
-            let _ = write!(words, " (id {id:?})");
-        }
-        words
+        with_id(self.rule.sentence(), self.id.as_deref())
     }
+}
+
+/// A sentence that names an id where there is one.
+pub(super) fn with_id(sentence: &str, id: Option<&str>) -> String {
+    id.map_or_else(|| sentence.to_owned(), |id| format!("{sentence} (id {id:?})"))
 }
 
 /// What the provider would refuse, in the order of the messages.
@@ -176,7 +175,7 @@ pub(super) fn dangling_reasoning(views: &[View]) -> Vec<usize> {
 
 /// An id as the host wrote it: none that the scan made up, and none that is not there.
 pub(super) fn own(id: &str) -> Option<&str> {
-    Some(id).filter(|id| !id.is_empty() && !id.starts_with('\0'))
+    Some(id).filter(|id| !id.is_empty() && !id.starts_with(MADE_UP))
 }
 
 struct Found(Vec<Problem>);

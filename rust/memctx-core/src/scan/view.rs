@@ -186,7 +186,7 @@ impl Piece {
 }
 
 /// No host begins an id with this.
-const MADE_UP: char = '\0';
+pub(super) const MADE_UP: char = '\0';
 
 fn key(role: Role, pieces: &[Piece]) -> u64 {
     let mut told = Vec::with_capacity(1 + 128 * pieces.len());
