@@ -24,7 +24,7 @@ import tempfile
 import tomllib
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import sessions
 from sessions import Rendering, Weights
@@ -158,7 +158,7 @@ class Remembering:
     def __call__(self, messages: list[Message]) -> list[Message]:
         """What `prepare` makes of the messages."""
         turn = self._memory.prepare(messages, shape=self._shape)
-        self._run.trims += bool(turn.report.trimmed)
+        self._run.trims += any(unit.is_new for unit in turn.report.trimmed)
         self._run.errors += len(turn.report.errors)
         return turn.messages
 
@@ -199,7 +199,10 @@ def simulate(options: argparse.Namespace) -> list[Run]:
                     runs.append(simulator.play(Run(scene, name, way), turns, cut))
             for placement in options.placement:
                 run = Run(scene, name, f"memory, {placement}")
-                with tempfile.TemporaryDirectory() as folder, _opened(folder, window, placement) as memory:
+                with (
+                    tempfile.TemporaryDirectory() as folder,
+                    _opened(folder, window, placement) as memory,
+                ):
                     if start:
                         memory.archive(rendering.prefix(start), shape=options.shape)
                     runs.append(simulator.play(run, turns, Remembering(memory, options.shape, run)))
@@ -278,9 +281,13 @@ def parsed(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--placement", action="append", choices=PLACEMENTS)
     parser.add_argument("--shape", choices=sessions.SHAPES, default="anthropic")
     parser.add_argument("--window", type=int, default=100_000, help="tokens of the small window")
-    parser.add_argument("--fixed", type=int, default=20_000, help="tokens of system prompt and tools")
+    parser.add_argument(
+        "--fixed", type=int, default=20_000, help="tokens of system prompt and tools"
+    )
     parser.add_argument("--stride", type=int, default=1, help="play every so many calls")
-    parser.add_argument("--gaps", action="store_true", help="caches expire as the session's clock says (shape pi)")
+    parser.add_argument(
+        "--gaps", action="store_true", help="caches expire as the session's clock says (shape pi)"
+    )
     parser.add_argument("--json", type=Path, help="also write all requests to a file")
     options = parser.parse_args(arguments)
     here = [name for name in SESSIONS if sessions.is_here(name)]

@@ -36,7 +36,7 @@ from peers.recency import truncate
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sessions import Message, Script, Shape, Step
+    from sessions import Message, Script, Shape
 
 FACTS = Path(__file__).with_name("facts.toml")
 PLANTED = ("pi:before-compaction", "pi:large-session", sessions.CHAIN)
@@ -121,7 +121,9 @@ def _with(script: Script, fact: str, where: str, place: int) -> Script:
     raise LookupError(f"no place behind step {place} for {fact!r}")
 
 
-def ask(name: str, script: Script, questions: Iterable[Question], options: argparse.Namespace) -> list[Outcome]:
+def ask(
+    name: str, script: Script, questions: Iterable[Question], options: argparse.Namespace
+) -> list[Outcome]:
     """Play the session once and put every question at its end."""
     if not isinstance(script[-1], Assistant):
         script = (*script, Assistant(("Done.",)))
@@ -213,11 +215,15 @@ def _row(name: str, outcomes: Sequence[Outcome]) -> list[str]:
 def parsed(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """The options of the command line."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--window", type=int, default=44_000, help="tokens of the window; a tenth is for recall")
+    parser.add_argument(
+        "--window", type=int, default=44_000, help="tokens of the window; a tenth is for recall"
+    )
     parser.add_argument("--shape", choices=sessions.SHAPES, default="anthropic")
     parser.add_argument("--stride", type=int, default=1, help="play every so many calls")
     parser.add_argument("--questions", type=int, help="at most so many of each session")
-    parser.add_argument("--misses", action="store_true", help="list the questions whose facts were not found")
+    parser.add_argument(
+        "--misses", action="store_true", help="list the questions whose facts were not found"
+    )
     options = parser.parse_args(arguments)
     if not all(map(sessions.is_here, (*PLANTED, "needles:large-session"))):
         parser.exit(0, "No transcripts here: nothing was asked.\n")

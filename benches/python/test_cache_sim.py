@@ -46,9 +46,7 @@ def tail(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [*messages[:place], message(BLOCK, user_turn(messages)), *messages[place:]]
 
 
-@pytest.mark.parametrize(
-    ("way", "costs"), [(head, (3.43, 5.72, 2.93)), (tail, (1.11, 1.21, 1.09))]
-)
+@pytest.mark.parametrize(("way", "costs"), [(head, (3.43, 5.72, 2.93)), (tail, (1.11, 1.21, 1.09))])
 def test_costs_of_a_session_made_by_hand(
     way: Callable[..., Any], costs: tuple[float, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -110,23 +110,7 @@ def _anthropic(step: Step, number: int) -> list[Message]:
         groups = [[block] for block in blocks] if step.is_split else [blocks]
         return [{"role": "user", "content": group} for group in groups]
     if isinstance(step, Assistant):
-        said = [{"type": "text", "text": text} for text in _texts(step)]
-        asked = [
-            {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments}
-            for call in _calls(step)
-        ]
-        if not said and not asked:
-            return []
-        thought = [
-            {"type": "redacted_thinking", "data": thought.signature}
-            if thought.is_hidden
-            else {"type": "thinking", "thinking": thought.text, "signature": thought.signature}
-            for thought in step.thoughts
-            if thought.signature
-        ]
-        if step.is_plain and not thought and not asked and len(said) == 1:
-            return [{"role": "assistant", "content": said[0]["text"]}]
-        return [{"role": "assistant", "content": [*thought, *said, *asked]}]
+        return _anthropic_answer(step)
     content: list[Message] = [{"type": "text", "text": text} for text in _texts(step)]
     source = {"type": "base64", "media_type": "image/png", "data": PIXEL}
     content += [{"type": "image", "source": source} for _ in range(_images(step))]
@@ -136,6 +120,26 @@ def _anthropic(step: Step, number: int) -> list[Message]:
         if step.is_plain and len(content) == 1 and "text" in content[0] and not step.is_cached:
             return [{"role": "user", "content": content[0]["text"]}]
     return [_strange(step, {"role": "user", "content": content}, number)] if content else []
+
+
+def _anthropic_answer(step: Assistant) -> list[Message]:
+    said = [{"type": "text", "text": text} for text in _texts(step)]
+    asked = [
+        {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments}
+        for call in _calls(step)
+    ]
+    if not said and not asked:
+        return []
+    thought = [
+        {"type": "redacted_thinking", "data": thought.signature}
+        if thought.is_hidden
+        else {"type": "thinking", "thinking": thought.text, "signature": thought.signature}
+        for thought in step.thoughts
+        if thought.signature
+    ]
+    if step.is_plain and not thought and not asked and len(said) == 1:
+        return [{"role": "assistant", "content": said[0]["text"]}]
+    return [{"role": "assistant", "content": [*thought, *said, *asked]}]
 
 
 def _anthropic_result(result: Result) -> Message:
@@ -259,10 +263,10 @@ def _gemini(step: Step, number: int) -> list[Message]:
             (asked or said)[0]["thoughtSignature"] = signed[-1].signature
         thought = [{"text": thought.text, "thought": True} for thought in signed if thought.text]
         return [{"role": "model", "parts": [*thought, *said, *asked]}]
-    parts = [{"text": text} for text in _texts(step)]
+    spoken: list[Message] = [{"text": text} for text in _texts(step)]
     data = {"mimeType": "image/png", "data": PIXEL}
-    parts += [{"inlineData": data} for _ in range(_images(step))]
-    return [_strange(step, {"role": "user", "parts": parts}, number)] if parts else []
+    spoken += [{"inlineData": data} for _ in range(_images(step))]
+    return [_strange(step, {"role": "user", "parts": spoken}, number)] if spoken else []
 
 
 def _bedrock(step: Step, number: int) -> list[Message]:
@@ -308,37 +312,48 @@ def _bedrock_result(result: Result) -> Message:
 
 def _pi(step: Step, number: int) -> list[Message]:
     stamp = {"timestamp": EPOCH + number * MINUTE}
-    if isinstance(step, System):
-        return []  # Pi keeps it elsewhere
-    if isinstance(step, Summary):
-        return [{"role": "compactionSummary", "summary": step.text, "tokensBefore": 9_000, **stamp}]
-    if isinstance(step, Results):
-        return [result.origin or _pi_result(result) | stamp for result in step.results]
-    if step.origin is not None:
-        return [step.origin]
-    if isinstance(step, Shell):
-        shell = {"role": "bashExecution", "command": step.command, "output": step.output}
-        rest = {"exitCode": 0, "cancelled": False, "truncated": False}
-        return [{**shell, **rest, **stamp}]
-    if isinstance(step, Assistant):
-        content = [
-            {"type": "thinking", "thinking": thought.text, "thinkingSignature": thought.signature}
-            for thought in step.thoughts
-            if thought.signature
-        ]
-        content += [{"type": "text", "text": text} for text in _texts(step)]
-        content += [
-            {"type": "toolCall", "id": call.id, "name": call.name, "arguments": call.arguments}
-            for call in step.calls
-        ]
-        stop = "aborted" if step.is_aborted else "toolUse" if step.calls else "stop"
-        return [{"role": "assistant", "content": content, "stopReason": stop, **stamp}]
-    content = [{"type": "text", "text": text} for text in _texts(step)]
-    image = {"type": "image", "data": PIXEL, "mimeType": "image/png"}
-    content += [image] * step.images
-    if step.is_plain and len(content) == 1 and "text" in content[0]:
-        return [_strange(step, {"role": "user", "content": content[0]["text"], **stamp}, number)]
-    return [_strange(step, {"role": "user", "content": content, **stamp}, number)] if content else []
+    match step:
+        case System():
+            written: list[Message] = []  # Pi keeps it elsewhere
+        case Results():
+            return [result.origin or _pi_result(result) | stamp for result in step.results]
+        case Summary():
+            written = [
+                {"role": "compactionSummary", "summary": step.text, "tokensBefore": 9_000, **stamp}
+            ]
+        case _ if step.origin is not None:
+            written = [step.origin]
+        case Shell():
+            shell = {"role": "bashExecution", "command": step.command, "output": step.output}
+            rest = {"exitCode": 0, "cancelled": False, "truncated": False}
+            written = [{**shell, **rest, **stamp}]
+        case Assistant():
+            written = [_pi_answer(step) | stamp]
+        case User():
+            written = [_strange(step, _pi_said(step) | stamp, number)]
+    return written
+
+
+def _pi_said(step: User) -> Message:
+    content: list[Message] = [{"type": "text", "text": text} for text in _texts(step)]
+    content += [{"type": "image", "data": PIXEL, "mimeType": "image/png"}] * step.images
+    is_plain = step.is_plain and len(content) == 1 and "text" in content[0]
+    return {"role": "user", "content": content[0]["text"] if is_plain else content}
+
+
+def _pi_answer(step: Assistant) -> Message:
+    content: list[Message] = [
+        {"type": "thinking", "thinking": thought.text, "thinkingSignature": thought.signature}
+        for thought in step.thoughts
+        if thought.signature
+    ]
+    content += [{"type": "text", "text": text} for text in _texts(step)]
+    content += [
+        {"type": "toolCall", "id": call.id, "name": call.name, "arguments": call.arguments}
+        for call in step.calls
+    ]
+    stop = "aborted" if step.is_aborted else "toolUse" if step.calls else "stop"
+    return {"role": "assistant", "content": content, "stopReason": stop}
 
 
 def _pi_result(result: Result) -> Message:
@@ -350,7 +365,7 @@ def _pi_result(result: Result) -> Message:
 
 
 def _strange(step: Step, message: Message, number: int) -> Message:
-    """The message with a key and, where it has blocks, a block that nobody knows."""
+    """The message with a key that nobody knows."""
     if not isinstance(step, User) or not step.is_strange:
         return message
     return {**message, "x_host": {"turn": number}}

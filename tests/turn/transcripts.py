@@ -73,7 +73,9 @@ def missing(name: str) -> str | None:
 def compacted(name: str) -> tuple[Script, ...]:
     """A Pi session as its host compacted it: what was in the context until each compaction and until the end."""
     lines = _lines("pi", name)
-    contexts, start, head = [], 0, ()
+    contexts: list[Script] = []
+    start = 0
+    head: tuple[Step, ...] = ()
     for place, line in enumerate(lines):
         if line["type"] == "compaction":
             contexts.append(_script([*head, *_pi_steps(lines[start:place])]))
