@@ -170,11 +170,17 @@ def _minutes(messages: Sequence[Message]) -> float | None:
 
 
 def is_start(message: Message) -> bool:
-    """Whether a list may begin with this message: a person's, and no result in it."""
-    if message.get("role") != "user":
+    """Whether what is kept may begin with this message behind the task: it holds no result of a call that is gone."""
+    if "type" in message:  # an item, whose neighbours may be bound to it
+        return message.get("role") == "user"
+    if message.get("role") in {"tool", "toolResult"}:
         return False
-    text = json.dumps(message)
-    return not any(mark in text for mark in ('"tool_result"', '"functionResponse"', '"toolResult"'))
+    content = message.get("content") or message.get("parts") or ()
+    blocks = () if isinstance(content, str) else content
+    return not any(
+        block.get("type") == "tool_result" or "functionResponse" in block or "toolResult" in block
+        for block in blocks
+    )
 
 
 def simulate(options: argparse.Namespace) -> list[Run]:

@@ -329,7 +329,7 @@ def _pi(step: Step, number: int) -> list[Message]:
             written = [{**shell, **rest, **stamp}]
         case Assistant():
             written = [_pi_answer(step) | stamp]
-        case User():
+        case _:
             written = [_strange(step, _pi_said(step) | stamp, number)]
     return written
 

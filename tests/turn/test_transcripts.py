@@ -10,7 +10,7 @@ import pytest
 
 from . import transcripts
 from .rendering import Rendering
-from .script import SHAPES, Assistant, Results, Shell, Summary, System, User
+from .script import SHAPES, Assistant, Results, Shell, Summary, User
 
 if TYPE_CHECKING:
     from .script import Script, Shape
