@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .script import Assistant, Results, Shell, Summary, System, User
@@ -18,6 +19,7 @@ PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgG
 EPOCH = 1_765_000_000_000
 MINUTE = 60_000
 SILENT = "(no output)"
+COUNTED = re.compile(r"call_\d$")
 
 
 class Rendering:
@@ -106,11 +108,10 @@ def _anthropic(step: Step, number: int) -> list[Message]:
     if isinstance(step, System):
         return []  # a parameter of its own
     if isinstance(step, Results):
-        blocks = [_anthropic_result(result) for result in step.results]
-        groups = [[block] for block in blocks] if step.is_split else [blocks]
-        return [{"role": "user", "content": group} for group in groups]
+        blocks = [_anthropic_result(result, number - 1) for result in step.results]
+        return [{"role": "user", "content": blocks}]
     if isinstance(step, Assistant):
-        return _anthropic_answer(step)
+        return _anthropic_answer(step, number)
     content: list[Message] = [{"type": "text", "text": text} for text in _texts(step)]
     source = {"type": "base64", "media_type": "image/png", "data": PIXEL}
     content += [{"type": "image", "source": source} for _ in range(_images(step))]
@@ -122,10 +123,15 @@ def _anthropic(step: Step, number: int) -> list[Message]:
     return [_strange(step, {"role": "user", "content": content}, number)] if content else []
 
 
-def _anthropic_answer(step: Assistant) -> list[Message]:
+def _anthropic_answer(step: Assistant, number: int) -> list[Message]:
     said = [{"type": "text", "text": text} for text in _texts(step)]
     asked = [
-        {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments}
+        {
+            "type": "tool_use",
+            "id": _unique(call.id, number),
+            "name": call.name,
+            "input": call.arguments,
+        }
         for call in _calls(step)
     ]
     if not said and not asked:
@@ -142,12 +148,17 @@ def _anthropic_answer(step: Assistant) -> list[Message]:
     return [{"role": "assistant", "content": [*thought, *said, *asked]}]
 
 
-def _anthropic_result(result: Result) -> Message:
+def _unique(id: str, number: int) -> str:
+    """An id that no other call has, of one that a host counted anew in every answer."""
+    return f"{id}_{number}" if COUNTED.match(id) else id
+
+
+def _anthropic_result(result: Result, number: int) -> Message:
     content: list[Message] = [{"type": "text", "text": result.text}] if result.text.strip() else []
     if result.has_image:
         source = {"type": "base64", "media_type": "image/png", "data": PIXEL}
         content.append({"type": "image", "source": source})
-    block: Message = {"type": "tool_result", "tool_use_id": result.id}
+    block: Message = {"type": "tool_result", "tool_use_id": _unique(result.id, number)}
     if content:
         block["content"] = content
     return block | ({"is_error": True} if result.is_error and content else {})

@@ -76,10 +76,9 @@ class Result:
 
 @dataclass(frozen=True)
 class Results:
-    """The answers to all calls of the step before, in one message or in one each."""
+    """The answers to all calls of the step before: one message, or one each, as the shape has it."""
 
     results: tuple[Result, ...]
-    is_split: bool = False
 
 
 @dataclass(frozen=True)

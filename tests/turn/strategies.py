@@ -123,7 +123,7 @@ def _tool_steps(draw: st.DrawFn, number: int) -> list[Step]:
     said = draw(st.lists(texts(), max_size=1))
     return [
         Assistant(tuple(said), calls, draw(_thoughts)),
-        Results(tuple(results), is_split=draw(st.booleans())),
+        Results(tuple(results)),
     ]
 
 
