@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import memctx
 from memctx import _core
 
+from . import oracle
 from .pieces import blocks, pieces
 
 if TYPE_CHECKING:
@@ -52,9 +53,11 @@ def check_turn(given: Sequence[Message], turn: Turn, memory: memctx.Memory, shap
 
 
 def is_valid(turn: Turn, shape: Shape) -> None:
-    """The provider takes it."""
+    """The provider takes it, as we and as the twin of our rules see it."""
     problems = memctx.validate(turn.messages, shape)
     assert problems == [], (problems, turn.messages)
+    fault = oracle.fault(turn.messages, shape)
+    assert fault is None, (fault, turn.messages)
 
 
 def nothing_is_made_up_or_moved(given: Sequence[Message], turn: Turn) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -62,7 +63,7 @@ def test_the_task_is_never_trimmed(shape: Shape, tmp_path: Path) -> None:
 
 @in_all_shapes
 def test_thinking_behind_an_edit_is_not_sent_on(shape: Shape, tmp_path: Path) -> None:
-    """Signed thinking is bound to all before it: behind the first edit it goes, and later turns do not bring it back."""
+    """Signed thinking is bound to all before it: it goes with the first edit, and does not come back."""
     script = looped(20, thought=True)
     if shape not in {"anthropic", "bedrock", "pi"}:
         pytest.skip("this provider does not bind thinking to what was before it")
@@ -127,7 +128,7 @@ def test_recall_is_not_repeated_while_it_is_seen(tmp_path: Path) -> None:
             call = Call(f"toolu_{number}", "read", {})
             steps += [Assistant((), (call,)), Results((Result(call.id, "read", "nothing"),))]
         assert blocks(sent[0])
-        for before, after in zip(sent, sent[1:], strict=False):
+        for before, after in pairwise(sent):
             assert laws.wire(after[: len(before)]) == laws.wire(before)
 
 
