@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .script import Assistant, Results, Shell, Summary, System, User
@@ -19,7 +19,6 @@ PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgG
 EPOCH = 1_765_000_000_000
 MINUTE = 60_000
 SILENT = "(no output)"
-COUNTED = re.compile(r"call_\d$")
 
 
 class Rendering:
@@ -28,7 +27,8 @@ class Rendering:
     def __init__(self, script: Script, shape: Shape) -> None:
         self.script, self.shape = script, shape
         write = WRITERS[shape]
-        self._written = [write(step, number) for number, step in enumerate(script)]
+        steps = _distinct(script) if shape == "anthropic" else script
+        self._written = [write(step, number) for number, step in enumerate(steps)]
         self._merged: dict[tuple[int, int], Message] = {}
 
     def prefix(self, length: int) -> list[Message]:
@@ -75,6 +75,23 @@ class Rendering:
             yield held
 
 
+def _distinct(script: Script) -> Iterator[Step]:
+    """The steps with no id twice: some hosts count their calls anew in every answer."""
+    known: set[str] = set()
+    renamed: dict[str, str] = {}
+    for number, step in enumerate(script):
+        if isinstance(step, Assistant):
+            renamed = {call.id: f"{call.id}_{number}" for call in step.calls if call.id in known}
+            known.update(call.id for call in step.calls)
+            calls = [replace(call, id=renamed.get(call.id, call.id)) for call in step.calls]
+            yield replace(step, calls=tuple(calls))
+        elif isinstance(step, Results):
+            results = [replace(it, id=renamed.get(it.id, it.id)) for it in step.results]
+            yield replace(step, results=tuple(results))
+        else:
+            yield step
+
+
 def told(text: str) -> str:
     """A summary, told to a model whose provider knows none."""
     return f"The conversation before this point was compacted into this summary:\n\n<summary>\n{text}\n</summary>"
@@ -108,10 +125,10 @@ def _anthropic(step: Step, number: int) -> list[Message]:
     if isinstance(step, System):
         return []  # a parameter of its own
     if isinstance(step, Results):
-        blocks = [_anthropic_result(result, number - 1) for result in step.results]
+        blocks = [_anthropic_result(result) for result in step.results]
         return [{"role": "user", "content": blocks}]
     if isinstance(step, Assistant):
-        return _anthropic_answer(step, number)
+        return _anthropic_answer(step)
     content: list[Message] = [{"type": "text", "text": text} for text in _texts(step)]
     source = {"type": "base64", "media_type": "image/png", "data": PIXEL}
     content += [{"type": "image", "source": source} for _ in range(_images(step))]
@@ -123,12 +140,12 @@ def _anthropic(step: Step, number: int) -> list[Message]:
     return [_strange(step, {"role": "user", "content": content}, number)] if content else []
 
 
-def _anthropic_answer(step: Assistant, number: int) -> list[Message]:
+def _anthropic_answer(step: Assistant) -> list[Message]:
     said = [{"type": "text", "text": text} for text in _texts(step)]
     asked = [
         {
             "type": "tool_use",
-            "id": _unique(call.id, number),
+            "id": call.id,
             "name": call.name,
             "input": call.arguments,
         }
@@ -148,17 +165,12 @@ def _anthropic_answer(step: Assistant, number: int) -> list[Message]:
     return [{"role": "assistant", "content": [*thought, *said, *asked]}]
 
 
-def _unique(id: str, number: int) -> str:
-    """An id that no other call has, of one that a host counted anew in every answer."""
-    return f"{id}_{number}" if COUNTED.match(id) else id
-
-
-def _anthropic_result(result: Result, number: int) -> Message:
+def _anthropic_result(result: Result) -> Message:
     content: list[Message] = [{"type": "text", "text": result.text}] if result.text.strip() else []
     if result.has_image:
         source = {"type": "base64", "media_type": "image/png", "data": PIXEL}
         content.append({"type": "image", "source": source})
-    block: Message = {"type": "tool_result", "tool_use_id": _unique(result.id, number)}
+    block: Message = {"type": "tool_result", "tool_use_id": result.id}
     if content:
         block["content"] = content
     return block | ({"is_error": True} if result.is_error and content else {})
