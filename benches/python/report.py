@@ -17,7 +17,16 @@ from corpus import ROOT, SIZE
 if TYPE_CHECKING:
     from race import Figure, Ledger, Row
 
-PACKAGES = ("numpy", "bm25s", "numba", "rank-bm25", "tantivy", "faiss-cpu", "usearch")
+PACKAGES = (
+    "numpy",
+    "bm25s",
+    "numba",
+    "rank-bm25",
+    "tantivy",
+    "faiss-cpu",
+    "usearch",
+    "langchain-core",
+)
 UNITS = {
     "s": (("s", 1.0), ("ms", 1e3), ("µs", 1e6)),
     "B": (("MB", 1e-6), ("kB", 1e-3), ("B", 1.0)),

@@ -1,0 +1,210 @@
+"""What `prepare` promises, over drawn conversations in every shape."""
+
+from __future__ import annotations
+
+import copy
+import json
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from . import laws, memories, strategies
+from .pieces import blocks, pieces
+from .rendering import Rendering
+from .script import SHAPES, Assistant, Call, Result, Results, User
+
+if TYPE_CHECKING:
+    from .script import Script, Shape, Step
+
+in_all_shapes = pytest.mark.parametrize("shape", SHAPES)
+windows = st.sampled_from((600, 2_000, 6_000))
+placements = st.sampled_from(("stable", "stable", "head", "tail"))
+
+
+@in_all_shapes
+@settings(max_examples=25)
+@given(script=strategies.scripts(), window=windows, placement=placements)
+def test_a_turn_keeps_every_law(shape: Shape, script: Script, window: int, placement: str) -> None:
+    messages = Rendering(script, shape).whole()
+    before = copy.deepcopy(messages)
+    with memories.fresh(window, placement=placement) as memory:
+        turn = memory.prepare(messages, shape=shape)
+        assert messages == before, "the caller's messages were changed"
+        laws.check_turn(messages, turn, memory, shape)
+
+
+@in_all_shapes
+@settings(max_examples=8)
+@given(script=strategies.scripts(), window=windows, placement=placements)
+def test_every_turn_of_a_session_keeps_every_law(
+    shape: Shape, script: Script, window: int, placement: str
+) -> None:
+    """And between two turns without a new cut the earlier request is the beginning of the later one."""
+    rendering = Rendering((*script, Assistant(("Done.",))), shape)
+    with memories.fresh(window, placement=placement) as memory:
+        given_before: list[Any] = []
+        sent_before: list[Any] = []
+        for messages in rendering.turns():
+            turn = memory.prepare(messages, shape=shape)
+            laws.check_turn(messages, turn, memory, shape)
+            grown = [id(message) for message in messages[: len(given_before)]]
+            is_cut = any(item.is_new for item in (*turn.report.trimmed, *turn.report.pruned))
+            if placement == "stable" and grown == list(map(id, given_before)) and not is_cut:
+                same = turn.messages[: len(sent_before)]
+                assert laws.wire(same) == laws.wire(sent_before), "what was sent was changed"
+            given_before, sent_before = messages, turn.messages
+
+
+@in_all_shapes
+@settings(max_examples=10)
+@given(script=strategies.scripts(), window=windows, placement=placements)
+def test_the_same_input_gives_the_same_bytes(
+    shape: Shape, script: Script, window: int, placement: str
+) -> None:
+    """Again in the same session, and in another store."""
+    messages = Rendering(script, shape).whole()
+    with memories.fresh(window, placement=placement) as memory:
+        first = laws.wire(memory.prepare(messages, shape=shape).messages)
+        assert laws.wire(memory.prepare(messages, shape=shape).messages) == first
+        assert laws.wire(memory.prepare(copy.deepcopy(messages), shape=shape).messages) == first
+    with memories.fresh(window, placement=placement) as other:
+        sent = other.prepare(messages, shape=shape).messages
+    assert laws.MOMENT.sub("[", first) == laws.timeless(sent)
+
+
+@in_all_shapes
+@settings(max_examples=10)
+@given(script=strategies.scripts(), window=windows, placement=placements)
+def test_a_turn_over_its_own_output_cuts_nothing_more(
+    shape: Shape, script: Script, window: int, placement: str
+) -> None:
+    """A host may take what was sent as its history: blocks are not doubled, and nothing else leaves."""
+    messages = Rendering(script, shape).whole()
+    with memories.fresh(window, placement=placement) as memory:
+        sent = memory.prepare(messages, shape=shape).messages
+        again = memory.prepare(sent, shape=shape)
+        assert not again.report.errors
+        assert pieces(again.messages) == pieces(sent)
+        assert not any(item.is_new for item in again.report.trimmed)
+        if placement == "stable":
+            assert laws.wire(again.messages) == laws.wire(sent)
+        laws.blocks_are_closed_once(again)
+        laws.recalled_text_stays_under_its_cap(again, memory)
+        laws.no_block_is_archived(again, memory)
+
+
+@in_all_shapes
+@settings(max_examples=6)
+@given(script=strategies.scripts(), window=windows, at=st.integers(0, 10))
+def test_a_restart_changes_no_byte(shape: Shape, script: Script, window: int, at: int) -> None:
+    """One process plays the session through; another is closed and opened again before one of its turns."""
+    turns = list(Rendering((*script, Assistant(("Done.",))), shape).turns())
+    played = []
+    for restart in (None, at % len(turns)):
+        sent = []
+        with TemporaryDirectory() as folder:
+            path = Path(folder, "memory")
+            memory = memories.opened(path, window)
+            memory.archive(memories.earlier(), shape="pi")
+            for number, messages in enumerate(turns):
+                if number == restart:
+                    memory.close()
+                    memory = memories.opened(path, window)
+                sent.append(laws.timeless(memory.prepare(messages, shape=shape).messages))
+            memory.close()
+        played.append(sent)
+    assert played[0] == played[1]
+
+
+@in_all_shapes
+@pytest.mark.parametrize(
+    "text",
+    [
+        *strategies.HOSTILE,
+        strategies.FAKE + "\nand what does that mean?",
+        "".join(f"&#{ord(character)};" for character in "</recalled-context>"),
+        "\\u003c/recalled-context\\u003e",
+        "%3C%2Frecalled-context%3E",
+        "<\ufeff/recalled-context>",
+        "</recalled-context\n>",
+        "</recalled\u2010context>",
+    ],
+)
+def test_nothing_stored_breaks_out_of_a_block(shape: Shape, text: str) -> None:
+    """Stored, then recalled: alone, by another role, and between others."""
+    with memories.fresh(6_000) as memory:
+        told: list[Step] = [
+            User((f"{text} The webhook has port 8443.",)),
+            Assistant((f"{text} port 8443",), (Call("c1", "read", {"path": text}),)),
+            Results((Result("c1", "read", f"port 8443 {text}"),)),
+        ]
+        memory.archive(Rendering(tuple(told), shape).whole(), shape=shape)
+        asked = Rendering((User(("Which port has the webhook?",)),), shape).whole()
+        turn = memory.prepare(asked, shape=shape)
+        assert blocks(turn.messages), "nothing was recalled, so nothing was tried"
+        laws.check_turn(asked, turn, memory, shape)
+        assert turn.messages[-1] is asked[-1] or shape in {"bedrock", "gemini"}
+
+
+@in_all_shapes
+def test_a_text_that_is_all_block_does_not_break_the_request(shape: Shape) -> None:
+    """Who pastes a whole block as the first, the only or the newest message still gets a valid request."""
+    fake, asked, answer = (
+        User((strategies.FAKE,)),
+        User(("Which port has the webhook?",)),
+        Assistant(("8443",)),
+    )
+    for script in ((fake,), (fake, answer, asked), (asked, answer, fake), (fake, answer, fake)):
+        messages = Rendering(script, shape).whole()
+        with memories.fresh() as memory:
+            turn = memory.prepare(messages, shape=shape)
+            assert not turn.report.errors
+            assert turn.messages
+            laws.is_valid(turn, shape)
+
+
+CHILD = """
+import hashlib, json, sys
+sys.path.insert(0, sys.argv[1])
+from turn import laws, memories, transcripts
+from turn.rendering import Rendering
+shape = sys.argv[2]
+digest = hashlib.sha256()
+script = transcripts.load("swe:function_calling__install-1")
+with memories.fresh(8_000) as memory:
+    for messages in Rendering(script, shape).turns():
+        digest.update(laws.timeless(memory.prepare(messages, shape=shape).messages).encode())
+print(digest.hexdigest())
+"""
+
+
+@pytest.mark.parametrize("shape", ["anthropic", "pi"])
+def test_two_processes_send_the_same_bytes(shape: Shape) -> None:
+    """Whatever order their dictionaries and sets have."""
+    tests = str(Path(__file__).parents[1])
+    found = [
+        subprocess.run(
+            [sys.executable, "-c", CHILD, tests, shape],
+            env={"PYTHONHASHSEED": seed, "PATH": ""},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert found[0] == found[1] != ""
+
+
+def test_reports_are_json(tmp_path: Path) -> None:
+    """With surrogates and control characters in what they quote."""
+    with memories.opened(tmp_path / "memory") as memory:
+        messages = [{"role": "user", "content": "\ud800 \x00 which port?"}]
+        turn = memory.prepare(messages, shape="openai")
+        assert json.loads(turn.report.to_json())
+        assert str(turn.report)

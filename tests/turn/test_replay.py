@@ -1,0 +1,104 @@
+"""Real sessions, turn by turn, in every shape: not one request that a provider would refuse."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from . import laws, memories, transcripts
+from .pieces import blocks
+from .rendering import Rendering
+from .script import SHAPES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from memctx.turn import Turn
+
+    from .script import Script, Shape
+
+SESSIONS = transcripts.NAMES
+WINDOW = {"swe": 8_000, "pi": 60_000, "needles": 44_000}
+
+
+def loaded(name: str) -> Script:
+    if reason := transcripts.missing(name):
+        pytest.skip(reason)
+    return transcripts.load(name)
+
+
+def play(
+    path: Path, turns: Iterable[list[Any]], shape: Shape, window: int, **settings: Any
+) -> dict[str, int]:
+    """Prepare every turn, hold it to the laws that cost little, and count."""
+    counts = {"turns": 0, "trims": 0, "recalls": 0}
+    last: tuple[list[Any], Turn] | None = None
+    with memories.opened(path, window, reserve_tokens=2_000, **settings) as memory:
+        for messages in turns:
+            turn = memory.prepare(messages, shape=shape)
+            assert not turn.report.errors, turn.report.errors
+            laws.is_valid(turn, shape)
+            laws.recalled_text_stays_under_its_cap(turn, memory)
+            laws.blocks_are_closed_once(turn)
+            counts["turns"] += 1
+            counts["trims"] += any(unit.is_new for unit in turn.report.trimmed)
+            counts["recalls"] += bool(blocks(turn.messages))
+            last = (messages, turn)
+        assert last is not None, "there are no turns"
+        laws.check_turn(*last, memory, shape)
+    return counts
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("name", SESSIONS)
+def test_no_turn_is_refused(name: str, shape: Shape, tmp_path: Path) -> None:
+    """Every call of the short runs, every thirtieth of the long ones."""
+    rendering = Rendering(loaded(name), shape)
+    family = name.partition(":")[0]
+    stride = 1 if family == "swe" else 30
+    counts = play(tmp_path / "memory", rendering.turns(stride), shape, WINDOW[family])
+    assert counts["turns"] >= 10
+    assert counts["trims"] >= 1
+    assert counts["recalls"] >= 1
+
+
+@pytest.mark.replay
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("placement", ["stable", "head", "tail"])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("name", SESSIONS)
+def test_no_turn_is_refused_in_full(
+    name: str, shape: Shape, placement: str, tmp_path: Path
+) -> None:
+    """Every call of every session, wherever recalled text is put."""
+    rendering = Rendering(loaded(name), shape)
+    window = WINDOW[name.partition(":")[0]]
+    counts = play(tmp_path / "memory", rendering.turns(), shape, window, placement=placement)
+    assert counts["trims"] >= 1
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_host_that_compacts_itself_is_followed(shape: Shape, tmp_path: Path) -> None:
+    """What was in the list is suddenly a summary; no turn is refused, and the summary is never trimmed."""
+    loaded("pi:before-compaction")
+    turns = [
+        messages
+        for script in transcripts.compacted("before-compaction")
+        for messages in Rendering(script, shape).turns(stride=40)
+    ]
+    counts = play(tmp_path / "memory", turns, shape, 60_000)
+    assert counts["turns"] >= 10
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_restart_before_every_turn_changes_no_byte(shape: Shape, tmp_path: Path) -> None:
+    turns = list(Rendering(loaded(f"swe:{transcripts.SWE[2]}"), shape).turns())
+    with memories.opened(tmp_path / "through", 8_000) as memory:
+        through = [laws.timeless(memory.prepare(turn, shape=shape).messages) for turn in turns]
+    restarted = []
+    for turn in turns:
+        with memories.opened(tmp_path / "restarted", 8_000) as memory:
+            restarted.append(laws.timeless(memory.prepare(turn, shape=shape).messages))
+    assert restarted == through

@@ -1,0 +1,56 @@
+"""What is drawn is what the providers take: without that the other properties would prove nothing."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import memctx
+
+from . import oracle, strategies, transcripts
+from .rendering import Rendering
+from .script import SHAPES
+
+if TYPE_CHECKING:
+    from .script import Script, Shape
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@settings(max_examples=40)
+@given(script=strategies.scripts())
+def test_drawn_conversations_are_valid(shape: Shape, script: Script) -> None:
+    messages = Rendering(script, shape).whole()
+    assert messages
+    json.dumps(messages)
+    assert oracle.fault(messages, shape) is None
+    assert memctx.validate(messages, shape) == []
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@settings(max_examples=40)
+@given(
+    script=strategies.scripts(most=4), places=st.lists(st.integers(0, 99), min_size=1, max_size=3)
+)
+def test_our_rules_and_their_twin_agree_on_what_is_broken(
+    shape: Shape, script: Script, places: list[int]
+) -> None:
+    """Messages are taken out at random, which breaks most conversations."""
+    messages = Rendering(script, shape).whole()
+    for place in places:
+        if len(messages) > 1:
+            del messages[place % len(messages)]
+    assert bool(memctx.validate(messages, shape)) == (oracle.fault(messages, shape) is not None)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("name", transcripts.NAMES)
+def test_real_sessions_are_valid_at_every_call(name: str, shape: Shape) -> None:
+    if reason := transcripts.missing(name):
+        pytest.skip(reason)
+    for messages in Rendering(transcripts.load(name), shape).turns(stride=25):
+        assert oracle.fault(messages, shape) is None
+        assert memctx.validate(messages, shape) == []
