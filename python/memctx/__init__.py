@@ -56,7 +56,9 @@ if TYPE_CHECKING:
     from memctx import registry
     from memctx.config import Config
     from memctx.memory import Archived, Memory
+    from memctx.prune import prune_at_birth
     from memctx.registry import open, runtime  # noqa: A004 - as `memctx.open`
+    from memctx.trim import SmartTrimmed, smart_trim
 
 __all__ = [
     "Added",
@@ -78,6 +80,7 @@ __all__ = [
     "MessageShapeError",
     "Redactor",
     "Segment",
+    "SmartTrimmed",
     "StoreError",
     "StoreHit",
     "StoreLockedError",
@@ -89,8 +92,10 @@ __all__ = [
     "fusion",
     "ingest",
     "open",
+    "prune_at_birth",
     "registry",
     "runtime",
+    "smart_trim",
     "tokenize",
     "vmem",
 ]
@@ -100,9 +105,12 @@ _LATER = {
     "Archived": "memctx.memory",
     "Config": "memctx.config",
     "Memory": "memctx.memory",
+    "SmartTrimmed": "memctx.trim",
     "open": "memctx.registry",
+    "prune_at_birth": "memctx.prune",
     "registry": "memctx.registry",
     "runtime": "memctx.registry",
+    "smart_trim": "memctx.trim",
 }
 
 
