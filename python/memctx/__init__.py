@@ -58,7 +58,9 @@ if TYPE_CHECKING:
     from memctx.memory import Archived, Memory
     from memctx.messages.problem import Problem, validate
     from memctx.messages.repair import Repaired, repair
+    from memctx.prune import prune_at_birth
     from memctx.registry import open, runtime  # noqa: A004 - as `memctx.open`
+    from memctx.trim import SmartTrimmed, smart_trim
 
 __all__ = [
     "Added",
@@ -82,6 +84,7 @@ __all__ = [
     "Redactor",
     "Repaired",
     "Segment",
+    "SmartTrimmed",
     "StoreError",
     "StoreHit",
     "StoreLockedError",
@@ -93,9 +96,11 @@ __all__ = [
     "fusion",
     "ingest",
     "open",
+    "prune_at_birth",
     "registry",
     "repair",
     "runtime",
+    "smart_trim",
     "tokenize",
     "validate",
     "vmem",
@@ -108,11 +113,14 @@ _LATER = {
     "Memory": "memctx.memory",
     "Problem": "memctx.messages.problem",
     "Repaired": "memctx.messages.repair",
+    "SmartTrimmed": "memctx.trim",
     "open": "memctx.registry",
+    "prune_at_birth": "memctx.prune",
     "registry": "memctx.registry",
     "repair": "memctx.messages.repair",
     "runtime": "memctx.registry",
     "validate": "memctx.messages.problem",
+    "smart_trim": "memctx.trim",
 }
 
 

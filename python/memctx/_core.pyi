@@ -842,3 +842,163 @@ def repair_plan(
     to hold nothing is left but its place among the roles. A change has the place of its message, how many of its kind
     stand before it there, a code, words, and the id of the call or result.
     """
+@final
+class Removed:
+    """A unit that a trim takes out."""
+
+    @property
+    def unit(self) -> int:
+        """Its place among the conversation's units."""
+
+    @property
+    def key(self) -> int:
+        """Its key, by which a later trim takes it out again."""
+
+    @property
+    def messages(self) -> tuple[int, ...]:
+        """Its messages, by their places."""
+
+    @property
+    def tokens(self) -> int:
+        """What it cost."""
+
+    @property
+    def score(self) -> float:
+        """How much it told about the query; 0 where that was not asked."""
+
+    @property
+    def layer(self) -> Literal["sticky", "relevance", "age"]:
+        """What made it leave."""
+
+    @property
+    def reason(self) -> str:
+        """The same in words."""
+
+@final
+class Trim:
+    """What a trim takes out and leaves."""
+
+    @property
+    def removed(self) -> list[Removed]:
+        """The units that leave, in the order that was decided."""
+
+    @property
+    def removed_messages(self) -> list[int]:
+        """The messages that leave, in order."""
+
+    @property
+    def protected(self) -> list[tuple[int, str]]:
+        """The messages that had to stay, and why."""
+
+    @property
+    def tokens_before(self) -> int:
+        """What the conversation cost."""
+
+    @property
+    def tokens_after(self) -> int:
+        """What is left of that."""
+
+    @property
+    def is_deferred(self) -> bool:
+        """Whether a trim is due but waits until the tools have done their work."""
+
+def plan_trim(
+    conversation: Conversation,
+    query: str,
+    *,
+    limit: int,
+    target: int | None = None,
+    ceiling: int | None = None,
+    protected_recent: int = 6,
+    protect_task: bool = True,
+    pinned: Sequence[int] = [],
+    sticky: Sequence[int] = [],
+    costs: Sequence[int] | None = None,
+) -> Trim:
+    """What leaves a conversation of more than ``limit`` tokens until ``target`` is reached, the limit without it.
+
+    Units that ``sticky`` names by key leave in any case, unless they are protected now. While tools are at work
+    everything else waits unless there are more than ``ceiling`` tokens; without a ceiling nothing waits. ``pinned``
+    names messages that stay; ``costs`` replaces what the scanner says each message costs.
+
+    >>> talk = Scanner().scan([{"role": "user", "content": text} for text in ("the task", "small talk", "port 8443")])
+    >>> trim = plan_trim(talk, "which port?", limit=20, protected_recent=1)
+    >>> [(removed.messages, removed.layer) for removed in trim.removed], trim.protected
+    ([((1,), 'relevance')], [(0, 'task'), (2, 'recent')])
+
+    Raises:
+        ConfigError: a number is below 0, the target above the limit, a place or the number of costs wrong.
+    """
+
+@final
+class Pruned:
+    """A tool's result that is sent in another form."""
+
+    @property
+    def message(self) -> int:
+        """The place of its message."""
+
+    @property
+    def ordinal(self) -> int:
+        """Which of the message's results it is, counted from 0."""
+
+    @property
+    def key(self) -> int:
+        """A hash of its call's id, its text, and how many of the same came before."""
+
+    @property
+    def form(self) -> Literal["soft", "clear"]:
+        """What became of it: head and tail stay, or a placeholder stands for it."""
+
+    @property
+    def text(self) -> str:
+        """What is sent of it."""
+
+    @property
+    def tokens_before(self) -> int:
+        """What it cost."""
+
+    @property
+    def tokens_after(self) -> int:
+        """What it costs now."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    __hash__: None  # type: ignore[assignment]
+
+def plan_prune(
+    conversation: Conversation,
+    *,
+    mode: Literal["off", "cache-ttl", "adaptive", "aggressive"],
+    context_window: int,
+    keep_last_assistants: int = 3,
+    soft_trim_ratio: float = 0.3,
+    hard_clear_ratio: float = 0.5,
+    min_prunable_tool_chars: int = 50_000,
+    soft_trim_max_chars: int = 4000,
+    soft_trim_head_chars: int = 1500,
+    soft_trim_tail_chars: int = 1500,
+    hard_clear: bool = True,
+    placeholder: str | None = None,
+    allow: Iterable[str] | None = None,
+    deny: Iterable[str] | None = None,
+    sticky: dict[int, str] = {},
+    is_cold: bool = False,
+    estimator: Estimator = "script",
+) -> list[Pruned]:
+    """Which results are sent shortened or cleared, in order.
+
+    ``sticky`` tells the forms of earlier turns by key; those results get the same bytes again, except in mode
+    ``"off"``. ``"cache-ttl"`` prunes more only when ``is_cold``.
+
+    Raises:
+        ConfigError: a name is unknown, or a number out of range.
+    """
+
+def shorten(text: str, max_chars: int, head_chars: int, tail_chars: int) -> str | None:
+    """What `memctx.prune_at_birth` leaves of a text; None if it stays whole."""
+
+def shorten_results(
+    conversation: Conversation, max_chars: int, head_chars: int, tail_chars: int
+) -> list[tuple[int, int, str, str]]:
+    """The results that are too long, each as message, ordinal, the whole text and what is sent of it."""

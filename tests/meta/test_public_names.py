@@ -8,7 +8,7 @@ from typing import get_origin
 import pytest
 
 import memctx
-from memctx import config, messages
+from memctx import config, messages, prune, trim
 
 PUBLIC = {
     "memctx": [
@@ -33,6 +33,7 @@ PUBLIC = {
         "Redactor",
         "Repaired",
         "Segment",
+        "SmartTrimmed",
         "StoreError",
         "StoreHit",
         "StoreLockedError",
@@ -44,22 +45,36 @@ PUBLIC = {
         "fusion",
         "ingest",
         "open",
+        "prune_at_birth",
         "registry",
         "repair",
         "runtime",
+        "smart_trim",
         "tokenize",
         "validate",
         "vmem",
     ],
     "memctx.config": ["Config", "Durability", "EmbeddingModel", "Ranking", "Redaction"],
     "memctx.messages": ["Record", "Shape", "detect", "read", "read_each"],
+    "memctx.prune": ["prune_at_birth"],
     "memctx.registry": ["bind", "memories", "of", "open", "runtime"],
     "memctx.fusion": ["blend", "decay", "mmr", "normalize", "threshold"],
     "memctx.ingest": ["Entity", "Topics", "entities", "is_noise", "strip_channel_prefix"],
+    "memctx.trim": ["SmartTrimmed", "smart_trim"],
     "memctx.vmem": ["VmemReport", "append", "read", "verify", "write"],
 }
 
-MODULES = (memctx, config, memctx.fusion, memctx.ingest, messages, memctx.registry, memctx.vmem)
+MODULES = (
+    memctx,
+    config,
+    memctx.fusion,
+    memctx.ingest,
+    messages,
+    prune,
+    memctx.registry,
+    trim,
+    memctx.vmem,
+)
 
 
 def test_public_names_are_pinned() -> None:

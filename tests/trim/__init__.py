@@ -1,0 +1,1 @@
+"""A memory as its users hold it, over the real store."""
