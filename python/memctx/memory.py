@@ -238,6 +238,11 @@ class Memory:
         embedding = {"asked": self._config.embedding_model, "used": BUILT_IN_EMBEDDING}
         return {**self._store.health(), "embedding": embedding}
 
+    def reopen(self) -> None:
+        """After a fork, share neither files nor locks with the parent; `memctx.open` sees to it by itself."""
+        self._scanner = _core.Scanner()
+        self._store.reopen()
+
     def close(self) -> None:
         """Give the memory back. The store closes when everybody who opened it has; then this does nothing more."""
         if self._closed:
