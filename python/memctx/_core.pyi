@@ -653,6 +653,7 @@ class Scanner:
     def __len__(self) -> int:
         """How many texts are remembered."""
 
+def detect(messages: Sequence[Any]) -> Shape: ...
 @final
 class Conversation:
     """What was read off a list of messages. The messages themselves are not kept.

@@ -16,11 +16,10 @@ import logging
 from dataclasses import dataclass
 from datetime import datetime
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypedDict, Unpack
 
 from memctx import _core
 from memctx.errors import StoreError
-from memctx.messages import read_each
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,7 +27,9 @@ if TYPE_CHECKING:
 
     from memctx._core import StoreHit, WarmStore
     from memctx.config import Config, Ranking
-    from memctx.messages import Record, Shape
+    from memctx.messages import Shape
+
+    Row: TypeAlias = tuple[str, str, float | None, str | None]
 
 __all__ = ["Archived", "Memory"]
 
@@ -74,6 +75,7 @@ class Memory:
         self._config = config
         self._release = release
         self._closed = False
+        self._scanner = _core.Scanner()
         self._store = _core.WarmStore(
             config.storage_path,
             session_id=session_id,
@@ -122,10 +124,10 @@ class Memory:
         not be stored, `StoreError` or the `OSError` of the system.
         """
         self._check_open()
-        pieces = read_each(messages, shape)
+        pieces = self._scanner.scan(messages, shape).records()
         records = [record for each in pieces for record in each if self._wants(record)]
         left_out = sum(not each for each in pieces) + sum(map(len, pieces)) - len(records)
-        results = self._store.add([_row(record) for record in records]) if records else []
+        results = self._store.add(records) if records else []
         outcomes = [result.outcome for result in results]
         return Archived(
             ids=tuple(result.id for result in results if result.id is not None),
@@ -212,21 +214,23 @@ class Memory:
         state = ", closed" if self._closed else ""
         return f"<memctx.Memory of session {self.session_id!r} in {self._store.path!r}{state}>"
 
-    def _wants(self, record: Record) -> bool:
+    def _wants(self, record: Row) -> bool:
+        """Whether a record is to be stored, as the store takes it."""
+        role, _, _, metadata = record
         tools = self._config.archive_tools
-        if record.tool is None or isinstance(tools, bool):
-            return record.tool is None or tools is True
-        return any(fnmatchcase(record.tool, pattern) for pattern in tools)
+        if role != "tool" or isinstance(tools, bool):
+            return role != "tool" or tools is True
+        name = json.loads(metadata or "{}")["tool"].get("name", "")
+        return any(fnmatchcase(name, pattern) for pattern in tools)
+
+    def _reopen(self) -> None:
+        """After a fork: share neither files nor locks with the parent."""
+        self._scanner = _core.Scanner()
+        self._store.reopen()
 
     def _check_open(self) -> None:
         if self._closed:
             raise StoreError(f"{self!r} takes no more calls")
-
-
-def _row(record: Record) -> tuple[str, str, float | None, str | None]:
-    """A record as the store takes it."""
-    metadata = json.dumps(record.metadata, ensure_ascii=False) if record.metadata else None
-    return record.role, record.text, record.timestamp, metadata
 
 
 def _milliseconds(moment: float | datetime | None) -> float | None:

@@ -15,12 +15,14 @@ from pydantic import BaseModel
 from memctx import ConfigError, MessageShapeError
 from memctx.messages import Record, Shape, detect, read, read_each
 
-from . import test_anthropic, test_openai, test_pi
+from . import test_anthropic, test_bedrock, test_gemini, test_openai, test_pi
 
 CONVERSATIONS = {
     "anthropic": test_anthropic.CONVERSATION,
     "openai": test_openai.CHAT,
     "responses": test_openai.ITEMS,
+    "gemini": test_gemini.CONTENTS,
+    "bedrock": test_bedrock.CONVERSATION,
     "pi": test_pi.SESSION,
 }
 
@@ -64,9 +66,7 @@ def test_the_shape_can_be_given() -> None:
     message = {"role": "tool", "content": "done", "tool_call_id": "c"}
     assert read([message], "anthropic") == []
     assert [record.role for record in read([message], "openai")] == ["tool"]
-    with pytest.raises(
-        ConfigError, match="shape is 'gpt'; expected one of 'anthropic', 'openai', "
-    ):
+    with pytest.raises(ConfigError, match='shape must be "anthropic", "openai", .*, not "gpt"'):
         read([message], "gpt")  # type: ignore[arg-type]
 
 
@@ -124,10 +124,11 @@ def test_messages_keep_their_own_time(shape: Shape, given_as: Any, read_as: floa
 
 
 @pytest.mark.parametrize("shape", get_args(Shape))
-def test_lone_surrogates_come_through(shape: Shape) -> None:
-    """What JSON calls text is text; the store decides how it is written."""
+def test_lone_surrogates_are_read_as_the_store_writes_them(shape: Shape) -> None:
+    """What JSON calls text is text; half a pair is no character, and the one that stands for it is stored."""
     text = "half \ud83d of a pair"
-    assert read([{"role": "user", "content": text}], shape) == [Record("user", text)]
+    expected = Record("user", "half \N{REPLACEMENT CHARACTER} of a pair")
+    assert read([{"role": "user", "content": text}], shape) == [expected]
 
 
 def test_a_call_with_arguments_that_are_no_json_is_kept() -> None:
@@ -158,7 +159,8 @@ def test_blocks_inside_blocks_end_somewhere() -> None:
 NAMES = """role type content text user assistant system tool toolResult tool_use tool_result id name input arguments
     tool_calls function_call function custom customType call_id tool_use_id function_call_output output action source
     image image_url url data message summary compaction bashExecution command exitCode reasoning timestamp thinking
-    search_result title stdout mcp_call error status input_text output_text toolCall isError is_error"""
+    search_result title stdout mcp_call error status input_text output_text toolCall isError is_error parts model
+    functionCall functionResponse args response inlineData thought toolUse toolUseId json document reasoningContent"""
 words = st.sampled_from(NAMES.split())
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | words | st.text(max_size=6)
 values = st.recursive(

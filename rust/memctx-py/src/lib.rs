@@ -55,7 +55,7 @@ mod _core {
     #[pymodule_export]
     use crate::redact::{Masked, Redactor};
     #[pymodule_export]
-    use crate::scanner::Scanner;
+    use crate::scanner::{Scanner, detect};
     #[pymodule_export]
     use crate::segment::Segment;
     #[pymodule_export]

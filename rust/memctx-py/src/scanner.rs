@@ -86,6 +86,9 @@ impl Scanner {
             let missing: Vec<usize> = (0..texts.len()).filter(|&place| known[place].is_none()).collect();
             Ok((known, missing))
         })?;
+        if missing.is_empty() {
+            return Ok(known.into_iter().flatten().collect());
+        }
         let prices = match &self.price {
             Price::BuiltIn(estimator) => enter_core(py, || {
                 Ok(missing.iter().map(|&place| tokens(estimator.estimate(texts[place]))).collect::<Vec<_>>())
@@ -115,6 +118,13 @@ fn tokens(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
+/// The shape of a list of messages; Anthropic's where all shapes would read it alike.
+#[pyfunction]
+pub(crate) fn detect(messages: &Bound<'_, PyAny>) -> PyResult<&'static str> {
+    let shape = guarded(|| Ok(checked(messages).and_then(|envelopes| shapes::detect(&opened(&envelopes)?))))??;
+    Ok(shape.name())
+}
+
 /// All messages of a list, read and not priced yet.
 struct Letters<'py> {
     sheet: Sheet<'py>,
@@ -132,7 +142,7 @@ struct Letter {
 impl<'py> Letters<'py> {
     fn read(messages: &Bound<'py, PyAny>, shape: Option<&Bound<'py, PyString>>) -> PyResult<Self> {
         let envelopes = checked(messages)?;
-        let opened = envelopes.iter().map(unwrapped).collect::<PyResult<Vec<_>>>()?;
+        let opened = opened(&envelopes)?;
         let shape = match shape {
             Some(name) => guarded(|| Shape::parse(spelled(Some(name))))?,
             None => shapes::detect(&opened)?,
@@ -226,6 +236,10 @@ fn checked<'py>(messages: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>
 fn is_message(message: &Bound<'_, PyAny>) -> PyResult<bool> {
     let part = Part::of(message);
     Ok(!matches!(part, Part::Object(_)) || text!(part, "role")?.is_some() || text!(part, "type")?.is_some())
+}
+
+fn opened<'py>(envelopes: &[Bound<'py, PyAny>]) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    envelopes.iter().map(unwrapped).collect()
 }
 
 /// The message inside a line of a session file, or what was given if it is a message itself.

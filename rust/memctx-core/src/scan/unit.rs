@@ -1,7 +1,7 @@
 //! Units: the smallest things that may leave a conversation.
 
-use rustc_hash::FxHashMap;
-use xxhash_rust::xxh3::Xxh3Default;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::view::{Kind, Role, View};
 
@@ -74,14 +74,15 @@ fn collect(views: &[View], groups: &Groups) -> Vec<Unit> {
         unit.tokens += u64::from(view.tokens());
         unit.is_group |= view.calls().next().is_some() || view.results().next().is_some();
     }
-    let mut repeats: FxHashMap<u64, u64> = FxHashMap::default();
+    let mut repeats: FxHashMap<u64, u64> = FxHashMap::with_capacity_and_hasher(units.len(), FxBuildHasher);
+    let mut keys = Vec::new();
     for unit in &mut units {
-        let mut hash = Xxh3Default::new();
-        unit.messages.iter().for_each(|&place| hash.update(&views[place as usize].key.to_le_bytes()));
-        let repeat = repeats.entry(hash.digest()).or_default();
-        hash.update(&repeat.to_le_bytes());
+        keys.clear();
+        unit.messages.iter().for_each(|&place| keys.extend(views[place as usize].key.to_le_bytes()));
+        let repeat = repeats.entry(xxh3_64(&keys)).or_default();
+        keys.extend(repeat.to_le_bytes());
         *repeat += 1;
-        unit.key = hash.digest();
+        unit.key = xxh3_64(&keys);
     }
     units
 }

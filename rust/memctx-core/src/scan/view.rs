@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use xxhash_rust::xxh3::Xxh3Default;
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::recalled::is_block;
 use super::text::Text;
@@ -189,18 +189,18 @@ impl Piece {
 pub(super) const MADE_UP: char = '\0';
 
 fn key(role: Role, pieces: &[Piece]) -> u64 {
-    let mut hash = Xxh3Default::new();
-    hash.update(&[role as u8]);
+    let mut told = Vec::with_capacity(1 + 128 * pieces.len());
+    told.push(role as u8);
     for piece in pieces {
         let flags = u8::from(piece.is_error) | u8::from(piece.is_signed) << 1 | u8::from(piece.is_server) << 2;
-        hash.update(&[piece.kind as u8, flags]);
-        hash.update(&piece.text.as_ref().map_or(0, |text| text.hash()).to_le_bytes());
-        hash.update(&piece.mark.to_le_bytes());
+        told.extend([piece.kind as u8, flags]);
+        told.extend(piece.text.as_ref().map_or(0, |text| text.hash()).to_le_bytes());
+        told.extend(piece.mark.to_le_bytes());
         for word in [&piece.id, &piece.name, &piece.media] {
             let word = word.as_deref().unwrap_or_default();
-            hash.update(&(word.len() as u64).to_le_bytes());
-            hash.update(word.as_bytes());
+            told.extend((word.len() as u64).to_le_bytes());
+            told.extend(word.as_bytes());
         }
     }
-    hash.digest()
+    xxh3_64(&told)
 }

@@ -2,8 +2,9 @@
 
 use memctx_core::scan::{Kind, Role};
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 
-use super::content::{Found, read_block, texts};
+use super::content::{Found, read_typed, texts};
 use super::measure::Measure;
 use super::part::{Part, field, for_each_block, is_true, spelled, text, word};
 use super::sheet::Sheet;
@@ -17,6 +18,9 @@ pub(super) fn read<'py>(sheet: &mut Sheet<'py>, message: Part<'_, 'py>) -> PyRes
 }
 
 fn read_any<'py>(sheet: &mut Sheet<'py>, block: &Bound<'py, PyAny>) -> PyResult<()> {
+    if let Ok(text) = block.cast::<PyString>() {
+        return sheet.push_text(Kind::Text, Some(text.clone()));
+    }
     let part = Part::of(block);
     let kind = text!(part, "type")?;
     match spelled(kind.as_ref()) {
@@ -31,7 +35,7 @@ fn read_any<'py>(sheet: &mut Sheet<'py>, block: &Bound<'py, PyAny>) -> PyResult<
             piece.is_error = is_true(field!(part, "is_error")?.as_ref());
         }
         "compaction" => compaction(sheet, part)?,
-        _ => read_block(sheet, block)?,
+        kind => read_typed(sheet, part, kind)?,
     }
     Ok(())
 }

@@ -53,13 +53,18 @@ pub(crate) fn read<'py>(sheet: &mut Sheet<'py>, content: Option<&Bound<'py, PyAn
 }
 
 /// Put one block on the sheet as a piece.
-pub(crate) fn read_block<'py>(sheet: &mut Sheet<'py>, block: &Bound<'py, PyAny>) -> PyResult<()> {
+fn read_block<'py>(sheet: &mut Sheet<'py>, block: &Bound<'py, PyAny>) -> PyResult<()> {
     if let Ok(text) = block.cast::<PyString>() {
         return sheet.push_text(Kind::Text, Some(text.clone()));
     }
     let part = Part::of(block);
     let kind = text!(part, "type")?;
-    match spelled(kind.as_ref()) {
+    read_typed(sheet, part, spelled(kind.as_ref()))
+}
+
+/// The same for a block that is no text and whose type is known.
+pub(crate) fn read_typed<'py>(sheet: &mut Sheet<'py>, part: Part<'_, 'py>, kind: &str) -> PyResult<()> {
+    match kind {
         "text" | "input_text" | "output_text" => match text!(part, "text")? {
             Some(text) => return sheet.push_text(Kind::Text, Some(text)),
             None => return Ok(()),
@@ -75,8 +80,8 @@ pub(crate) fn read_block<'py>(sheet: &mut Sheet<'py>, block: &Bound<'py, PyAny>)
         _ => {}
     }
     let mut found = Found::default();
-    block_text(sheet, block, 0, &mut found)?;
-    let is_media = media_kind(spelled(kind.as_ref())).is_some() || spelled(kind.as_ref()) == "search_result";
+    block_text(sheet, part.any(), 0, &mut found)?;
+    let is_media = media_kind(kind).is_some() || kind == "search_result";
     let kind = match (is_media, found.texts.is_empty()) {
         (true, _) => Kind::Media,
         (false, false) => Kind::Text,

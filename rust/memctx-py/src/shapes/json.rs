@@ -18,7 +18,7 @@ const DEEPEST: usize = 200;
 const LONGEST: usize = 64 << 20;
 
 /// Write a value as compact JSON; text stays as it came, for it often is JSON already.
-pub(crate) fn compact(value: &Bound<'_, PyAny>, into: &mut String) -> PyResult<()> {
+pub(super) fn compact(value: &Bound<'_, PyAny>, into: &mut String) -> PyResult<()> {
     if let Ok(text) = value.cast::<PyString>() {
         into.push_str(&text_of(text)?);
         return Ok(());
@@ -145,7 +145,7 @@ impl Writer<'_> {
 }
 
 /// What JSON cannot write by itself, as something nearer to it: an SDK's model, another container, any object.
-pub(crate) fn plain<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+pub(super) fn plain<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = value.py();
     if let Ok(dump) = value.getattr(intern!(py, "model_dump"))
         && dump.is_callable()
@@ -167,7 +167,7 @@ pub(crate) fn plain<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny
         return Ok(PyList::new(py, items.take(LONGEST).collect::<PyResult<Vec<_>>>()?)?.into_any());
     }
     match value.getattr(intern!(py, "__dict__")) {
-        Ok(fields) if fields.is_truthy()? => Ok(fields),
+        Ok(fields) if fields.is_instance_of::<PyDict>() => Ok(fields),
         _ => Ok(value.str()?.into_any()),
     }
 }

@@ -4,14 +4,17 @@
 //! copied that can be pointed at, nothing is priced and no lock is taken: that comes when all messages are read.
 
 mod anthropic;
+mod bedrock;
 mod content;
 mod detect;
+mod gemini;
 mod json;
 mod measure;
 mod moment;
 mod openai;
 mod part;
 mod pi;
+mod responses;
 mod sheet;
 mod tool;
 
@@ -28,8 +31,10 @@ pub(crate) fn read<'py>(sheet: &mut Sheet<'py>, message: Part<'_, 'py>) -> PyRes
     match sheet.shape {
         Shape::Anthropic => anthropic::read(sheet, message),
         Shape::OpenAi => openai::read(sheet, message),
+        Shape::Responses => responses::read(sheet, message),
+        Shape::Gemini => gemini::read(sheet, message),
+        Shape::Bedrock => bedrock::read(sheet, message),
         Shape::Pi => pi::read(sheet, message),
-        Shape::Responses | Shape::Gemini | Shape::Bedrock => anthropic::read(sheet, message),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use pyo3::exceptions::PyException;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyList, PyMapping, PyString, PyTuple};
 
@@ -61,7 +62,10 @@ impl<'a, 'py> Part<'a, 'py> {
         let found = match self {
             Self::Dict(dict) => return Ok(dict.get_item(name)?.filter(|value| !value.is_none())),
             Self::Mapping(mapping) => mapping.get_item(name),
-            Self::Object(object) => object.getattr(name),
+            Self::Object(object) => match object.getattr(name) {
+                Ok(value) if value.is_callable() => return behind_method(object, name),
+                found => found,
+            },
         };
         match found {
             Ok(value) => Ok(Some(value).filter(|value| !value.is_none())),
@@ -74,6 +78,14 @@ impl<'a, 'py> Part<'a, 'py> {
     /// A field that is text.
     pub(crate) fn text(self, name: &Bound<'py, PyString>) -> PyResult<Option<Bound<'py, PyString>>> {
         Ok(self.get(name)?.and_then(|value| value.cast_into::<PyString>().ok()))
+    }
+}
+
+/// The field of a pydantic model that one of its methods hides, as `json` does. A method itself is no field.
+fn behind_method<'py>(object: &Bound<'py, PyAny>, name: &Bound<'py, PyString>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    match object.getattr(intern!(object.py(), "__pydantic_extra__")) {
+        Ok(more) if more.is_instance_of::<PyDict>() => Part::of(&more).get(name),
+        _ => Ok(None),
     }
 }
 

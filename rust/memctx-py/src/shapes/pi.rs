@@ -4,7 +4,7 @@ use memctx_core::scan::{Kind, Role};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use super::content::{Found, read_block};
+use super::content::{Found, read_typed};
 use super::measure::Measure;
 use super::part::{Part, field, for_each_block, is_true, spelled, text, word};
 use super::sheet::Sheet;
@@ -44,9 +44,13 @@ pub(super) fn read<'py>(sheet: &mut Sheet<'py>, message: Part<'_, 'py>) -> PyRes
 }
 
 fn read_any<'py>(sheet: &mut Sheet<'py>, block: &Bound<'py, PyAny>) -> PyResult<()> {
+    if let Ok(text) = block.cast::<PyString>() {
+        return sheet.push_text(Kind::Text, Some(text.clone()));
+    }
     let part = Part::of(block);
-    if spelled(text!(part, "type")?.as_ref()) != "toolCall" {
-        return read_block(sheet, block);
+    let kind = text!(part, "type")?;
+    if spelled(kind.as_ref()) != "toolCall" {
+        return read_typed(sheet, part, spelled(kind.as_ref()));
     }
     let signature = field!(part, "thoughtSignature")?.map(|signature| Measure::of(&signature)).transpose()?;
     let (id, name) = (word(text!(part, "id")?)?, word(text!(part, "name")?)?);
