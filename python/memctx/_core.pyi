@@ -884,6 +884,10 @@ class Trim:
         """The units that leave, in the order that was decided."""
 
     @property
+    def removed_units(self) -> list[int]:
+        """The units that leave, by their places."""
+
+    @property
     def removed_messages(self) -> list[int]:
         """The messages that leave, in order."""
 

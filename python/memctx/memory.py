@@ -192,6 +192,7 @@ class Memory:
         score came about. Another session's segments are seen only with ``cross_session``.
         """
         self._check_open()
+        self._turns.settle()
         return self._store.search(
             query,
             limit=limit,
@@ -230,6 +231,7 @@ class Memory:
     def stats(self) -> dict[str, Any]:
         """Counts of what the store holds."""
         self._check_open()
+        self._turns.settle()
         return self._store.stats()
 
     def health(self) -> dict[str, Any]:
@@ -267,11 +269,11 @@ class Memory:
         state = ", closed" if self._closed else ""
         return f"<memctx.Memory of session {self.session_id!r} in {self._store.path!r}{state}>"
 
-    def _put(self, pieces: Sequence[Sequence[Row]]) -> int:
-        """Store the pieces of messages that leave the context, which the host still has, and count the new ones."""
+    def _put(self, pieces: Sequence[Sequence[Row]]) -> None:
+        """Store the pieces of messages that leave the context, which the host still has."""
         records = [record for each in pieces for record in each if self._wants(record)]
-        results = self._store.put(records) if records else []
-        return sum(result.outcome == "added" for result in results)
+        if records:
+            self._store.put(records)
 
     def _wants(self, record: Row) -> bool:
         """Whether a record is to be stored, as the store takes it."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from memctx._core import Conversation, StoreHit, WarmStore
-    from memctx.config import Config
+    from memctx.config import Config, EstimatorName
 
 # One candidate for so many tokens of room, and never fewer than eight, as the original has it.
 TOKENS_PER_CANDIDATE = 100
@@ -58,42 +58,41 @@ class Recall:
     config: Config
     facts: Facts | None = None
 
-    def __call__(
-        self,
-        query: str,
-        conversation: Conversation,
-        *,
-        hidden: Sequence[int],
-        known: Collection[str],
-        room: int,
-    ) -> Recollection | None:
-        """The best of the store that the model does not see already, in at most ``room`` tokens.
+    def search(
+        self, query: str, conversation: Conversation, *, hidden: Sequence[int], room: int
+    ) -> Candidates:
+        """The best of the store that the model does not see, enough of it for a block of ``room`` tokens.
 
-        ``hidden`` are the messages of the conversation that are not sent whole, ``known`` the ids of what blocks that
-        stay recall already.
+        ``hidden`` are the messages of the conversation that are not sent whole.
         """
-        if room < SMALLEST_BLOCK:
-            return None
         limit = max(FEWEST_CANDIDATES, room // TOKENS_PER_CANDIDATE)
-        hits = [
-            hit
-            for hit in self.store.search(
-                query,
-                limit=limit,
-                min_score=self.config.auto_recall_min_score,
-                ranking=self.config.ranking,
-            )
-            if hit.segment.id not in known
-        ]
+        hits = self.store.search(
+            query,
+            limit=limit,
+            min_score=self.config.auto_recall_min_score,
+            ranking=self.config.ranking,
+        )
         seen = _core.visible(conversation, hidden, [hit.segment.content for hit in hits])
         hits = [hit for hit, is_seen in zip(hits, seen, strict=True) if not is_seen]
-        found = self.facts.search(query, limit) if self.facts else ()
-        facts = [fact for fact in found if fact.id not in known]
-        return self._block(query, facts, hits, room) if facts or hits else None
+        facts = self.facts.search(query, limit) if self.facts else ()
+        return Candidates(query, facts, hits, self.config.estimator)
 
-    def _block(
-        self, query: str, facts: Sequence[Fact], hits: Sequence[StoreHit], room: int
-    ) -> Recollection | None:
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What may be recalled for a query."""
+
+    query: str
+    facts: Sequence[Fact]
+    hits: Sequence[StoreHit]
+    estimator: EstimatorName | Callable[[str], int]
+
+    def block(self, known: Collection[str], room: int) -> Recollection | None:
+        """The best of it in at most ``room`` tokens, without the ids that are ``known``."""
+        facts = [fact for fact in self.facts if fact.id not in known]
+        hits = [hit for hit in self.hits if hit.segment.id not in known]
+        if room < SMALLEST_BLOCK or not (facts or hits):
+            return None
         lines = [(fact.type, fact.content, fact.score) for fact in facts]
         details = [
             (
@@ -106,12 +105,12 @@ class Recall:
             )
             for hit in hits
         ]
-        estimator = self.config.estimator
+        estimator = self.estimator
         if callable(estimator):
-            block = _fitted(query, lines, details, room, estimator)
+            block = _fitted(self.query, lines, details, room, estimator)
             tokens = estimator(block.text)
         else:
-            block = _core.build_block(lines, details, cap=room, query=query, estimator=estimator)
+            block = _core.build_block(lines, details, cap=room, query=self.query, estimator=estimator)
             tokens = block.tokens
         if not block.text or tokens > room:
             return None

@@ -140,7 +140,7 @@ class Report:
     """What came in broken and was mended."""
     cache: Cache = field(default_factory=Cache)
     archived: int = 0
-    """Pieces that are new in the store because their messages left the context."""
+    """Messages that were handed to the archive because they left the context, or a part of them did."""
     is_deferred: bool = False
     """Whether a trim is due and waits for the end of the tool loop."""
     errors: tuple[str, ...] = ()

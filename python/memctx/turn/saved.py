@@ -56,7 +56,7 @@ def save(path: Path, session_id: str, state: State) -> None:
     handle, name = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(document, file, ensure_ascii=True, separators=(",", ":"))
+            file.write(json.dumps(document, separators=(",", ":")))  # far quicker than `dump`
         Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)

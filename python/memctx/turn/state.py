@@ -56,6 +56,15 @@ class State:
     def __bool__(self) -> bool:
         return bool(self.sent)
 
+    def decides_as(self, other: State) -> bool:
+        """Whether another state would send the same messages in the same way."""
+        return (
+            self.trimmed == other.trimmed
+            and self.pruned == other.pruned
+            and self.blocks == other.blocks
+            and self.bound == other.bound
+        )
+
     def to_json(self) -> dict[str, Any]:
         """The state as a JSON object."""
         return {

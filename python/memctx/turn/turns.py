@@ -14,6 +14,7 @@ from memctx.turn import account, placement, saved
 from memctx.turn.binding import bind
 from memctx.turn.budget import Budget
 from memctx.turn.cut import Cut, cut
+from memctx.turn.keeper import Keeper
 from memctx.turn.outgoing import Outgoing, find
 from memctx.turn.recollection import Recall
 from memctx.turn.report import Report
@@ -21,24 +22,20 @@ from memctx.turn.source import Source
 from memctx.turn.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-    from pathlib import Path
+    from collections.abc import Collection, Sequence
 
     from memctx._core import Scanner, WarmStore
     from memctx.config import Config
     from memctx.messages import Shape
+    from memctx.turn.keeper import Archive
     from memctx.turn.placement import Blocks
-    from memctx.turn.recollection import Recollection
+    from memctx.turn.recollection import Candidates, Recollection
     from memctx.turn.state import Block, State
 
-    Archive = Callable[[Sequence[list[tuple[str, str, float | None, str | None]]]], int]
-    """Stores rows of messages without waiting for the disk and says how many are new."""
 
 logger = logging.getLogger("memctx.turn")
 
 SHORTEST_QUERY = 3
-# A turn that decided nothing is saved this seldom, for the time it was sent at.
-SECONDS_BETWEEN_SAVES = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +54,12 @@ class Turns:
         self._config = config
         self._store = store
         self._scanner = scanner
-        self._archive = archive
+        self._keeper = Keeper(saved.path_of(store.path, store.session_id), store.session_id, archive)
         self._budget = Budget.of(config)
         self._recall = Recall(store, config)
         self._lock = threading.Lock()
         self._state: State | None = None
-        self._saved_at = 0.0
+        self._before: State | None = None
         self._closed = False
 
     def prepare(
@@ -79,6 +76,7 @@ class Turns:
             try:
                 if self._closed:
                     raise StoreError("the memory is closed")  # noqa: TRY301 - one handler for every fault
+                self._settle()
                 source = Source.read(self._scanner, messages, shape)
                 watch.lap("scan")
                 return self._prepared(source, watch, pinned=pinned, model=model)
@@ -94,16 +92,34 @@ class Turns:
         with self._lock:
             self._state = self._current().observed(tokens)
 
+    def settle(self) -> None:
+        """Wait until what left the context is in the store, so that a search finds it."""
+        with self._lock:
+            try:
+                self._settle()
+            except Exception:
+                logger.exception("what left the context is not stored; it comes back with the next turn")
+
     def close(self) -> None:
         """Save the state, so that the next process goes on from here, and touch the store no more."""
+        self.settle()
         with self._lock:
             self._closed = True
             if self._state:
-                self._try_to_save(self._state)
+                self._keeper.close(self._state)
+
+    def _settle(self) -> None:
+        """Wait for the archive of the last turn. If it failed, that turn is taken back: its messages are not lost."""
+        before, self._before = self._before, None
+        try:
+            self._keeper.settle()
+        except Exception:
+            self._state = before
+            raise
 
     def _current(self) -> State:
         if self._state is None:
-            self._state = saved.load(self._path, self._store.session_id)
+            self._state = self._keeper.load()
         return self._state
 
     def _prepared(
@@ -123,8 +139,6 @@ class Turns:
             *done.trimmed,
             *(done.places[item.message] for item in done.pruned if item.key in new_pruned),
         })
-        archived = self._archive(conversation.records(leaving)) if leaving else 0
-        watch.lap("archive")
         blocks = self._blocks(source, done, state, query)
         watch.lap("recall")
         outgoing = Outgoing.after(source, done)
@@ -149,8 +163,9 @@ class Turns:
             touched=now,
             model=model or state.model,
         )
-        errors = self._keep(after, state, now)
-        watch.lap("save")
+        self._state, self._before = after, state
+        self._keeper.keep(after, conversation, leaving, is_new=not after.decides_as(state))
+        watch.lap("keep")
         report = Report(
             shape=conversation.shape,
             query=query,
@@ -161,9 +176,8 @@ class Turns:
             protected=account.protected(source, done),
             repaired=source.repaired,
             cache=account.cache(source, outgoing, binding, state, is_cold=is_cold, thinking=config.thinking),
-            archived=archived,
+            archived=len(leaving),
             is_deferred=done.trim.is_deferred,
-            errors=errors,
             milliseconds=watch.laps,
         )
         return Turn(outgoing.messages, report)
@@ -177,10 +191,15 @@ class Turns:
         newest = None if newest_user is None else (keys[newest_user], conversation.ordinals[newest_user])
         hidden = sorted(removed | {done.places[item.message] for item in done.pruned})
 
+        candidates: Candidates | None = None
+
         def search(known: Collection[str], room: int) -> Recollection | None:
+            nonlocal candidates
             if not self._config.auto_recall or len(query) < SHORTEST_QUERY:
                 return None
-            return self._recall(query, conversation, hidden=hidden, known=known, room=room)
+            if candidates is None:
+                candidates = self._recall.search(query, conversation, hidden=hidden, room=cap)
+            return candidates.block(known, room)
 
         if self._config.placement == "head":
             return placement.rebuilt(search, None, cap)
@@ -200,33 +219,6 @@ class Turns:
         if worse:
             index, code, words, _ = worse[0]
             raise MemctxError(f"the edited messages would be refused: message {index}, {code}: {words}")
-
-    def _keep(self, after: State, before: State, now: float) -> tuple[str, ...]:
-        """Remember a turn; on disk too if it decided anything."""
-        self._state = after
-        is_same = (
-            after.trimmed == before.trimmed
-            and after.pruned == before.pruned
-            and after.blocks == before.blocks
-            and after.bound == before.bound
-        )
-        if is_same and now - self._saved_at < SECONDS_BETWEEN_SAVES:
-            return ()
-        return self._try_to_save(after)
-
-    def _try_to_save(self, state: State) -> tuple[str, ...]:
-        """Save the state; if that cannot be, this process still has it."""
-        try:
-            saved.save(self._path, self._store.session_id, state)
-        except OSError as error:
-            logger.warning("the state of the session is not saved: %s", error)
-            return (f"{type(error).__name__}: {error}",)
-        self._saved_at = time.time()
-        return ()
-
-    @property
-    def _path(self) -> Path:
-        return saved.path_of(self._store.path, self._store.session_id)
 
 
 def _is_cold(state: State, now: float, ttl: float, model: str | None) -> bool:
