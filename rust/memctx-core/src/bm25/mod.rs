@@ -4,11 +4,13 @@ mod index;
 mod kernel;
 mod postings;
 mod query;
+mod question;
 mod saved;
 mod score;
 mod term;
 mod texts;
 
 pub use index::Bm25Index;
+pub use question::{Cover, Question};
 pub use score::{B, K1, Statistics};
 pub use texts::Texts;
