@@ -4,6 +4,7 @@ mod index;
 mod kernel;
 mod postings;
 mod query;
+mod question;
 mod saved;
 mod score;
 mod term;
@@ -11,5 +12,6 @@ mod texts;
 
 pub use index::Bm25Index;
 pub(crate) use score::weight;
+pub use question::{Cover, Question};
 pub use score::{B, K1, Statistics};
 pub use texts::Texts;

@@ -39,10 +39,22 @@ struct QueryTerm<'a> {
     term: Term,
     number: u32,
     list: &'a List,
-    repeats: u32,
+    asked: Asked,
     weight: f64,
     /// The most it can add to any score.
     bound: f64,
+}
+
+/// How a term is asked for.
+#[derive(Clone, Debug)]
+pub(super) struct Asked {
+    pub(super) repeats: u32,
+    /// What a match counts for: 1 for a word of the query itself.
+    pub(super) share: f64,
+    /// Which word of the query it stands for.
+    pub(super) word: u32,
+    /// How it is spelled, if that is not in the query.
+    pub(super) form: Option<Box<str>>,
 }
 
 impl<'a> Query<'a> {
@@ -50,12 +62,16 @@ impl<'a> Query<'a> {
         let mut tokens: Vec<Term> = Vec::new();
         for_each_token(text, index.mode(), |token| tokens.push(Term::new(token)));
         tokens.sort_unstable();
+        let asked = |same: &[Term]| Asked { repeats: same.len() as u32, share: 1.0, word: 0, form: None };
+        Self::of(index, tokens.chunk_by(|a, b| a == b).map(|same| (same[0], asked(same))))
+    }
+
+    /// The query for terms, each of which is given once.
+    pub(super) fn of(index: &'a Texts, terms: impl Iterator<Item = (Term, Asked)>) -> Self {
         let statistics = index.statistics();
         let norm = statistics.norm();
-        let mut terms: Vec<QueryTerm<'a>> = tokens
-            .chunk_by(|a, b| a == b)
-            .filter_map(|same| QueryTerm::new(index, statistics, norm, same[0], same.len() as u32))
-            .collect();
+        let mut terms: Vec<QueryTerm<'a>> =
+            terms.filter_map(|(term, asked)| QueryTerm::new(index, statistics, norm, term, asked)).collect();
         terms.sort_by_key(|term| (term.list.live(), term.term));
         Self { index, statistics, norm, terms }
     }
@@ -159,6 +175,18 @@ impl<'a> Query<'a> {
         }
     }
 
+    /// Call `meet` with the place of a document among the ascending `documents` and the word of the query it holds.
+    pub(super) fn meetings(&self, documents: &[u32], mut meet: impl FnMut(usize, u32)) {
+        let mut runners: Vec<Scored> = documents.iter().map(|&number| Scored { number, score: 0.0 }).collect();
+        for term in &self.terms {
+            self.visit(term, &mut runners, |runner, _| {
+                if let Ok(place) = documents.binary_search(&runner.number) {
+                    meet(place, term.asked.word);
+                }
+            });
+        }
+    }
+
     /// The score of one document, term by term. `text` is the query's.
     pub(super) fn explain(&self, text: &str, document: u32) -> Explanation {
         let length = f64::from(self.index.lengths[document as usize]);
@@ -166,8 +194,12 @@ impl<'a> Query<'a> {
         for term in &self.terms {
             let mut runner = [Scored { number: document, score: 0.0 }];
             self.visit(term, &mut runner, |_, tf| {
-                let token = token_of(term.term, text, self.index);
-                parts.push(self.statistics.explain(&token, term.repeats, term.list.live(), tf, length));
+                let token = term
+                    .asked
+                    .form
+                    .as_ref()
+                    .map_or_else(|| token_of(term.term, text, self.index), |form| form.to_string());
+                parts.push(self.statistics.explain(&token, &term.asked, term.list.live(), tf, length));
             });
         }
         // Not `sum()`, which starts at minus zero.
@@ -178,15 +210,15 @@ impl<'a> Query<'a> {
 
 impl<'a> QueryTerm<'a> {
     /// A term that some document holds.
-    fn new(index: &'a Texts, statistics: Statistics, norm: Norm, term: Term, repeats: u32) -> Option<Self> {
+    fn new(index: &'a Texts, statistics: Statistics, norm: Norm, term: Term, asked: Asked) -> Option<Self> {
         let number = index.terms.find(term)?;
         let list = index.terms.list(number);
         if list.live() == 0 {
             return None;
         }
-        let weight = weight(statistics.idf(list.live()), repeats);
+        let weight = weight(statistics.idf(list.live()), asked.repeats) * asked.share;
         let most = list.peak().map_or(1.0, |peak| norm.saturate(f64::from(peak), 0.0));
-        Some(Self { term, number, list, repeats, weight, bound: weight * most })
+        Some(Self { term, number, list, asked, weight, bound: weight * most })
     }
 }
 

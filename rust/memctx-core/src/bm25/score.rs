@@ -1,5 +1,6 @@
 //! The BM25 formula, in one place.
 
+use super::query::Asked;
 use crate::Explanation;
 
 /// How soon more of the same term stops counting.
@@ -33,19 +34,22 @@ impl Statistics {
     pub(super) fn explain(
         &self,
         token: &str,
-        repeats: u32,
+        asked: &Asked,
         documents_with: usize,
         tf: u32,
         length: f64,
     ) -> Explanation {
         let idf = self.idf(documents_with);
         let saturation = (K1 + 1.0) * self.norm().saturate(f64::from(tf), length);
-        let value = weight(idf, repeats) * self.norm().saturate(f64::from(tf), length);
-        let parts = vec![
+        let value = weight(idf, asked.repeats) * asked.share * self.norm().saturate(f64::from(tf), length);
+        let mut parts = vec![
             Explanation::leaf(format!("idf, in {documents_with} of {} documents", self.documents), idf),
             Explanation::leaf(format!("tf {tf} in {length} tokens, {:.2} on average", self.average_length), saturation),
-            Explanation::leaf("times in the query", f64::from(repeats)),
+            Explanation::leaf("times in the query", f64::from(asked.repeats)),
         ];
+        if asked.form.is_some() {
+            parts.push(Explanation::leaf("another form of a word", asked.share));
+        }
         Explanation::of(format!("term {token:?}"), value, parts)
     }
 }

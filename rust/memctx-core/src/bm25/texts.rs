@@ -2,6 +2,7 @@
 
 use super::postings::{MAX_DOCUMENTS, Postings};
 use super::query::Query;
+use super::question::Question;
 use super::score::Statistics;
 use super::term::{Bag, Probe, TermTable};
 use crate::text::{Mode, Term, for_each_token};
@@ -114,17 +115,10 @@ impl Texts {
         Query::new(self, query).best(k, admit)
     }
 
-    /// [`Texts::search`], and all texts that pass the test and have at least the score that `floor` makes of the result, in
-    /// the order of their numbers; the latter are empty if it makes nothing of it.
+    /// A question as a person asks it: its meaning words, in whatever form, rather than its wording.
     #[must_use]
-    pub fn search_above(
-        &self,
-        query: &str,
-        k: usize,
-        admit: impl Fn(u32) -> bool,
-        floor: impl FnOnce(&[Scored]) -> Option<f64>,
-    ) -> (Vec<Scored>, Vec<Scored>) {
-        Query::new(self, query).above(k, admit, floor)
+    pub fn ask<'a>(&'a self, question: &'a str) -> Question<'a> {
+        Question::new(self, question)
     }
 
     /// The score of a text for a query, term by term.

@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::matching::matched;
 use super::search::{Ranking, Request};
 use super::warm::Warm;
+use crate::bm25::{Cover, Question};
 use crate::fusion::{Blend, calibrate, merge, normalize};
 use crate::{Result, Scored};
 
@@ -13,6 +15,9 @@ use crate::{Result, Scored};
 const POOL: usize = 4;
 /// The original lets each side name so many for a place.
 const SEED_POOL: usize = 2;
+
+/// So many of the best texts are looked at to see whether one of them covers the question.
+const COVERING: usize = 20;
 
 /// A segment in the race.
 #[derive(Clone, Copy, Debug)]
@@ -73,34 +78,42 @@ impl Warm {
     pub(super) fn candidates(&self, request: &Request<'_>, vector: Option<&[f32]>, now: f64) -> Result<Vec<Candidate>> {
         let within = Scope::new(self, request);
         let admit = |passage| within.admits(self, passage);
-        if let (Some(vector), Ranking::Best) = (vector, request.ranking) {
-            return match self.decided(request, vector, now, admit)? {
-                Ok(candidates) => Ok(candidates),
-                Err(first) => self.united(request, Some(vector), now, &first, admit),
-            };
+        if request.ranking == Ranking::Seed {
+            let first = self.texts.search(request.query, request.limit.saturating_mul(SEED_POOL), admit);
+            return self.united(request, vector, now, &first, admit);
         }
-        let first = self.texts.search(request.query, request.limit.saturating_mul(SEED_POOL), admit);
-        self.united(request, vector, now, &first, admit)
+        let question = self.texts.ask(request.query);
+        let (first, candidates) = match vector {
+            Some(vector) => self.decided(request, &question, vector, now, admit)?,
+            None => (question.best(request.limit.saturating_mul(POOL), admit), None),
+        };
+        let candidates = match candidates {
+            Some(candidates) => candidates,
+            None => self.united(request, vector, now, &first, admit)?,
+        };
+        let cover = question.cover(&first[..first.len().min(COVERING)]);
+        Ok(match_all(self.smoothed(candidates, request.limit, admit), cover))
     }
 
-    /// The candidates by both sides' score, without reading all vectors; or only the text side's best, if a segment that
-    /// it does not know could be among the best.
+    /// The text side's best, and the candidates by both sides' score, without reading all vectors; no candidates if a
+    /// segment that the text side does not know could be among the best.
     ///
     /// A first guess at the best gives the score that has to be beaten. As a cosine is at most 1, beating it takes a share
     /// of the text side, and all that have it are looked at.
     fn decided(
         &self,
         request: &Request<'_>,
+        question: &Question<'_>,
         vector: &[f32],
         now: f64,
         admit: impl Fn(u32) -> bool,
-    ) -> Result<std::result::Result<Vec<Candidate>, Vec<Scored>>> {
+    ) -> Result<(Vec<Scored>, Option<Vec<Candidate>>)> {
         let weights = request.ranking.weights();
         let wanted = request.limit.saturating_mul(POOL);
         let cosine = self.rows.cosines(vector)?;
         let (mut best, mut least) = (1.0, None);
         let blend = |hit: &Scored, best: f64, cosine: f64| Blend { vector: cosine.max(0.0), bm25: hit.score / best };
-        let (first, hits) = self.texts.search_above(request.query, wanted, admit, |first| {
+        let (first, hits) = question.above(wanted, admit, |first| {
             best = normalize(first.iter().map(|hit| hit.score))?;
             let worth =
                 |hit: &Scored| self.candidate(request, hit.number, blend(hit, best, cosine(hit.number)), now).score;
@@ -109,11 +122,12 @@ impl Warm {
             least = least.filter(|_| share > 0.0);
             least.map(|_| share * best)
         });
-        let Some(least) = least else { return Ok(Err(first)) };
+        let Some(least) = least else { return Ok((first, None)) };
         let most = self.rows.bounds(vector)?;
         let hopeful = hits.iter().filter(|hit| blend(hit, best, most(hit.number)).score(weights) >= least);
         let exact = hopeful.map(|hit| self.candidate(request, hit.number, blend(hit, best, cosine(hit.number)), now));
-        Ok(Ok(ranked(exact.collect(), request.limit)))
+        let candidates = ranked(exact.collect(), request.limit);
+        Ok((first, Some(candidates)))
     }
 
     /// The best of each side together.
@@ -150,9 +164,53 @@ impl Warm {
         let weights = request.ranking.weights();
         let segment = self.passages[passage as usize].segment;
         let age = request.ranking.age_factor((now - self.entries[segment as usize].timestamp) / DAY);
-        let score = blend.score(weights) * age;
+        let role = request.ranking.role_factor(self.roles.name(self.entries[segment as usize].role));
+        let score = blend.score(weights) * age * role;
         Candidate { segment, passage, blend, age, score, matched: calibrate(score, blend.weight(weights)), distance: 0 }
     }
+}
+
+impl Warm {
+    /// The candidates with a share of their neighbours' scores, and the neighbours that this brings into the race.
+    ///
+    /// What was said around a good match belongs to it: an answer rarely repeats the words of its question.
+    fn smoothed(&self, candidates: Vec<Candidate>, limit: usize, admit: impl Fn(u32) -> bool) -> Vec<Candidate> {
+        const REACH: usize = 2;
+        const SHARE: f64 = 0.3;
+        let mut all = candidates;
+        let own: Vec<(u32, f64)> = all.iter().map(|candidate| (candidate.segment, candidate.score)).collect();
+        let mut places: FxHashMap<u32, usize> = own.iter().map(|&(segment, _)| segment).zip(0..).collect();
+        for (segment, score) in own {
+            for (neighbour, _) in self.neighbours(segment, REACH) {
+                let passage = self.entries[neighbour as usize].passages.start;
+                if let Some(&place) = places.get(&neighbour) {
+                    all[place].score += SHARE * score;
+                } else if admit(passage) {
+                    places.insert(neighbour, all.len());
+                    let (blend, score) = (Blend::default(), SHARE * score);
+                    all.push(Candidate {
+                        segment: neighbour,
+                        passage,
+                        blend,
+                        age: 1.0,
+                        score,
+                        matched: 0.0,
+                        distance: 0,
+                    });
+                }
+            }
+        }
+        ranked(all, limit)
+    }
+}
+
+/// Candidates with how well they match, from how much of the question is covered.
+fn match_all(mut candidates: Vec<Candidate>, cover: Cover) -> Vec<Candidate> {
+    let best = normalize(candidates.iter().map(|candidate| candidate.score)).unwrap_or(1.0);
+    for candidate in &mut candidates {
+        candidate.matched = matched(cover, candidate.blend.vector, candidate.score / best);
+    }
+    candidates
 }
 
 /// Best first, each segment once, by its best passage.
@@ -181,7 +239,7 @@ mod tests {
                 session: "s".to_owned(),
                 session_key: None,
                 timestamp: number as f64 * 1e9,
-                role: "user".to_owned(),
+                role: ["user", "assistant"][number % 2].to_owned(),
                 content: text.clone(),
                 tokens: 1,
                 metadata: "{}".to_owned(),
@@ -196,7 +254,7 @@ mod tests {
 
     /// The scores of all passages, best first.
     fn all_scores(warm: &Warm, request: &Request<'_>, vector: &[f32], now: f64) -> Vec<f64> {
-        let texts = warm.texts.search(request.query, usize::MAX, |_| true);
+        let texts = warm.texts.ask(request.query).best(usize::MAX, |_| true);
         let best = normalize(texts.iter().map(|hit| hit.score)).unwrap_or(1.0);
         let cosine = warm.rows.cosines(vector).expect("a vector");
         let score = |passage: u32| {
@@ -214,7 +272,9 @@ mod tests {
         let request = Request { query, limit, ..Request::default() };
         let Some(vector) = embed::query(query) else { return false };
         let now = 1e12;
-        let Ok(decided) = warm.decided(&request, &vector, now, |_| true).expect("searched") else { return false };
+        let question = warm.texts.ask(query);
+        let (_, decided) = warm.decided(&request, &question, &vector, now, |_| true).expect("searched");
+        let Some(decided) = decided else { return false };
         let scores: Vec<f64> = decided.iter().map(|candidate| candidate.score).collect();
         assert_eq!(scores, all_scores(&warm, &request, &vector, now)[..scores.len()]);
         assert_eq!(scores.len(), limit * POOL);

@@ -12,6 +12,7 @@ mod intake;
 mod lines;
 mod lock;
 mod log;
+mod matching;
 mod names;
 mod passage;
 mod seal;

@@ -26,6 +26,11 @@ impl Names {
         self.numbers.get(name).copied()
     }
 
+    /// The name of a number that was given out.
+    pub(super) fn name(&self, number: u32) -> &str {
+        &self.names[number as usize]
+    }
+
     /// All names, in the order of their numbers.
     pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
         self.names.iter().map(|name| &**name)

@@ -39,6 +39,13 @@ impl Ranking {
         }
     }
 
+    /// What a score is multiplied with for who said it.
+    pub(super) fn role_factor(self, role: &str) -> f64 {
+        /// People say what matters; what answers them repeats it at length.
+        const OTHERS: f64 = 1.0 / 1.3;
+        if self == Self::Seed || role == "user" { 1.0 } else { OTHERS }
+    }
+
     /// What a score is multiplied with at an age.
     pub(super) fn age_factor(self, days: f64) -> f64 {
         /// All that age can take away: enough to prefer the newer of two equals. The original's half in five months
@@ -90,7 +97,8 @@ pub struct Found {
     pub vector: f64,
     /// The BM25 score divided by the best one, or 0.
     pub bm25: f64,
-    /// The score divided by the weights that contributed: what the minimum is tested on.
+    /// How well it matches, from 0 to 1: what the minimum is tested on. With the original's ranking the score divided by
+    /// the weights that contributed.
     pub matched: f64,
     /// 0 if it was found itself, else how far it is from the result it stands beside.
     pub distance: usize,
@@ -181,10 +189,19 @@ impl Warm {
             return Ok(Explanation::of("neighbour", candidate.score, vec![steps]));
         }
         let cosine = vector.map(|vector| self.rows.explain(vector, candidate.passage)).transpose()?;
-        let text = self.texts.explain(request.query, candidate.passage);
+        let text = match request.ranking {
+            Ranking::Best => self.texts.ask(request.query).explain(candidate.passage),
+            Ranking::Seed => self.texts.explain(request.query, candidate.passage),
+        };
         let text = Explanation::of("divided by the best", candidate.blend.bm25, vec![text]);
         let blend = candidate.blend.explain(request.ranking.weights(), cosine, Some(text));
-        let parts = vec![blend, Explanation::leaf("age", candidate.age)];
+        let role = request.ranking.role_factor(self.roles.name(self.entries[candidate.segment as usize].role));
+        let own = candidate.blend.score(request.ranking.weights()) * candidate.age * role;
+        let mut parts = vec![blend, Explanation::leaf("age", candidate.age)];
+        if request.ranking == Ranking::Best {
+            parts.push(Explanation::leaf("who said it", role));
+            parts.push(Explanation::leaf("added by neighbours", candidate.score - own));
+        }
         Ok(Explanation::of("score", candidate.score, parts))
     }
 }

@@ -2,9 +2,11 @@
 
 mod class;
 mod edge;
+mod filler;
 mod form;
 mod hash_form;
 mod identifier;
+mod inflection;
 mod original;
 mod pairs;
 mod script;
@@ -15,8 +17,10 @@ mod tokens;
 
 pub(crate) use class::is_js_space;
 pub(crate) use edge::{ends_word, trim_js};
+pub(crate) use filler::{aboutness, is_filler};
 pub(crate) use hash_form::hash_form;
-pub(crate) use script::has_case_beyond_ascii;
+pub(crate) use inflection::forms;
+pub(crate) use script::{has_case_beyond_ascii, is_cjk};
 pub(crate) use swar::ascii_run;
 pub use term::Term;
 pub use tokenizer::{Mode, for_each_token};

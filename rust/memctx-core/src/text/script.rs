@@ -82,7 +82,7 @@ pub(crate) fn has_case_beyond_ascii(text: &str) -> bool {
 }
 
 /// Whether a character is Han, kana, hangul or bopomofo.
-pub(super) fn is_cjk(c: char) -> bool {
+pub(crate) fn is_cjk(c: char) -> bool {
     Class::of(byte_of(c)) == Class::Cjk
 }
 

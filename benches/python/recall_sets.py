@@ -1,0 +1,226 @@
+"""What is recalled of the evidence in the recall sets, and what an unrelated question recalls; prints tables.
+
+`python benches/python/recall_sets.py ../shared/data` for all sets; `--sets locomo,needles_dev`, `--questions 300`,
+`--excerpts 60,150` and `--seed` narrow or widen it. The sets are no part of the project.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import random
+import sys
+import tempfile
+from collections import defaultdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import memctx
+from memctx import WarmStore
+from memctx._core import StoreHit, build_block
+
+SETS = ("locomo", "beam_100k", "madial_en", "madial_zh", "cmrc", "jsquad", "needles_dev")
+FOREIGN = (
+    ("locomo", "beam_100k"),
+    ("beam_100k", "locomo"),
+    ("locomo", "needles_dev"),
+    ("beam_100k", "needles_dev"),
+    ("needles_dev", "locomo"),
+    ("needles_dev", "beam_100k"),
+    ("madial_en", "locomo"),
+    ("cmrc", "beam_100k"),
+    ("cmrc", "jsquad"),
+    ("jsquad", "cmrc"),
+    ("cmrc", "madial_zh"),
+    ("madial_zh", "cmrc"),
+)
+SMALL_TALK = (
+    "thanks, looks good",
+    "ok great",
+    "hello, how are you today?",
+    "yes please go ahead",
+    "can you continue?",
+    "nice work!",
+    "what do you think?",
+    "sounds good to me",
+    "let's do that",
+    "hm, I am not sure about this",
+    "good morning",
+    "please try again",
+    "tell me a joke",
+    "what's the weather like tomorrow?",
+    "what is the capital of Mongolia?",
+    "write a poem about autumn leaves",
+    "谢谢，看起来不错",  # noqa: RUF001 - Chinese punctuation
+    "好的，继续吧",  # noqa: RUF001 - as above
+    "ありがとうございます",
+    "はい、お願いします",
+    "감사합니다 좋아요",
+)
+LIMIT = 40
+MINIMUM = 0.7
+Message = dict[str, Any]
+
+
+class RecallSet:
+    """One set: its memories, filled, and its questions."""
+
+    def __init__(self, folder: Path, scratch: Path, questions: int) -> None:
+        messages: dict[str, list[Message]] = defaultdict(list)
+        for message in read(folder / "messages.jsonl.gz"):
+            messages[message["store"]].append(message)
+        self.names: dict[str, dict[str, str]] = {}
+        self.stores = {name: self.filled(name, scratch, each) for name, each in messages.items()}
+        self.questions = list(read(folder / "queries.jsonl.gz"))[:questions]
+
+    def filled(self, name: str, scratch: Path, messages: list[Message]) -> WarmStore:
+        """A store with the messages of one memory, each in its session and at its time."""
+        names = self.names.setdefault(name, {})
+        path = scratch / name.replace("/", "_")
+        sessions: dict[str, WarmStore] = {}
+        for message in messages:
+            session = message["session"]
+            if session not in sessions:
+                for other in sessions.values():
+                    other.close()
+                sessions = {session: opened(path, session)}
+            record = (message["role"], message["content"], milliseconds(message["timestamp"]), None)
+            added = sessions[session].add([record])[0]
+            if added.id is not None:
+                names[added.id] = message["id"]
+        for other in sessions.values():
+            other.close()
+        return opened(path, "asking")
+
+    def search(self, question: Message, **options: Any) -> list[tuple[str, StoreHit]]:
+        """The results for a question, with the ids their messages have in the set."""
+        store, names = self.stores[question["store"]], self.names[question["store"]]
+        return [(names[hit.segment.id], hit) for hit in store.search(question["query"], **options)]
+
+
+def opened(path: Path, session: str) -> WarmStore:
+    return WarmStore(
+        path,
+        session_id=session,
+        cross_session=True,
+        max_segments=10**6,
+        eviction_days=0.0,
+        durability="os",
+        redaction="off",
+    )
+
+
+def read(path: Path) -> list[Message]:
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def milliseconds(timestamp: str | float | None) -> float | None:
+    """A time of a set, which is a number or written out."""
+    if isinstance(timestamp, str):
+        moment = datetime.fromisoformat(timestamp)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000
+    return timestamp
+
+
+def share(found: set[str], gold: list[str]) -> float:
+    return len(found & set(gold)) / max(1, len(gold))
+
+
+def block_ids(results: list[tuple[str, StoreHit]], query: str, cap: int) -> tuple[set[str], set[str]]:
+    """The messages told in a block of that size, and those of them that were cut."""
+    details = [
+        (
+            name,
+            hit.segment.timestamp,
+            hit.segment.role,
+            hit.segment.content,
+            *hit.passage,
+            hit.score,
+        )
+        for name, hit in results
+    ]
+    block = build_block([], details, cap=cap, query=query, estimator="utf16")
+    return {results[at][0] for at in block.details}, {results[at][0] for at in block.cut}
+
+
+def percent(values: list[float]) -> str:
+    return f"{100 * sum(values) / max(1, len(values)):.1f}"
+
+
+def evidence(sets: dict[str, RecallSet]) -> None:
+    """How much evidence is found and told, by both rankings and with the default minimum."""
+    print("| set | questions | seed R@5 | R@5 | R@4000 whole | block 4000 | block 2000 | block 4000, minimum 0.7 |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    for name, recall in sets.items():
+        rows: dict[str, list[float]] = defaultdict(list)
+        for question in recall.questions:
+            gold, query = question["gold"], question["query"]
+            seed = recall.search(question, limit=5, ranking="seed")
+            rows["seed"].append(share({found for found, _ in seed}, gold))
+            first = recall.search(question, limit=5)
+            rows["five"].append(share({found for found, _ in first}, gold))
+            results = recall.search(question, limit=LIMIT)
+            rows["whole"].append(share(whole(results, 4000), gold))
+            rows["4000"].append(share(block_ids(results, query, 4000)[0], gold))
+            rows["2000"].append(share(block_ids(results, query, 2000)[0], gold))
+            kept = recall.search(question, limit=LIMIT, min_score=MINIMUM)
+            rows["kept"].append(share(block_ids(kept, query, 4000)[0], gold))
+        figures = (percent(rows[key]) for key in ("seed", "five", "whole", "4000", "2000", "kept"))
+        print(f"| {name} | {len(recall.questions)} | {' | '.join(figures)} |", flush=True)
+
+
+def whole(results: list[tuple[str, StoreHit]], left: int) -> set[str]:
+    """The messages that fit uncut, the best first."""
+    found: set[str] = set()
+    for name, hit in results:
+        tokens = memctx.estimate_tokens(hit.segment.content)
+        if tokens <= left:
+            left -= tokens
+            found.add(name)
+    return found
+
+
+def silence(sets: dict[str, RecallSet], questions: int, seed: int) -> None:
+    """How many questions to another memory recall nothing."""
+    choice = random.Random(seed)
+    print("\n| questions of | put to | recall nothing at 0.7 |")
+    print("| --- | --- | --- |")
+    groups: list[tuple[str, str, list[str], list[WarmStore]]] = []
+    for asked, answering in FOREIGN:
+        if asked in sets and answering in sets:
+            texts = [question["query"] for question in sets[asked].questions]
+            groups.append((asked, answering, texts, list(sets[answering].stores.values())))
+    everywhere = [store for recall in sets.values() for store in recall.stores.values()]
+    groups.append(("small talk", "all", list(SMALL_TALK), everywhere))
+    shares: list[float] = []
+    for asked, answering, texts, stores in groups:
+        silent = [
+            not choice.choice(stores).search(choice.choice(texts), limit=LIMIT, min_score=MINIMUM)
+            for _ in range(questions)
+        ]
+        shares.append(sum(silent) / len(silent))
+        print(f"| {asked} | {answering} | {100 * shares[-1]:.0f} |", flush=True)
+    print(f"| mean | | {100 * sum(shares) / len(shares):.1f} |")
+
+
+def main(arguments: list[str]) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--sets", default=",".join(SETS))
+    parser.add_argument("--questions", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as scratch:
+        sets = {
+            name: RecallSet(given.data / name, Path(scratch) / name, given.questions)
+            for name in given.sets.split(",")
+        }
+        evidence(sets)
+        silence(sets, min(given.questions, 200), given.seed)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

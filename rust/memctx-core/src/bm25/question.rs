@@ -1,0 +1,172 @@
+//! A question put to the index: what it is about counts, not how it is worded.
+
+use rustc_hash::FxHashSet;
+
+use super::query::{Asked, Query};
+use super::texts::Texts;
+use crate::text::{Term, aboutness, for_each_token, forms, is_cjk, is_filler};
+use crate::{Explanation, Scored};
+
+/// What another form of a word counts for against the word itself.
+const FORM_SHARE: f64 = 0.7;
+
+/// A question, with what the index knows of its words.
+///
+/// Words that only hold a sentence together are left out unless there are no others, and the other forms of an English
+/// word are looked for, too.
+#[derive(Debug)]
+pub struct Question<'a> {
+    text: &'a str,
+    query: Query<'a>,
+    words: Vec<Weighed>,
+}
+
+/// What a word of the question tells.
+#[derive(Clone, Copy, Debug)]
+struct Weighed {
+    weight: f64,
+    is_cjk: bool,
+}
+
+/// How much of what a question says some texts have.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cover {
+    /// The share of what its words tell that the best of the texts has. A word that no text has counts as missing.
+    pub share: f64,
+    /// The share of what its words tell that CJK characters tell.
+    pub cjk: f64,
+}
+
+struct Word {
+    token: String,
+    term: Term,
+    repeats: u32,
+}
+
+impl<'a> Question<'a> {
+    pub(super) fn new(index: &'a Texts, text: &'a str) -> Self {
+        let words = words(index, text);
+        let mut used: FxHashSet<Term> = words.iter().map(|word| word.term).collect();
+        let mut terms: Vec<(Term, Asked)> = Vec::with_capacity(words.len() * 2);
+        let mut weighed = Vec::with_capacity(words.len());
+        let statistics = index.statistics();
+        let known =
+            |term: Term| index.terms.find(term).map(|number| index.terms.list(number).live()).filter(|&live| live > 0);
+        for (word, place) in words.into_iter().zip(0..) {
+            let Word { token, term, repeats } = word;
+            let mut rarest = known(term);
+            terms.push((term, Asked { repeats, share: 1.0, word: place, form: None }));
+            for form in forms(&token) {
+                let other = Term::new(&form);
+                let Some(live) = known(other) else { continue };
+                if used.insert(other) {
+                    terms.push((other, Asked { repeats, share: FORM_SHARE, word: place, form: Some(form.into()) }));
+                }
+                rarest = rarest.or(Some(live));
+            }
+            let weight = aboutness(&token) * statistics.idf(rarest.unwrap_or(0));
+            weighed.push(Weighed { weight, is_cjk: token.starts_with(is_cjk) });
+        }
+        Self { text, query: Query::of(index, terms.into_iter()), words: weighed }
+    }
+
+    /// The best `k` texts that share a word with the question, of those whose numbers pass the test; best first, older
+    /// first among equals.
+    #[must_use]
+    pub fn best(&self, k: usize, admit: impl Fn(u32) -> bool) -> Vec<Scored> {
+        self.query.best(k, admit)
+    }
+
+    /// [`Question::best`], and all texts that pass the test and have at least the score that `floor` makes of the result,
+    /// in the order of their numbers; the latter are empty if it makes nothing of it.
+    #[must_use]
+    pub fn above(
+        &self,
+        k: usize,
+        admit: impl Fn(u32) -> bool,
+        floor: impl FnOnce(&[Scored]) -> Option<f64>,
+    ) -> (Vec<Scored>, Vec<Scored>) {
+        self.query.above(k, admit, floor)
+    }
+
+    /// How much of the question the best of these texts has.
+    #[must_use]
+    pub fn cover(&self, texts: &[Scored]) -> Cover {
+        let mut numbers: Vec<u32> = texts.iter().map(|hit| hit.number).collect();
+        numbers.sort_unstable();
+        let mut is_met = vec![false; numbers.len() * self.words.len()];
+        self.query.meetings(&numbers, |place, word| is_met[place * self.words.len() + word as usize] = true);
+        let sum = |met: &[bool]| self.words.iter().zip(met).filter(|(_, met)| **met).map(|(word, _)| word.weight).sum();
+        let all: f64 = self.words.iter().map(|word| word.weight).sum();
+        let cjk: f64 = self.words.iter().filter(|word| word.is_cjk).map(|word| word.weight).sum();
+        if all <= 0.0 {
+            return Cover::default();
+        }
+        let best: f64 = is_met.chunks(self.words.len()).map(sum).fold(0.0, f64::max);
+        Cover { share: best / all, cjk: cjk / all }
+    }
+
+    /// The score of a text, term by term.
+    #[must_use]
+    pub fn explain(&self, number: u32) -> Explanation {
+        self.query.explain(self.text, number)
+    }
+}
+
+/// The words of a question, each once, those that say something if there are any.
+fn words(index: &Texts, text: &str) -> Vec<Word> {
+    let mut words: Vec<Word> = Vec::new();
+    for_each_token(text, index.mode(), |token| {
+        words.push(Word { token: token.to_owned(), term: Term::new(token), repeats: 1 });
+    });
+    words.sort_by_key(|word| word.term);
+    words.dedup_by(|same, first| {
+        let is_same = same.term == first.term;
+        first.repeats += u32::from(is_same) * same.repeats;
+        is_same
+    });
+    if words.iter().any(|word| !is_filler(&word.token)) {
+        words.retain(|word| !is_filler(&word.token));
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Mode;
+
+    fn texts(contents: &[&str]) -> Texts {
+        let mut texts = Texts::new(Mode::Memctx);
+        for content in contents {
+            texts.push(content).expect("room");
+        }
+        texts
+    }
+
+    fn cover(texts: &Texts, question: &str) -> f64 {
+        let question = texts.ask(question);
+        question.cover(&question.best(9, |_| true)).share
+    }
+
+    #[test]
+    fn meaning_words_in_any_form_decide() {
+        let texts = texts(&["what did you do to it and when", "the deploys failed", "nothing here"]);
+        let question = texts.ask("what did the deployed service do when it failed?");
+        assert_eq!(question.best(1, |_| true)[0].number, 1);
+        let explained = question.explain(1).to_string();
+        assert!(explained.contains("another form of a word") && explained.contains("\"deploys\""), "{explained}");
+        assert_eq!(texts.ask("what and when").best(1, |_| true)[0].number, 0, "there are no other words");
+    }
+
+    #[test]
+    fn cover_is_the_share_of_the_question_that_is_known() {
+        let texts = texts(&["staging postgres listens on port 5433", "飞书消息推送失败", "thanks, looks good to me"]);
+        assert!((cover(&texts, "which port has the staging postgres?") - 1.0).abs() < 1e-12);
+        assert!((0.3..0.7).contains(&cover(&texts, "which port has zookeeper?")));
+        assert_eq!(cover(&texts, "who painted the sunflowers?").to_bits(), 0.0_f64.to_bits());
+        assert_eq!(cover(&texts, "thanks, looks good").to_bits(), 0.0_f64.to_bits(), "words of courtesy tell nothing");
+        assert!(cover(&texts, "飞书消息为什么失败") > 0.3);
+        assert_eq!(cover(&texts, "").to_bits(), 0.0_f64.to_bits());
+    }
+}
