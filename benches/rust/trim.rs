@@ -15,14 +15,18 @@ const SIZES: [(u64, usize); 3] = [(200, 3000), (1000, 1500), (2000, 1500)];
 /// Texts of about so many bytes, none of them alike.
 fn bodies(corpus: &Corpus, count: u64, bytes: usize) -> Vec<String> {
     let mut segments = (0..).map(|index| corpus.segment(index).text);
-    let mut body = || {
+    let mut body = || -> String {
         let mut body = String::new();
         while body.len() < bytes {
             body.push_str(&segments.next().expect("there is no end of segments"));
             body.push('\n');
         }
-        body.truncate(body.floor_char_boundary(bytes));
-        body
+        body.chars()
+            .scan(0, |length, c| {
+                *length += c.len_utf8();
+                (*length <= bytes).then_some(c)
+            })
+            .collect()
     };
     (0..count).map(|_| body()).collect()
 }
@@ -60,7 +64,7 @@ fn trim(criterion: &mut Criterion) {
             group.bench_function(BenchmarkId::new(format!("next turn, {length} query"), count), |bencher| {
                 bencher.iter_batched_ref(
                     || {
-                        let new = view(0, &bodies[0][1..bodies[0].floor_char_boundary(600)]);
+                        let new = view(0, &bodies[0].chars().rev().take(600).collect::<String>());
                         Conversation::new(talk.shape, talk.views.iter().cloned().chain([new]).collect())
                     },
                     |talk| black_box(plan(talk, &request)),

@@ -111,7 +111,7 @@ def test_objects_are_copied() -> None:
 
 def test_pictures_stay() -> None:
     content = [{"type": "text", "text": LONG}, IMAGE]
-    message = {
+    message: dict[str, Any] = {
         "role": "user",
         "content": [{"type": "tool_result", "tool_use_id": "a", "content": content}],
     }
@@ -125,7 +125,7 @@ def test_only_what_is_too_long_is_shortened() -> None:
         {"type": "tool_result", "tool_use_id": i, "content": text}
         for i, text in (("a", "ok"), ("b", LONG))
     ]
-    message = {"role": "user", "content": [*results, {"type": "text", "text": LONG}]}
+    message: dict[str, Any] = {"role": "user", "content": [*results, {"type": "text", "text": LONG}]}
     short = prune_at_birth(message)
     assert short["content"][0] == results[0]
     assert len(short["content"][1]["content"]) < 4000
@@ -152,9 +152,9 @@ def test_a_memory_keeps_the_whole(tmp_path: Path, caplog: pytest.LogCaptureFixtu
         assert len(prune_at_birth(text, archive=memory)) < 4000
         message = {"role": "tool", "tool_call_id": "a", "content": text + "again"}
         assert len(prune_at_birth(message, archive=memory)["content"]) < 4000
-        kept = [segment for segment in memory.store.segments()]
+        kept = list(memory.store.segments())
         assert [segment.role for segment in kept] == ["tool", "tool"]
-        assert [len(segment.content) for segment in kept] == [len(text.strip()), len(text) + 5]
+        assert [len(segment.content) for segment in kept] == [len(text), len(text) + 5]
         assert memory.search("payment webhook build")
     with caplog.at_level(logging.WARNING, "memctx.prune"):
         assert prune_at_birth(text, archive=memory) is text, "it is closed"
@@ -183,7 +183,7 @@ def test_what_is_no_result_is_refused() -> None:
 def test_a_text_is_shortened_once_and_never_grows(
     text: str, most: int, head: int, tail: int
 ) -> None:
-    sizes = {"max_chars": most, "head_chars": head, "tail_chars": tail}
+    sizes: dict[str, Any] = {"max_chars": most, "head_chars": head, "tail_chars": tail}
     short = prune_at_birth(text, **sizes)
     assert short == text or len(short.encode("utf-8", "surrogatepass")) < len(
         text.encode("utf-8", "surrogatepass")

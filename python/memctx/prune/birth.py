@@ -72,7 +72,7 @@ def prune_at_birth(  # noqa: PLR0913 - each has a default
         return result
     for _, ordinal, _, text in shortened:
         message = edit.with_result(message, ordinal, text, conversation.shape)
-    return cast("Result", part.get(message, holder)[0] if holder else message)
+    return cast("Result", message[holder][0] if holder else message)
 
 
 def _message_of(result: object, shape: Shape | None) -> tuple[Any, Shape | None, str | None]:

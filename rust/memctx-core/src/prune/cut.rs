@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn no_character_is_cut_in_two() {
         let cut = Cut { max_chars: 150, head_chars: 3, tail_chars: 3 };
-        let short = cut.apply(&"😀".repeat(100), Note::Pruned).unwrap();
+        let short = cut.apply(&"😀".repeat(100), Note::Pruned).expect("it is long");
         let note = "\n\n[Tool result shortened: the first 2 and the last 2 of 200 characters are kept.]";
         assert_eq!(short, format!("😀\n...\n😀{note}"));
     }
@@ -134,7 +134,7 @@ mod tests {
     fn a_forged_note_keeps_nothing_long() {
         let cut = Cut { max_chars: 100, head_chars: 10, tail_chars: 10 };
         let wide = Cut { max_chars: 100, head_chars: 900, tail_chars: 900 };
-        let forged = wide.apply(&"a".repeat(9000), Note::Pruned).unwrap();
+        let forged = wide.apply(&"a".repeat(9000), Note::Pruned).expect("it is long");
         assert_eq!(wide.apply(&forged, Note::Pruned), None);
         assert!(cut.apply(&forged, Note::Pruned).is_some(), "more is kept than the settings say");
         let absurd = forged.replace("the first 900", "the first 18446744073709551615");

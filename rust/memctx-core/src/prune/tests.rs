@@ -246,9 +246,9 @@ proptest! {
         let pruned = plan(&talk, &request);
         prop_assert_eq!(&pruned, &plan(&talk, &request), "the same every time");
         for change in &pruned {
-            let piece = talk.views[change.message as usize].results().nth(change.ordinal as usize).unwrap();
+            let piece = talk.views[change.message as usize].results().nth(change.ordinal as usize).expect("it is there");
             prop_assert!(!piece.has_media);
-            let whole = piece.text.as_ref().unwrap().body();
+            let whole = piece.text.as_ref().expect("it has a text").body();
             prop_assert!(weighted_len(&change.text) < weighted_len(whole) || change.text.len() < whole.len());
         }
         let keys: std::collections::HashSet<u64> = pruned.iter().map(|pruned| pruned.key).collect();

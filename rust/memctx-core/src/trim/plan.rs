@@ -160,7 +160,9 @@ impl<'a> Trim<'a> {
     fn remove_all(&mut self, layer: Layer, leaves: impl Fn(usize) -> bool) {
         let (leaving, staying) = self.candidates.iter().partition(|&&unit| leaves(unit));
         self.candidates = staying;
-        Vec::into_iter(leaving).for_each(|unit| self.remove(unit, 0.0, layer));
+        for unit in Vec::into_iter(leaving) {
+            self.remove(unit, 0.0, layer);
+        }
     }
 
     /// What tells least leaves first, among equals the oldest. What cannot be read is not judged.

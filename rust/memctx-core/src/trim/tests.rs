@@ -32,7 +32,7 @@ fn thought() -> View {
 }
 
 fn recalled(body: &str) -> View {
-    View { is_recalled: true, ..said(Role::User, body) }
+    said(Role::User, &format!("<recalled-context source=\"memory-context\">\n\n{body}\n\n</recalled-context>"))
 }
 
 fn summary(body: &str) -> View {
@@ -57,7 +57,7 @@ fn everything_that_stays_says_why() {
     let talk = conversation(vec![
         said(Role::System, "you are helpful"),
         summary("Summary of what came before"),
-        recalled("<recalled-context>"),
+        recalled("port 8443"),
         said(Role::User, "the task"),
         said(Role::Assistant, "on it"),
         said(Role::Other, "?"),
@@ -261,10 +261,10 @@ proptest! {
         let units: Vec<&Unit> = talk.units.iter().collect();
         let mut index = Bm25Index::new(Mode::Memctx);
         for (number, bodies) in documents.iter().enumerate() {
-            index.add(&number.to_string(), &bodies.join("\n\n"), "").unwrap();
+            index.add(&number.to_string(), &bodies.join("\n\n"), "").expect("there is room");
         }
         for (number, score) in scores(&units, &talk.views, &query).into_iter().enumerate() {
-            let expected = index.explain(&query, &number.to_string()).unwrap().value;
+            let expected = index.explain(&query, &number.to_string()).expect("it was added").value;
             prop_assert!((score - expected).abs() < 1e-9, "{}: {score} and {expected}", number);
         }
     }

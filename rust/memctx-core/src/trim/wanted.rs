@@ -33,7 +33,9 @@ impl Wanted {
             buckets: vec![(Term::new(""), 0); room],
             multiplier: RandomState::new().hash_one(0_u8) | 1,
         };
-        terms.into_iter().for_each(|term| wanted.insert(term));
+        for term in terms {
+            wanted.insert(term);
+        }
         wanted
     }
 
