@@ -104,6 +104,15 @@ def test_commands_of_the_user_need_no_call() -> None:
     assert memctx.validate([wire.user("go", "pi"), bash, wire.assistant("so", "pi")], "pi") == []
 
 
+def test_calls_of_the_first_kind_are_not_judged() -> None:
+    """They had no ids, and OpenAI never asked for their results."""
+    call = {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}}
+    answer = {"role": "function", "name": "f", "content": "x"}
+    for messages in ([call, answer, call, wire.user("so", "openai")], [answer], [call]):
+        assert memctx.validate(messages, "openai") == []
+        assert memctx.repair(messages, "openai").messages is messages
+
+
 def test_bad_arguments_are_named() -> None:
     with pytest.raises(memctx.MessageShapeError, match="expected a list of messages, not str"):
         memctx.validate("hello")

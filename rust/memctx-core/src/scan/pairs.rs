@@ -95,7 +95,7 @@ impl<'a> Pairs<'a> {
                 pairs.answer(place, ordinal as u32, result, &nearest, stand_in);
             }
             for (ordinal, call) in view.calls().enumerate() {
-                let Some(id) = call.id.as_deref() else { continue };
+                let Some(id) = pairing_id(layout, call) else { continue };
                 let known = nearest.insert(id, pairs.calls.len());
                 // An id twice in one turn is one call to whoever looks for its result.
                 if let Some(twin) = known.filter(|&known| pairs.calls[known].view >= turn) {
@@ -123,7 +123,7 @@ impl<'a> Pairs<'a> {
     ) {
         let own = self.results.len();
         let is_stand_in = stand_in.is_some_and(|text| result.text.as_ref().is_some_and(|found| found.body() == text));
-        let fate = match result.id.as_deref().map(|id| nearest.get(id)) {
+        let fate = match pairing_id(self.layout, result).map(|id| nearest.get(id)) {
             // Only where results are blocks do all of them belong to calls; elsewhere a host writes some of its own.
             None if self.layout == Layout::Blocks => Fate::Orphan,
             None => Fate::Free,
@@ -187,7 +187,12 @@ pub(super) fn is_users(view: &View) -> bool {
 
 /// Whether all of a message is a result that has an id.
 pub(super) fn is_answer(view: &View) -> bool {
-    view.role == Role::Tool && view.results().any(|result| result.id.is_some())
+    view.role == Role::Tool && view.results().any(|result| result.own_id().is_some())
+}
+
+/// The id by which a provider pairs. Of calls without ids that are messages nobody asks which result is whose.
+fn pairing_id(layout: Layout, piece: &Piece) -> Option<&str> {
+    if layout == Layout::Messages { piece.own_id() } else { piece.id.as_deref() }
 }
 
 fn runs(views: &[View]) -> Vec<usize> {
