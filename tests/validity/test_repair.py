@@ -37,7 +37,7 @@ def result_ids(messages: Sequence[wire.Message], shape: str) -> list[str | None]
     return [call_id for _, call_id in oracle.all_results(talk)]
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(strategies.any_shape(strategies.broken))
 def test_mended_messages_are_valid_and_stay_as_they_are(
     drawn: tuple[str, list[wire.Message]],

@@ -16,7 +16,7 @@ def codes(messages: list[wire.Message], shape: str) -> list[tuple[int, str]]:
     return sorted((found.index, found.code) for found in memctx.validate(messages, shape))  # type: ignore[arg-type]
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=400, deadline=None)
 @given(strategies.any_shape(strategies.broken))
 def test_it_finds_what_the_oracle_finds(drawn: tuple[str, list[wire.Message]]) -> None:
     shape, messages = drawn
@@ -111,6 +111,14 @@ def test_calls_of_the_first_kind_are_not_judged() -> None:
     for messages in ([call, answer, call, wire.user("so", "openai")], [answer], [call]):
         assert memctx.validate(messages, "openai") == []
         assert memctx.repair(messages, "openai").messages is messages
+
+
+def test_a_result_that_names_no_call_is_an_orphan() -> None:
+    messages = [*wire.calls(["a"], "openai"), {"role": "tool", "content": "x"}]
+    assert codes(messages, "openai") == [(0, "unanswered-call"), (1, "orphan-result")]
+    repaired = memctx.repair(messages, "openai")
+    assert codes(list(repaired.messages), "openai") == []
+    assert repaired.changes[1].removed is messages[1]
 
 
 def test_bad_arguments_are_named() -> None:
