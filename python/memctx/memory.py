@@ -191,6 +191,11 @@ class Memory:
         embedding = {"asked": self._config.embedding_model, "used": BUILT_IN_EMBEDDING}
         return {**self._store.health(), "embedding": embedding}
 
+    def reopen(self) -> None:
+        """After a fork, share neither files nor locks with the parent; `memctx.open` sees to it by itself."""
+        self._scanner = _core.Scanner()
+        self._store.reopen()
+
     def close(self) -> None:
         """Give the memory back. The store closes when everybody who opened it has; then this does nothing more."""
         if self._closed:
@@ -222,11 +227,6 @@ class Memory:
             return role != "tool" or tools is True
         name = json.loads(metadata or "{}")["tool"].get("name", "")
         return any(fnmatchcase(name, pattern) for pattern in tools)
-
-    def _reopen(self) -> None:
-        """After a fork: share neither files nor locks with the parent."""
-        self._scanner = _core.Scanner()
-        self._store.reopen()
 
     def _check_open(self) -> None:
         if self._closed:

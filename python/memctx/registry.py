@@ -170,7 +170,7 @@ def _reopen_all() -> None:
     _lock = threading.RLock()
     for entry in list(_entries.values()):
         try:
-            entry.memory._reopen()  # noqa: SLF001 - what a fork does to a memory is no affair of its users
+            entry.memory.reopen()
         except (MemctxError, OSError):
             logging.getLogger("memctx.registry").exception(
                 "%r not reopened after fork", entry.memory

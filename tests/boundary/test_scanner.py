@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 SHAPES: tuple[Shape, ...] = get_args(Shape)
 FRAME = 4
-BLOCK = '<recalled-context source="memory-context">\n\n<detail>\nx\n</detail>\n\n</recalled-context>'
+BLOCK = (
+    '<recalled-context source="memory-context">\n\n<detail>\nx\n</detail>\n\n</recalled-context>'
+)
 
 
 def scan(messages: Any, shape: Shape | None = None) -> Conversation:
@@ -62,7 +64,12 @@ def test_everything_that_is_sent_is_counted() -> None:
             say(
                 "assistant",
                 {"type": "thinking", "thinking": "let me think", "signature": "s" * 999},
-                {"type": "tool_use", "id": "t", "name": "read_file", "input": {"path": "src/支付.py"}},
+                {
+                    "type": "tool_use",
+                    "id": "t",
+                    "name": "read_file",
+                    "input": {"path": "src/支付.py"},
+                },
             ),
             say("user", answer),
             say("user", {"type": "document", "source": {"type": "text", "data": "clause 4"}}),
@@ -109,7 +116,9 @@ def test_what_is_not_known_costs_a_third_of_its_length(shape: Shape) -> None:
 
 def test_an_unknown_block_beside_text_counts_and_is_not_archived() -> None:
     plain = scan([say("user", {"type": "text", "text": "hi"})])
-    mixed = scan([say("user", {"type": "text", "text": "hi"}, {"type": "hologram", "payload": "p" * 30})])
+    mixed = scan(
+        [say("user", {"type": "text", "text": "hi"}, {"type": "hologram", "payload": "p" * 30})]
+    )
     assert mixed.tokens > plain.tokens + 10
     assert mixed.records() == plain.records() == [[("user", "hi", None, None)]]
 
@@ -138,20 +147,22 @@ def test_the_estimator_can_be_chosen() -> None:
 
 @pytest.mark.parametrize("wrong", [-1, 1.5, "3", None])
 def test_an_estimator_must_count(wrong: Any) -> None:
-    with pytest.raises(ConfigError, match=r"estimator must return a whole number of tokens, .*not "):
+    with pytest.raises(
+        ConfigError, match=r"estimator must return a whole number of tokens, .*not "
+    ):
         Scanner(lambda _: wrong).scan([{"role": "user", "content": "x"}])
 
 
 def test_wrong_settings_are_refused() -> None:
     with pytest.raises(ConfigError, match='estimator must be "utf16" or "script", not "tiktoken"'):
         Scanner("tiktoken")  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match='must be "script", "utf16" or a callable, not .*int'):
+    with pytest.raises(ConfigError, match=r'must be "script", "utf16" or a callable, not .*int'):
         Scanner(7)  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="capacity must be 0 bytes or more, not -1"):
         Scanner(capacity=-1)
-    with pytest.raises(ConfigError, match='shape must be .*, not "gpt"'):
+    with pytest.raises(ConfigError, match=r'shape must be .*, not "gpt"'):
         Scanner().scan([], "gpt")  # type: ignore[arg-type]
-    with pytest.raises(MessageShapeError, match="^expected a list of messages, not dict$"):
+    with pytest.raises(MessageShapeError, match=r"^expected a list of messages, not dict$"):
         Scanner().scan({})  # type: ignore[arg-type]
     conversation = scan([{"role": "user", "content": "x"}])
     for index in (1, -1, 2**40):
@@ -197,7 +208,11 @@ def test_reasoning_stays_with_what_follows_it() -> None:
         {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"},
         {"type": "function_call_output", "call_id": "c", "output": "done"},
         {"type": "item_reference", "id": "rs_2"},
-        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "ok"}]},
+        {
+            "type": "message",
+            "role": "assistant",
+            "content": [{"type": "output_text", "text": "ok"}],
+        },
         {"type": "compaction", "id": "k", "encrypted_content": "x"},
     ]
     conversation = scan(items)
@@ -256,7 +271,11 @@ def test_leaving_messages_out_keeps_the_rest_as_it_was() -> None:
 
 
 SUMMARIES: dict[str, tuple[Shape, list[dict[str, Any]], list[int]]] = {
-    "pi": ("pi", [{"role": "compactionSummary", "summary": "s"}, {"role": "branchSummary"}], [0, 1]),
+    "pi": (
+        "pi",
+        [{"role": "compactionSummary", "summary": "s"}, {"role": "branchSummary"}],
+        [0, 1],
+    ),
     "provider": (
         "anthropic",
         [say("assistant", {"type": "compaction", "content": None, "encrypted_content": "x"})],
@@ -309,7 +328,9 @@ def test_threads_share_a_scanner() -> None:
     expected = scan(messages).keys
     found: list[list[int]] = []
     threads = [
-        threading.Thread(target=lambda: found.extend(scanner.scan(messages).keys for _ in range(20)))
+        threading.Thread(
+            target=lambda: found.extend(scanner.scan(messages).keys for _ in range(20))
+        )
         for _ in range(4)
     ]
     for thread in threads:
@@ -341,9 +362,11 @@ scalars = (
 )
 values = st.recursive(
     scalars,
-    lambda inner: st.lists(inner, max_size=4)
-    | st.tuples(inner, inner)
-    | st.dictionaries(words, inner, max_size=6),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.tuples(inner, inner)
+        | st.dictionaries(words, inner, max_size=6)
+    ),
     max_leaves=12,
 )
 messages = st.lists(st.dictionaries(words, values, max_size=8), max_size=6)
@@ -450,15 +473,15 @@ blocks = st.one_of(
     ),
     st.builds(lambda data: {"type": "redacted_thinking", "data": data}, ids),
     st.builds(
-        lambda id, name, asked: {"type": "tool_use", "id": id, "name": name, "input": asked},
+        lambda key, name, asked: {"type": "tool_use", "id": key, "name": name, "input": asked},
         ids,
         ids,
         arguments,
     ),
     st.builds(
-        lambda id, text, failed: {
+        lambda key, text, failed: {
             "type": "tool_result",
-            "tool_use_id": id,
+            "tool_use_id": key,
             "content": text,
             "is_error": failed,
         },
@@ -511,7 +534,9 @@ def built(value: Any, kind: Callable[..., Any]) -> Any:
     return [built(item, kind) for item in value] if isinstance(value, list) else value
 
 
-@for_all(st.lists(speech, max_size=4), st.sampled_from([SimpleNamespace, Model, UserDict, OrderedDict]))
+@for_all(
+    st.lists(speech, max_size=4), st.sampled_from([SimpleNamespace, Model, UserDict, OrderedDict])
+)
 def test_objects_are_read_like_dictionaries(
     given_messages: list[dict[str, Any]], kind: Callable[..., Any]
 ) -> None:

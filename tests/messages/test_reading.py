@@ -66,7 +66,7 @@ def test_the_shape_can_be_given() -> None:
     message = {"role": "tool", "content": "done", "tool_call_id": "c"}
     assert read([message], "anthropic") == []
     assert [record.role for record in read([message], "openai")] == ["tool"]
-    with pytest.raises(ConfigError, match='shape must be "anthropic", "openai", .*, not "gpt"'):
+    with pytest.raises(ConfigError, match=r'shape must be "anthropic", "openai", .*, not "gpt"'):
         read([message], "gpt")  # type: ignore[arg-type]
 
 

@@ -54,15 +54,13 @@ fn read_part<'py>(sheet: &mut Sheet<'py>, block: &Bound<'py, PyAny>, first: usiz
     if let Some(response) = either!(part, "functionResponse", "function_response") {
         return read_response(sheet, Part::of(&response));
     }
-    for bytes in [either!(part, "inlineData", "inline_data"), either!(part, "fileData", "file_data")] {
-        if let Some(bytes) = bytes {
-            let mut found = Found::default();
-            media(sheet, &bytes, &mut found)?;
-            let label = sheet.joined(found.labels);
-            let drafted = sheet.push(Kind::Media, label);
-            (drafted.is_label, drafted.piece.tokens, drafted.piece.mark) = (true, found.tokens, found.mark);
-            return Ok(());
-        }
+    if let Some(bytes) = bytes_of(part)? {
+        let mut found = Found::default();
+        media(sheet, &bytes, &mut found)?;
+        let label = sheet.joined(found.labels);
+        let drafted = sheet.push(Kind::Media, label);
+        (drafted.is_label, drafted.piece.tokens, drafted.piece.mark) = (true, found.tokens, found.mark);
+        return Ok(());
     }
     if let Some(code) = either!(part, "executableCode", "executable_code") {
         let code = field!(Part::of(&code), "code")?;
@@ -108,7 +106,8 @@ fn read_response<'py>(sheet: &mut Sheet<'py>, answer: Part<'_, 'py>) -> PyResult
     let mut found = Found::default();
     let mut is_error = false;
     if let Some(response) = field!(answer, "response")? {
-        let response = if response.is_instance_of::<PyDict>() { response } else { plain(&response).unwrap_or(response) };
+        let response =
+            if response.is_instance_of::<PyDict>() { response } else { plain(&response).unwrap_or(response) };
         is_error = field!(Part::of(&response), "error")?.is_some();
         match only_text(&response)? {
             Some(text) => found.text(sheet, Some(text))?,
@@ -116,13 +115,7 @@ fn read_response<'py>(sheet: &mut Sheet<'py>, answer: Part<'_, 'py>) -> PyResult
         }
     }
     for_each_block(field!(answer, "parts")?.as_ref(), |block| {
-        let part = Part::of(block);
-        for bytes in [either!(part, "inlineData", "inline_data"), either!(part, "fileData", "file_data")] {
-            if let Some(bytes) = bytes {
-                media(sheet, &bytes, &mut found)?;
-            }
-        }
-        Ok(())
+        bytes_of(Part::of(block))?.map_or(Ok(()), |bytes| media(sheet, &bytes, &mut found))
     })?;
     tool::answer(sheet, id, name, found).is_error = is_error;
     Ok(())
@@ -142,7 +135,15 @@ fn only_text<'py>(response: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, Py
     Ok(None)
 }
 
-/// Bytes, or the address of a file.
+/// The field of a part that holds bytes, or the address of a file.
+fn bytes_of<'py>(part: Part<'_, 'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    Ok(match either!(part, "inlineData", "inline_data") {
+        None => either!(part, "fileData", "file_data"),
+        found => found,
+    })
+}
+
+/// What stands for them and what they cost.
 fn media<'py>(sheet: &mut Sheet<'py>, bytes: &Bound<'py, PyAny>, found: &mut Found<'py>) -> PyResult<()> {
     let part = Part::of(bytes);
     let mime = either!(part, "mimeType", "mime_type");

@@ -29,7 +29,8 @@ pub(super) fn compact(value: &Bound<'_, PyAny>, into: &mut String) -> PyResult<(
         Err(error) if error.is_instance_of::<PyException>(value.py()) => {
             into.truncate(start);
             let kind = value.get_type().name()?;
-            into.push_str(&format!("[{kind} that cannot be written as JSON]"));
+            // Writing to a string cannot fail.
+            let _ = write!(into, "[{kind} that cannot be written as JSON]");
             Ok(())
         }
         outcome => outcome,
@@ -160,7 +161,7 @@ pub(super) fn plain<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny
         return Ok(dict.into_any());
     }
     let bytes = value.cast::<PyBytes>().map(|bytes| bytes.as_bytes().len());
-    if let Ok(length) = bytes.or_else(|_| value.cast::<PyByteArray>().map(|bytes| bytes.len())) {
+    if let Ok(length) = bytes.or_else(|_| value.cast::<PyByteArray>().map(PyByteArrayMethods::len)) {
         return Ok(PyString::new(py, &format!("[{length} bytes]")).into_any());
     }
     if let Ok(items) = PyIterator::from_object(value) {

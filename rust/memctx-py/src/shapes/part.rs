@@ -103,7 +103,7 @@ pub(crate) fn spelled<'a>(text: Option<&'a Bound<'_, PyString>>) -> &'a str {
 
 /// Whether a flag is set, and is one.
 pub(crate) fn is_true(value: Option<&Bound<'_, PyAny>>) -> bool {
-    value.and_then(|value| value.cast::<PyBool>().ok()).is_some_and(|flag| flag.is_true())
+    value.and_then(|value| value.cast::<PyBool>().ok()).is_some_and(PyBoolMethods::is_true)
 }
 
 /// Call `each` with the items of a list or tuple; false if it is neither.
