@@ -11,6 +11,7 @@ import pydantic
 import pytest
 
 from memctx import MessageShapeError
+from memctx._core import Scanner
 from memctx.messages import edit
 
 from . import wire
@@ -329,3 +330,13 @@ def test_a_line_of_a_session_file_is_edited_inside() -> None:
     changed = edit.with_result(line, 0, "short", "pi")
     assert changed == {**line, "message": wire.results(["a"], "pi", text="short")[0]}
     assert line == before
+
+
+@pytest.mark.parametrize("shape", wire.SHAPES)
+def test_results_are_counted_as_the_scanner_counts_them(shape: str) -> None:
+    """What pruning plans by number is what is edited by number."""
+    messages = [*wire.calls(["a", "b"], shape), *wire.results(["a", "b"], shape)]
+    changed = edit.with_result(messages[-1], int(shape in wire.IN_BLOCKS), "short", shape)
+    rows = Scanner().scan([*messages[:-1], changed], shape).records()  # type: ignore[arg-type]
+    texts = [text for row in rows for _, text, _, _ in row]
+    assert texts[-2:] == ["done", "short"]

@@ -37,7 +37,7 @@ def result_ids(messages: Sequence[wire.Message], shape: str) -> list[str | None]
     return [call_id for _, call_id in oracle.all_results(talk)]
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(strategies.any_shape(strategies.broken))
 def test_mended_messages_are_valid_and_stay_as_they_are(
     drawn: tuple[str, list[wire.Message]],
@@ -169,7 +169,7 @@ def test_a_real_result_takes_the_place_of_a_stand_in(shape: str) -> None:
     late = [*mended, wire.assistant("hm", shape), *wire.results(["a"], shape, text="slow")]
     repaired = mend(late, shape)
     assert edit.MISSING not in str(repaired.messages)
-    assert "slow" in str(repaired.messages[2])
+    assert "slow" in str(repaired.messages[-1 if shape == "responses" else 2])
     codes = {change.code for change in repaired.changes}
     assert codes == {"dropped-duplicate"} | ({"moved-result"} if shape != "responses" else set())
 

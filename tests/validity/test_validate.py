@@ -16,7 +16,7 @@ def codes(messages: list[wire.Message], shape: str) -> list[tuple[int, str]]:
     return sorted((found.index, found.code) for found in memctx.validate(messages, shape))  # type: ignore[arg-type]
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=400, deadline=None)
 @given(strategies.any_shape(strategies.broken))
 def test_it_finds_what_the_oracle_finds(drawn: tuple[str, list[wire.Message]]) -> None:
     shape, messages = drawn
@@ -102,6 +102,23 @@ def test_what_is_not_known_is_not_judged() -> None:
 def test_commands_of_the_user_need_no_call() -> None:
     bash = {"role": "bashExecution", "command": "ls", "output": "a", "exitCode": 0}
     assert memctx.validate([wire.user("go", "pi"), bash, wire.assistant("so", "pi")], "pi") == []
+
+
+def test_calls_of_the_first_kind_are_not_judged() -> None:
+    """They had no ids, and OpenAI never asked for their results."""
+    call = {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}}
+    answer = {"role": "function", "name": "f", "content": "x"}
+    for messages in ([call, answer, call, wire.user("so", "openai")], [answer], [call]):
+        assert memctx.validate(messages, "openai") == []
+        assert memctx.repair(messages, "openai").messages is messages
+
+
+def test_a_result_that_names_no_call_is_an_orphan() -> None:
+    messages = [*wire.calls(["a"], "openai"), {"role": "tool", "content": "x"}]
+    assert codes(messages, "openai") == [(0, "unanswered-call"), (1, "orphan-result")]
+    repaired = memctx.repair(messages, "openai")
+    assert codes(list(repaired.messages), "openai") == []
+    assert repaired.changes[1].removed is messages[1]
 
 
 def test_bad_arguments_are_named() -> None:

@@ -73,8 +73,12 @@ def result_field(block: object, shape: str) -> str | None:
     """The field of a block that holds a tool's result; "" if the block is the result itself, None if there is none."""
     if shape == "anthropic":
         return "" if part.text(block, "type") == "tool_result" else None
-    names = RESULTS.get(shape, ())
-    return next((name for name in names if part.get(block, name) is not None), None)
+    for name in RESULTS.get(shape, ()):
+        result = part.get(block, name)
+        # A provider's own tool answers in the model's message.
+        if result is not None and not (part.text(result, "type") or "").endswith("_tool_result"):
+            return name
+    return None
 
 
 def is_result(block: object, shape: str) -> bool:

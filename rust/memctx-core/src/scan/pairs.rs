@@ -56,7 +56,7 @@ pub(super) enum Fate {
     Repeats,
     /// There is no such call before it.
     Orphan,
-    /// It need not have a call: it has no id, or the model's turn was cut off.
+    /// It need not have a call: there are no ids to tell, or the model's turn was cut off.
     Free,
 }
 
@@ -95,7 +95,9 @@ impl<'a> Pairs<'a> {
                 pairs.answer(place, ordinal as u32, result, &nearest, stand_in);
             }
             for (ordinal, call) in view.calls().enumerate() {
-                let Some(id) = call.id.as_deref() else { continue };
+                let Some(id) = call.id.as_deref().filter(|_| layout != Layout::Messages || !is_nameless(call)) else {
+                    continue;
+                };
                 let known = nearest.insert(id, pairs.calls.len());
                 // An id twice in one turn is one call to whoever looks for its result.
                 if let Some(twin) = known.filter(|&known| pairs.calls[known].view >= turn) {
@@ -123,26 +125,31 @@ impl<'a> Pairs<'a> {
     ) {
         let own = self.results.len();
         let is_stand_in = stand_in.is_some_and(|text| result.text.as_ref().is_some_and(|found| found.body() == text));
-        let fate = match result.id.as_deref().map(|id| nearest.get(id)) {
-            // Only where results are blocks do all of them belong to calls; elsewhere a host writes some of its own.
-            None if self.layout == Layout::Blocks => Fate::Orphan,
-            None => Fate::Free,
-            Some(_) if self.layout == Layout::Messages && self.views[view].role != Role::Tool => Fate::Free,
-            Some(None) => Fate::Orphan,
-            Some(Some(&call)) if self.calls[call].is_aborted => Fate::Free,
-            Some(Some(&call)) => match self.calls[call].answer {
-                Some(other) if is_stand_in || !self.results[other].is_stand_in => Fate::Repeats,
-                other => {
-                    if let Some(other) = other {
-                        self.results[other].fate = Fate::Repeats;
-                    }
-                    self.calls[call].answer = Some(own);
-                    Fate::Answers(call)
-                }
+        let is_message = self.layout == Layout::Messages;
+        let fate = match result.id.as_deref() {
+            None => Fate::Orphan,
+            Some(_) if is_message && (is_nameless(result) || self.views[view].role != Role::Tool) => Fate::Free,
+            Some(id) => match nearest.get(id).copied() {
+                None => Fate::Orphan,
+                Some(call) if self.calls[call].is_aborted => Fate::Free,
+                Some(call) => self.taken(call, own, is_stand_in),
             },
         };
         let id = result.id.as_deref().unwrap_or_default();
         self.results.push(Answer { view, ordinal, id, fate, is_stand_in });
+    }
+
+    /// What a result is to its call, which it answers unless another does.
+    fn taken(&mut self, call: usize, result: usize, is_stand_in: bool) -> Fate {
+        let other = self.calls[call].answer;
+        if other.is_some_and(|other| is_stand_in || !self.results[other].is_stand_in) {
+            return Fate::Repeats;
+        }
+        if let Some(other) = other {
+            self.results[other].fate = Fate::Repeats;
+        }
+        self.calls[call].answer = Some(result);
+        Fate::Answers(call)
     }
 
     /// Whether an answer stands where the provider wants it.
@@ -185,9 +192,14 @@ pub(super) fn is_users(view: &View) -> bool {
     matches!(view.role, Role::User | Role::Tool)
 }
 
-/// Whether all of a message is a result that has an id.
+/// Whether all of a message is a result that belongs to a call.
 pub(super) fn is_answer(view: &View) -> bool {
-    view.role == Role::Tool && view.results().any(|result| result.id.is_some())
+    view.role == Role::Tool && view.results().any(|result| !is_nameless(result))
+}
+
+/// Whether an id is only made up. Where calls and results without ids are messages, nobody asks which are whose.
+fn is_nameless(piece: &Piece) -> bool {
+    piece.id.is_some() && piece.own_id().is_none()
 }
 
 fn runs(views: &[View]) -> Vec<usize> {
