@@ -147,7 +147,7 @@ def _exchanges(draw: st.DrawFn, number: int) -> list[Step]:
 
 
 @st.composite
-def scripts(draw: st.DrawFn, *, most: int = 8) -> Script:
+def scripts(draw: st.DrawFn, *, most: int = 6) -> Script:
     """A conversation that waits for the model: its last step is a person's or a tool's."""
     steps: list[Step] = []
     if draw(st.booleans()):

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from .script import Script, Shape, Step
 
 in_all_shapes = pytest.mark.parametrize("shape", SHAPES)
+shapes = st.sampled_from(SHAPES)
 windows = st.sampled_from((600, 2_000, 6_000))
 placements = st.sampled_from(("stable", "stable", "head", "tail"))
 
 
-@in_all_shapes
-@settings(max_examples=25)
-@given(script=strategies.scripts(), window=windows, placement=placements)
+@settings(max_examples=120)
+@given(shape=shapes, script=strategies.scripts(), window=windows, placement=placements)
 def test_a_turn_keeps_every_law(shape: Shape, script: Script, window: int, placement: str) -> None:
     messages = Rendering(script, shape).whole()
     before = copy.deepcopy(messages)
@@ -39,9 +39,8 @@ def test_a_turn_keeps_every_law(shape: Shape, script: Script, window: int, place
         laws.check_turn(messages, turn, memory, shape)
 
 
-@in_all_shapes
-@settings(max_examples=8)
-@given(script=strategies.scripts(), window=windows, placement=placements)
+@settings(max_examples=40)
+@given(shape=shapes, script=strategies.scripts(), window=windows, placement=placements)
 def test_every_turn_of_a_session_keeps_every_law(
     shape: Shape, script: Script, window: int, placement: str
 ) -> None:
@@ -61,9 +60,8 @@ def test_every_turn_of_a_session_keeps_every_law(
             given_before, sent_before = messages, turn.messages
 
 
-@in_all_shapes
-@settings(max_examples=10)
-@given(script=strategies.scripts(), window=windows, placement=placements)
+@settings(max_examples=40)
+@given(shape=shapes, script=strategies.scripts(), window=windows, placement=placements)
 def test_the_same_input_gives_the_same_bytes(
     shape: Shape, script: Script, window: int, placement: str
 ) -> None:
@@ -78,9 +76,8 @@ def test_the_same_input_gives_the_same_bytes(
     assert laws.MOMENT.sub("[", first) == laws.timeless(sent)
 
 
-@in_all_shapes
-@settings(max_examples=10)
-@given(script=strategies.scripts(), window=windows, placement=placements)
+@settings(max_examples=60)
+@given(shape=shapes, script=strategies.scripts(), window=windows, placement=placements)
 def test_a_turn_over_its_own_output_cuts_nothing_more(
     shape: Shape, script: Script, window: int, placement: str
 ) -> None:
@@ -99,9 +96,8 @@ def test_a_turn_over_its_own_output_cuts_nothing_more(
         laws.no_block_is_archived(again, memory)
 
 
-@in_all_shapes
-@settings(max_examples=6)
-@given(script=strategies.scripts(), window=windows, at=st.integers(0, 10))
+@settings(max_examples=24)
+@given(shape=shapes, script=strategies.scripts(), window=windows, at=st.integers(0, 10))
 def test_a_restart_changes_no_byte(shape: Shape, script: Script, window: int, at: int) -> None:
     """One process plays the session through; another is closed and opened again before one of its turns."""
     turns = list(Rendering((*script, Assistant(("Done.",))), shape).turns())

@@ -35,7 +35,7 @@ def test_every_call_is_answered_at_once(name: str) -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("name", transcripts.NAMES)
+@pytest.mark.parametrize("name", ["pi:large-session", f"swe:{transcripts.SWE[0]}"])
 def test_a_rendering_holds_everything_that_was_said(name: str, shape: Shape) -> None:
     script = loaded(name)
     whole = json.dumps(Rendering(script, shape).whole(), ensure_ascii=False)
