@@ -242,8 +242,9 @@ class Memory:
 
     def reopen(self) -> None:
         """After a fork, share neither files nor locks with the parent; `memctx.open` sees to it by itself."""
-        self._scanner = _core.Scanner()
+        self._scanner = _core.Scanner(self._config.estimator)
         self._store.reopen()
+        self._turns.reopen(self._scanner)
 
     def close(self) -> None:
         """Give the memory back. The store closes when everybody who opened it has; then this does nothing more."""
@@ -283,12 +284,6 @@ class Memory:
             return role != "tool" or tools is True
         name = json.loads(metadata or "{}")["tool"].get("name", "")
         return any(fnmatchcase(name, pattern) for pattern in tools)
-
-    def _reopen(self) -> None:
-        """After a fork: share neither files nor locks with the parent."""
-        self._scanner = _core.Scanner(self._config.estimator)
-        self._turns = Turns(self._config, self._store, self._scanner, self._put)
-        self._store.reopen()
 
     def _check_open(self) -> None:
         if self._closed:

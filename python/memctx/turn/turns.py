@@ -53,14 +53,20 @@ class Turns:
     def __init__(self, config: Config, store: WarmStore, scanner: Scanner, archive: Archive) -> None:
         self._config = config
         self._store = store
-        self._scanner = scanner
-        self._keeper = Keeper(saved.path_of(store.path, store.session_id), store.session_id, archive)
+        self._archive = archive
         self._budget = Budget.of(config)
         self._recall = Recall(store, config)
-        self._lock = threading.Lock()
         self._state: State | None = None
         self._before: State | None = None
         self._closed = False
+        self.reopen(scanner)
+
+    def reopen(self, scanner: Scanner) -> None:
+        """After a fork: go on with what was decided, without the parent's threads and locks."""
+        self._scanner = scanner
+        self._lock = threading.Lock()
+        path = saved.path_of(self._store.path, self._store.session_id)
+        self._keeper = Keeper(path, self._store.session_id, self._archive)
 
     def prepare(
         self,
