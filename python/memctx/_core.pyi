@@ -649,6 +649,7 @@ class Scanner:
         """How many texts are remembered."""
 
 def detect(messages: Sequence[Any]) -> Shape: ...
+
 @final
 class Conversation:
     """What was read off a list of messages. The messages themselves are not kept.
