@@ -20,7 +20,13 @@ impl Text {
     /// A text that costs so many tokens.
     #[must_use]
     pub fn new(body: &str, tokens: u32) -> Self {
-        Self { body: body.into(), hash: xxh3_64(body.as_bytes()), tokens, weighted_len: OnceLock::new(), terms: OnceLock::new() }
+        Self {
+            body: body.into(),
+            hash: xxh3_64(body.as_bytes()),
+            tokens,
+            weighted_len: OnceLock::new(),
+            terms: OnceLock::new(),
+        }
     }
 
     /// The text itself.
