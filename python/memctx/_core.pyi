@@ -916,8 +916,8 @@ def plan_trim(
     ceiling: int | None = None,
     protected_recent: int = 6,
     protect_task: bool = True,
-    pinned: Sequence[int] = [],
-    sticky: Sequence[int] = [],
+    pinned: Sequence[int] = ...,
+    sticky: Sequence[int] = ...,
     costs: Sequence[int] | None = None,
 ) -> Trim:
     """What leaves a conversation of more than ``limit`` tokens until ``target`` is reached, the limit without it.
@@ -987,7 +987,7 @@ def plan_prune(
     placeholder: str | None = None,
     allow: Iterable[str] | None = None,
     deny: Iterable[str] | None = None,
-    sticky: dict[int, str] = {},
+    sticky: dict[int, str] = ...,
     is_cold: bool = False,
     estimator: Estimator = "script",
 ) -> list[Pruned]:

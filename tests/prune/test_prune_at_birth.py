@@ -125,7 +125,10 @@ def test_only_what_is_too_long_is_shortened() -> None:
         {"type": "tool_result", "tool_use_id": i, "content": text}
         for i, text in (("a", "ok"), ("b", LONG))
     ]
-    message: dict[str, Any] = {"role": "user", "content": [*results, {"type": "text", "text": LONG}]}
+    message: dict[str, Any] = {
+        "role": "user",
+        "content": [*results, {"type": "text", "text": LONG}],
+    }
     short = prune_at_birth(message)
     assert short["content"][0] == results[0]
     assert len(short["content"][1]["content"]) < 4000

@@ -157,6 +157,18 @@ assert_type(memctx.registry.of(object()), Memory | None)
 assert_type(memctx.registry.memories(), list[Memory])
 
 
+# trimming and pruning
+spoken: list[dict[str, str]] = [{"role": "user", "content": "text"}]
+trimmed = memctx.smart_trim(
+    spoken, "query", safe_limit=10, estimate=lambda message: len(message["content"])
+)
+assert_type(trimmed, memctx.SmartTrimmed[dict[str, str]])
+assert_type(trimmed.trimmed, list[dict[str, str]])
+assert_type(trimmed.did_trim, bool)
+assert_type(memctx.prune_at_birth(spoken[0], archive=memory), dict[str, str])
+memctx.prune_at_birth("text", max_chars=10, archive=print)
+
+
 async def turn() -> None:
     """The same for asyncio."""
     assert_type(await memory.aarchive([]), memctx.Archived)
