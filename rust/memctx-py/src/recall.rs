@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use memctx_core::recall::{self, DetailItem, FactItem, Request};
+use memctx_core::recall::{self, DetailItem, EXCERPT, FactItem, Request};
 use memctx_core::text::Estimator;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -60,18 +60,22 @@ impl Block {
 
 /// The best block of at most ``cap`` tokens.
 #[pyfunction]
-#[pyo3(signature = (facts, details, *, cap, query = None, estimator = "script"))]
+#[allow(clippy::cast_possible_wrap)] // a small constant
+#[pyo3(signature = (facts, details, *, cap, query = None, excerpt = EXCERPT as i64, estimator = "script"))]
 pub(crate) fn build_block(
     py: Python<'_>,
     facts: Vec<GivenFact<'_>>,
     details: Vec<GivenDetail<'_>>,
     cap: i64,
     query: Option<&Bound<'_, PyString>>,
+    excerpt: i64,
     estimator: &str,
 ) -> PyResult<Block> {
-    let Ok(cap) = usize::try_from(cap) else {
-        return Err(ConfigError::new_err(format!("cap must be 0 or more tokens, not {cap}")));
+    let tokens = |name: &str, value: i64| {
+        let refused = |_| ConfigError::new_err(format!("{name} must be 0 or more tokens, not {value}"));
+        usize::try_from(value).map_err(refused)
     };
+    let (cap, excerpt) = (tokens("cap", cap)?, tokens("excerpt", excerpt)?);
     let query = query.map(text_of).transpose()?.unwrap_or_default();
     let known: Vec<_> =
         facts.iter().map(|(kind, content, _)| Ok((text_of(kind)?, text_of(content)?))).collect::<PyResult<_>>()?;
@@ -98,7 +102,8 @@ pub(crate) fn build_block(
         .collect();
     enter_core(py, || {
         let estimator = Estimator::parse(estimator)?;
-        Ok(Block(recall::build(&Request { facts: &facts, details: &details, query: &query, cap, estimator })))
+        let request = Request { facts: &facts, details: &details, query: &query, cap, excerpt, estimator };
+        Ok(Block(recall::build(&request)))
     })
 }
 

@@ -10,7 +10,7 @@ use crate::text::Estimator;
 
 /// The share of a block that facts may take before details are looked at, in percent.
 pub const FACT_SHARE: usize = 30;
-/// Tokens of one message, as long as there are others that also want a place.
+/// Tokens of one message that are told, as long as there are others that also want a place.
 pub const EXCERPT: usize = 150;
 /// A piece of a message with fewer tokens than this says too little to be worth its header.
 const LEAST: usize = 24;
@@ -52,6 +52,8 @@ pub struct Request<'a> {
     pub query: &'a str,
     /// The most tokens the block may cost.
     pub cap: usize,
+    /// The most tokens of one message, as long as others also want a place: [`EXCERPT`] unless there is a reason.
+    pub excerpt: usize,
     /// How tokens are counted.
     pub estimator: Estimator,
 }
@@ -153,7 +155,7 @@ impl<'a> Space<'a> {
 
     /// Add the details that fit, long ones cut; then let those that were cut have what is left.
     fn take_details(&mut self, order: &[usize]) {
-        let long = |detail: &&DetailItem<'_>| self.request.estimator.estimate(detail.content) > EXCERPT;
+        let long = |detail: &&DetailItem<'_>| self.request.estimator.estimate(detail.content) > self.request.excerpt;
         let texts = self
             .request
             .details
@@ -167,7 +169,7 @@ impl<'a> Space<'a> {
                 continue;
             }
             let Some(room) = self.room(self.request.cap, !self.lines.is_empty(), true) else { return };
-            if let Some(entry) = self.entry(place, &wanted, EXCERPT, room) {
+            if let Some(entry) = self.entry(place, &wanted, self.request.excerpt, room) {
                 self.told.insert((Side::Details, detail.role, detail.content));
                 self.details += self.thirds(&entry.text) + 2;
                 self.entries.push(entry);
@@ -242,7 +244,7 @@ mod tests {
     }
 
     fn built(facts: &[FactItem<'_>], details: &[DetailItem<'_>], cap: usize) -> Block {
-        build(&Request { facts, details, query: "", cap, estimator: Estimator::Utf16 })
+        build(&Request { facts, details, query: "", cap, excerpt: EXCERPT, estimator: Estimator::Utf16 })
     }
 
     #[test]
@@ -303,7 +305,7 @@ mod tests {
             let details: Vec<DetailItem<'_>> =
                 details.iter().map(|(time, role, content, score)| detail(*time, role, content, *score)).collect();
             for estimator in [Estimator::Script, Estimator::Utf16] {
-                let block = build(&Request { facts: &facts, details: &details, query: "a 飞", cap, estimator });
+                let block = build(&Request { facts: &facts, details: &details, query: "a 飞", cap, excerpt: EXCERPT, estimator });
                 prop_assert!(block.tokens <= cap);
                 prop_assert_eq!(block.tokens, if block.text.is_empty() { 0 } else { estimator.estimate(&block.text) });
                 let Some(parsed) = parse(&block.text) else {
