@@ -11,7 +11,7 @@ mod term;
 mod texts;
 
 pub use index::Bm25Index;
-pub(crate) use score::weight;
 pub use question::{Cover, Question};
+pub(crate) use score::weight;
 pub use score::{B, K1, Statistics};
 pub use texts::Texts;
