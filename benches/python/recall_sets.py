@@ -129,7 +129,9 @@ def share(found: set[str], gold: list[str]) -> float:
     return len(found & set(gold)) / max(1, len(gold))
 
 
-def block_ids(results: list[tuple[str, StoreHit]], query: str, cap: int) -> tuple[set[str], set[str]]:
+def block_ids(
+    results: list[tuple[str, StoreHit]], query: str, cap: int
+) -> tuple[set[str], set[str]]:
     """The messages told in a block of that size, and those of them that were cut."""
     details = [
         (
@@ -152,7 +154,9 @@ def percent(values: list[float]) -> str:
 
 def evidence(sets: dict[str, RecallSet]) -> None:
     """How much evidence is found and told, by both rankings and with the default minimum."""
-    print("| set | questions | seed R@5 | R@5 | R@4000 whole | block 4000 | block 2000 | block 4000, minimum 0.7 |")
+    print(
+        "| set | questions | seed R@5 | R@5 | R@4000 whole | block 4000 | block 2000 | block 4000, minimum 0.7 |"
+    )
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for name, recall in sets.items():
         rows: dict[str, list[float]] = defaultdict(list)

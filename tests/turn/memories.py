@@ -23,6 +23,7 @@ def opened(path: Path, window: int = 2_000, **settings: Any) -> memctx.Memory:
     defaults: dict[str, Any] = {
         "reserve_tokens": 200,
         "auto_recall_min_score": 0.0,
+        "eviction_days": 0.0,
         "durability": "os",
     }
     return memctx.open(path, session_id=SESSION, context_window=window, **(defaults | settings))

@@ -60,22 +60,22 @@ impl Block {
 
 /// The best block of at most ``cap`` tokens.
 #[pyfunction]
-#[allow(clippy::cast_possible_wrap)] // a small constant
-#[pyo3(signature = (facts, details, *, cap, query = None, excerpt = EXCERPT as i64, estimator = "script"))]
+#[pyo3(signature = (facts, details, *, cap, query = None, excerpt = None, estimator = "script"))]
 pub(crate) fn build_block(
     py: Python<'_>,
     facts: Vec<GivenFact<'_>>,
     details: Vec<GivenDetail<'_>>,
     cap: i64,
     query: Option<&Bound<'_, PyString>>,
-    excerpt: i64,
+    excerpt: Option<i64>,
     estimator: &str,
 ) -> PyResult<Block> {
     let tokens = |name: &str, value: i64| {
         let refused = |_| ConfigError::new_err(format!("{name} must be 0 or more tokens, not {value}"));
         usize::try_from(value).map_err(refused)
     };
-    let (cap, excerpt) = (tokens("cap", cap)?, tokens("excerpt", excerpt)?);
+    let cap = tokens("cap", cap)?;
+    let excerpt = excerpt.map_or(Ok(EXCERPT), |excerpt| tokens("excerpt", excerpt))?;
     let query = query.map(text_of).transpose()?.unwrap_or_default();
     let known: Vec<_> =
         facts.iter().map(|(kind, content, _)| Ok((text_of(kind)?, text_of(content)?))).collect::<PyResult<_>>()?;

@@ -338,7 +338,7 @@ impl StoreHit {
         self.0.bm25
     }
 
-    /// The score divided by the weights that contributed: what ``min_score`` is tested on.
+    /// How well it matches, from 0 to 1: what ``min_score`` is tested on.
     #[getter]
     fn r#match(&self) -> f64 {
         self.0.matched

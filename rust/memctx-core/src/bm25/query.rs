@@ -194,11 +194,8 @@ impl<'a> Query<'a> {
         for term in &self.terms {
             let mut runner = [Scored { number: document, score: 0.0 }];
             self.visit(term, &mut runner, |_, tf| {
-                let token = term
-                    .asked
-                    .form
-                    .as_ref()
-                    .map_or_else(|| token_of(term.term, text, self.index), |form| form.to_string());
+                let token =
+                    term.asked.form.as_ref().map_or_else(|| token_of(term.term, text, self.index), ToString::to_string);
                 parts.push(self.statistics.explain(&token, &term.asked, term.list.live(), tf, length));
             });
         }

@@ -4,7 +4,7 @@ use rustc_hash::FxHashSet;
 
 use super::query::{Asked, Query};
 use super::texts::Texts;
-use crate::text::{Term, aboutness, for_each_token, forms, is_cjk, is_filler};
+use crate::text::{Term, aboutness, for_each_form, for_each_token, is_cjk, is_filler};
 use crate::{Explanation, Scored};
 
 /// What another form of a word counts for against the word itself.
@@ -56,14 +56,14 @@ impl<'a> Question<'a> {
             let Word { token, term, repeats } = word;
             let mut rarest = known(term);
             terms.push((term, Asked { repeats, share: 1.0, word: place, form: None }));
-            for form in forms(&token) {
-                let other = Term::new(&form);
-                let Some(live) = known(other) else { continue };
+            for_each_form(&token, |form| {
+                let other = Term::new(form);
+                let Some(live) = known(other) else { return };
                 if used.insert(other) {
                     terms.push((other, Asked { repeats, share: FORM_SHARE, word: place, form: Some(form.into()) }));
                 }
                 rarest = rarest.or(Some(live));
-            }
+            });
             let weight = aboutness(&token) * statistics.idf(rarest.unwrap_or(0));
             weighed.push(Weighed { weight, is_cjk: token.starts_with(is_cjk) });
         }

@@ -92,7 +92,7 @@ impl Warm {
             None => self.united(request, vector, now, &first, admit)?,
         };
         let cover = question.cover(&first[..first.len().min(COVERING)]);
-        Ok(match_all(self.smoothed(candidates, request.limit, admit), cover))
+        Ok(match_all(self.smoothed(request, vector, now, candidates, admit)?, cover))
     }
 
     /// The text side's best, and the candidates by both sides' score, without reading all vectors; no candidates if a
@@ -171,36 +171,45 @@ impl Warm {
 }
 
 impl Warm {
-    /// The candidates with a share of their neighbours' scores, and the neighbours that this brings into the race.
+    /// The candidates with a share of their neighbours' scores, and the neighbours that this brings into the race: those
+    /// that are a little like the query, too.
     ///
     /// What was said around a good match belongs to it: an answer rarely repeats the words of its question.
-    fn smoothed(&self, candidates: Vec<Candidate>, limit: usize, admit: impl Fn(u32) -> bool) -> Vec<Candidate> {
+    fn smoothed(
+        &self,
+        request: &Request<'_>,
+        vector: Option<&[f32]>,
+        now: f64,
+        candidates: Vec<Candidate>,
+        admit: impl Fn(u32) -> bool,
+    ) -> Result<Vec<Candidate>> {
         const REACH: usize = 2;
         const SHARE: f64 = 0.3;
+        let cosine = vector.map(|vector| self.rows.cosines(vector)).transpose()?;
         let mut all = candidates;
         let own: Vec<(u32, f64)> = all.iter().map(|candidate| (candidate.segment, candidate.score)).collect();
         let mut places: FxHashMap<u32, usize> = own.iter().map(|&(segment, _)| segment).zip(0..).collect();
-        for (segment, score) in own {
+        for (rank, (segment, score)) in own.into_iter().enumerate() {
             for (neighbour, _) in self.neighbours(segment, REACH) {
-                let passage = self.entries[neighbour as usize].passages.start;
                 if let Some(&place) = places.get(&neighbour) {
                     all[place].score += SHARE * score;
-                } else if admit(passage) {
+                    continue;
+                }
+                // A share of a score that is itself too low for a place brings nobody in.
+                if rank >= request.limit {
+                    continue;
+                }
+                let passage = self.entries[neighbour as usize].passages.start;
+                let cosine = cosine.as_ref().map_or(0.0, |cosine| cosine(passage));
+                if cosine > 0.0 && admit(passage) {
                     places.insert(neighbour, all.len());
-                    let (blend, score) = (Blend::default(), SHARE * score);
-                    all.push(Candidate {
-                        segment: neighbour,
-                        passage,
-                        blend,
-                        age: 1.0,
-                        score,
-                        matched: 0.0,
-                        distance: 0,
-                    });
+                    let mut newcomer = self.candidate(request, passage, Blend { vector: cosine, bm25: 0.0 }, now);
+                    newcomer.score += SHARE * score;
+                    all.push(newcomer);
                 }
             }
         }
-        ranked(all, limit)
+        Ok(ranked(all, request.limit))
     }
 }
 

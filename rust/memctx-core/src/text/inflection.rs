@@ -17,54 +17,65 @@ const ENDINGS: [(&str, &str); 10] = [
 /// Shorter words change too much, longer ones are no words.
 const LENGTHS: std::ops::RangeInclusive<usize> = 4..=20;
 
-/// The forms that a word may also have, each once; many of them do not exist.
+/// Call `see` with the forms that a word may also have; some come twice, and many do not exist.
 ///
 /// A word and its forms mean the same to a search; what no text holds costs nothing but a look.
-pub(crate) fn forms(word: &str) -> Vec<String> {
+pub(crate) fn for_each_form(word: &str, mut see: impl FnMut(&str)) {
     if !LENGTHS.contains(&word.len()) || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
-        return Vec::new();
+        return;
     }
-    let mut forms: Vec<String> = Vec::new();
-    let mut add = |form: String| {
-        if form != word && !forms.contains(&form) {
-            forms.push(form);
+    let mut form = String::with_capacity(word.len() + 4);
+    let mut offer = |stem: &str, ending: &str| {
+        form.clear();
+        form.push_str(stem);
+        form.push_str(ending);
+        if form != word {
+            see(&form);
         }
     };
-    for stem in stems(word) {
+    for_each_stem(word, |stem| {
         for ending in ["", "s", "es", "ed", "ing"] {
-            add(format!("{stem}{ending}"));
+            offer(stem, ending);
         }
         if let Some(root) = stem.strip_suffix('e') {
-            add(format!("{root}ed"));
-            add(format!("{root}ing"));
+            offer(root, "ed");
+            offer(root, "ing");
         }
         if let Some(root) = stem.strip_suffix('y') {
-            add(format!("{root}ies"));
-            add(format!("{root}ied"));
+            offer(root, "ies");
+            offer(root, "ied");
         }
-    }
-    forms
+    });
 }
 
-/// What a word may be without its ending.
-fn stems(word: &str) -> Vec<String> {
+/// Call `see` with what a word may be without its ending.
+fn for_each_stem(word: &str, mut see: impl FnMut(&str)) {
     const SHORTEST: usize = 3;
-    let mut stems = vec![word.to_owned()];
-    let shorter = ENDINGS.iter().filter_map(|(ending, end)| Some(format!("{}{end}", word.strip_suffix(ending)?)));
-    for stem in shorter.filter(|stem| stem.len() >= SHORTEST) {
+    see(word);
+    for (ending, end) in ENDINGS {
+        let Some(stem) = word.strip_suffix(ending).filter(|stem| stem.len() + end.len() >= SHORTEST) else { continue };
+        if !end.is_empty() {
+            see(&format!("{stem}{end}"));
+            continue;
+        }
+        see(stem);
         // A doubled consonant belongs to the ending: planned, plan.
         let bytes = stem.as_bytes();
         if bytes.len() > SHORTEST && bytes[bytes.len() - 1] == bytes[bytes.len() - 2] {
-            stems.push(stem[..stem.len() - 1].to_owned());
+            see(&stem[..stem.len() - 1]);
         }
-        stems.push(stem);
     }
-    stems
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn forms(word: &str) -> Vec<String> {
+        let mut forms = Vec::new();
+        for_each_form(word, |form| forms.push(form.to_owned()));
+        forms
+    }
 
     #[test]
     fn words_lead_to_their_other_forms() {

@@ -19,7 +19,7 @@ pub(crate) use class::is_js_space;
 pub(crate) use edge::{ends_word, trim_js};
 pub(crate) use filler::{aboutness, is_filler};
 pub(crate) use hash_form::hash_form;
-pub(crate) use inflection::forms;
+pub(crate) use inflection::for_each_form;
 pub(crate) use script::{has_case_beyond_ascii, is_cjk};
 pub(crate) use swar::ascii_run;
 pub use term::Term;
