@@ -467,6 +467,11 @@ class WarmStore:
     def put(self, records: Sequence[tuple[str, str, float | None, str | None]]) -> list[Added]:
         """`add`, without waiting for the disk: the records are found by the next search, and the sync follows."""
 
+    def put_messages(
+        self, conversation: Conversation, indices: Sequence[int], *, tools: bool = True
+    ) -> list[Added]:
+        """`put` what there is to archive of some messages of a conversation, with or without what tools did."""
+
     def search(
         self,
         query: str,
@@ -918,6 +923,7 @@ def plan_trim(
     ceiling: int | None = None,
     protected_recent: int = 6,
     protect_task: bool = True,
+    spare_people: bool = False,
     pinned: Sequence[int] = ...,
     sticky: Sequence[int] = ...,
     costs: Sequence[int] | None = None,
@@ -926,7 +932,7 @@ def plan_trim(
 
     Units that ``sticky`` names by key leave in any case, unless they are protected now. While tools are at work
     everything else waits unless there are more than ``ceiling`` tokens; without a ceiling nothing waits. ``pinned``
-    names messages that stay; ``costs`` replaces what the scanner says each message costs.
+    names messages that stay; what a person said in few words leaves last if ``spare_people``; ``costs`` replaces what the scanner says each message costs.
 
     >>> talk = Scanner().scan([{"role": "user", "content": text} for text in ("the task", "small talk", "port 8443")])
     >>> trim = plan_trim(talk, "which port?", limit=20, protected_recent=1)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
     from types import TracebackType
 
-    from memctx._core import StoreHit, WarmStore
+    from memctx._core import Conversation, StoreHit, WarmStore
     from memctx.config import Config, Ranking
     from memctx.messages import Shape
     from memctx.turn import Turn
@@ -270,8 +270,13 @@ class Memory:
         state = ", closed" if self._closed else ""
         return f"<memctx.Memory of session {self.session_id!r} in {self._store.path!r}{state}>"
 
-    def _put(self, pieces: Sequence[Sequence[Row]]) -> None:
-        """Store the pieces of messages that leave the context, which the host still has."""
+    def _put(self, conversation: Conversation, indices: Sequence[int]) -> None:
+        """Store messages that leave the context, which the host still has."""
+        tools = self._config.archive_tools
+        if isinstance(tools, bool):
+            self._store.put_messages(conversation, indices, tools=tools)
+            return
+        pieces = conversation.records(indices)
         records = [record for each in pieces for record in each if self._wants(record)]
         if records:
             self._store.put(records)

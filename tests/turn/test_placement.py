@@ -38,10 +38,23 @@ class Store:
 
 
 def stable(
-    search: Store, *kept: Block, newest: int = 9, last: int | None = 8, is_cut: bool = False
+    search: Store,
+    *kept: Block,
+    newest: int = 9,
+    last: int | None = 8,
+    is_cut: bool = False,
+    may_retire: bool = True,
 ) -> placement.Blocks:
     state = State(recalled_for=None if last is None else (last, 0))
-    return placement.stable(search, state, kept, newest=(newest, 0), cap=CAP, is_cut=is_cut)
+    return placement.stable(
+        search,
+        state,
+        kept,
+        newest=(newest, 0),
+        cap=CAP,
+        is_cut=is_cut,
+        may_retire=lambda _: may_retire,
+    )
 
 
 def test_what_is_new_goes_before_the_newest_user_message_and_the_rest_stays() -> None:
@@ -80,13 +93,24 @@ def test_when_the_cap_is_reached_the_newest_blocks_make_way() -> None:
     assert set(blocks.sent[1].items) == {"b", "c"}, "what made way may be what is asked for now"
 
 
-@given(st.lists(st.integers(1, 500), max_size=6), st.integers(1, 400), st.booleans())
-def test_all_blocks_together_stay_under_the_cap(sizes: list[int], size: int, is_cut: bool) -> None:  # noqa: FBT001
+def test_where_a_change_costs_too_much_only_what_fits_is_added() -> None:
+    kept = block(800, "a", anchor=1)
+    blocks = stable(Store("b", "c", "d"), kept, may_retire=False)
+    assert blocks.sent == (kept, Block("b c", 200, ("b", "c"), (9, 0)))
+    assert stable(Store("b"), block(1000, "a"), may_retire=False).recalled == ()
+
+
+@given(
+    st.lists(st.integers(1, 500), max_size=6), st.integers(1, 400), st.booleans(), st.booleans()
+)
+def test_all_blocks_together_stay_under_the_cap(
+    sizes: list[int], size: int, is_cut: bool, may_retire: bool  # noqa: FBT001
+) -> None:
     kept: list[Block] = []
     for number, tokens in enumerate(sizes):
         if sum(each.tokens for each in kept) + tokens <= CAP:
             kept.append(block(tokens, f"k{number}", anchor=number))
-    blocks = stable(Store("a", "b", "c", "k0", tokens=size), *kept, is_cut=is_cut)
+    blocks = stable(Store("a", "b", "c", "k0", tokens=size), *kept, is_cut=is_cut, may_retire=may_retire)
     assert sum(each.tokens for each in blocks.sent) <= CAP
     items = [item for each in blocks.sent for item in each.items]
     assert len(items) == len(set(items)), "nothing is recalled twice"

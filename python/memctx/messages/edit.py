@@ -42,6 +42,9 @@ SIGNED_BESIDE = ("thinking_blocks", "reasoning_details")
 
 def with_result(message: object, ordinal: int, text: str, shape: str) -> Any:  # noqa: ANN401 - the caller's type
     """The message with its ``ordinal``-th result, counted from 0, reading ``text``; pictures and files in it stay."""
+    plain = _with_plain_result(message, text, shape) if ordinal == 0 else None
+    if plain is not None:
+        return plain
     letter = part.unwrapped(message)
     if shape not in IN_BLOCKS:
         if ordinal or not _is_result_message(letter, shape):
@@ -204,6 +207,22 @@ def _more(one: object, other: object) -> dict[str, object]:
     fields = cast("dict[str, object]", other)
     known = cast("dict[str, object]", one) if isinstance(one, dict) else dir(one)
     return {name: value for name, value in fields.items() if name not in known}
+
+
+def _with_plain_result(message: object, text: str, shape: str) -> dict[str, object] | None:
+    """The quick way for what most results are: one to a message, in dictionaries, all text."""
+    if type(message) is not dict:
+        return None
+    fields = cast("dict[str, object]", message)
+    if shape == "openai" and fields.get("role") == "tool" and type(fields.get("content")) is str:
+        return {**fields, "content": text}
+    if shape == "responses" and fields.get("type") == "function_call_output":
+        return {**fields, "output": text} if type(fields.get("output")) is str else None
+    match fields.get("content") if shape == "anthropic" else None:
+        case [{"type": "tool_result", "content": str()} as block] if type(block) is dict:
+            return {**fields, "content": [{**cast("dict[str, object]", block), "content": text}]}
+        case _:
+            return None
 
 
 def _is_result_message(letter: object, shape: str) -> bool:

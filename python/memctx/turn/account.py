@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from memctx.turn import price
 from memctx.turn.outgoing import find
 from memctx.turn.report import Cache, Protected, Pruned, Tokens, Trimmed
 
@@ -107,6 +108,16 @@ def cache(  # noqa: PLR0913 - all that decides what the provider's cache still h
         thinking=thinking,
         is_cold=is_cold,
     )
+
+
+def costs(outgoing: Outgoing, cache: Cache, state: State, *, is_cut: bool) -> tuple[float, float]:
+    """What the session has spent after this turn, and what of it went into retiring blocks."""
+    cached = sum(outgoing.tokens[: cache.stable_prefix]) + cache.rewritten_tokens
+    tokens = sum(outgoing.tokens)
+    turn, change = price.of_turn(tokens, tokens - cached), price.of_change(cache.rewritten_tokens)
+    if is_cut:  # that had to be, with or without blocks
+        return state.spent + turn + change, state.rewritten
+    return state.spent + turn, state.rewritten + change
 
 
 def _new_since(source: Source, state: State) -> int:

@@ -30,8 +30,13 @@ class Cut:
     """For each message that the replay left, the place it had."""
     pruned: list[Pruned]
     """Shortened results, by the places that the replay left."""
-    tokens: int
-    """What is left costs."""
+    left: Conversation
+    """What the replay and the shortening leave."""
+
+    @property
+    def tokens(self) -> int:
+        """What is left costs."""
+        return self.trim.tokens_after
 
     @property
     def removed(self) -> set[int]:
@@ -61,6 +66,9 @@ def cut(  # noqa: PLR0913 - all that a cut depends on
 ) -> Cut:
     """Plan what leaves. ``is_cold`` says that the provider has forgotten the prompt, so that an edit costs nothing."""
     protected_recent, pins = config.protected_recent, sorted(pinned)
+    found = state.trimmed.keys() & set(conversation.unit_keys)
+    # A host that keeps what was sent has none of them; what looks like one there is another message that reads alike.
+    sticky = list(state.trimmed) if 2 * len(found) >= len(state.trimmed) else []
     replayed = _core.plan_trim(
         conversation,
         "",
@@ -68,7 +76,7 @@ def cut(  # noqa: PLR0913 - all that a cut depends on
         target=NEVER,
         protected_recent=protected_recent,
         pinned=pins,
-        sticky=list(state.trimmed),
+        sticky=sticky,
     )
     left, places = conversation.without_units(replayed.removed_units)
     spare = NEVER if budget.limit is None else max(budget.limit - state.excess, 0)
@@ -81,19 +89,21 @@ def cut(  # noqa: PLR0913 - all that a cut depends on
         left = left.with_results([(item.message, item.ordinal, item.text, item.tokens_after) for item in pruned])
     if budget.target is None:
         trim = _core.plan_trim(left, "", limit=NEVER, target=NEVER, protected_recent=protected_recent)
-        return Cut(replayed, trim, places, pruned, left.tokens)
+        return Cut(replayed, trim, places, pruned, left)
     target = max(budget.target - state.excess, 0)
     new_places = {old: new for new, old in enumerate(places)} if pins else {}
     trim = _core.plan_trim(
         left,
         query,
-        limit=target if is_cold else spare,
+        # A cut goes all the way down, so that many turns follow without one.
+        limit=target if is_cold or is_due else spare,
         target=target,
         ceiling=ceiling,
         protected_recent=protected_recent,
+        spare_people=True,
         pinned=[new_places[index] for index in pins if index in new_places],
     )
-    return Cut(replayed, trim, places, pruned, trim.tokens_after)
+    return Cut(replayed, trim, places, pruned, left)
 
 
 def _prune(

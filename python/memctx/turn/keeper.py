@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from memctx._core import Conversation
     from memctx.turn.state import State
 
-    Row = tuple[str, str, float | None, str | None]
-    Archive = Callable[[Sequence[Sequence[Row]]], None]
-    """Stores the rows of messages; an exception if that cannot be."""
+    Archive = Callable[[Conversation, Sequence[int]], None]
+    """Stores some messages of a conversation; an exception if that cannot be."""
 
 logger = logging.getLogger("memctx.turn")
 
@@ -74,7 +73,7 @@ class Keeper:
         return self._worker.submit(work)
 
     def _put_away(self, state: State, conversation: Conversation, leaving: Sequence[int]) -> None:
-        self._archive(conversation.records(leaving))
+        self._archive(conversation, leaving)
         self._save(state)
 
     def _save(self, state: State) -> None:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 # Where neighbours of one role are refused, so that text is put into a message rather than beside it.
 ALTERNATING = frozenset({"bedrock", "gemini"})
+# What tells the key of a message with a shortened result from that of the message with it cleared.
+FORMS = {"soft": 1, "clear": 2}
 
 
 @dataclass(slots=True)
@@ -60,7 +62,7 @@ class Outgoing:
             self.messages[place] = edit.with_result(
                 self.messages[place], item.ordinal, item.text, self.shape
             )
-            self.keys[place] = _core.chain([self.keys[place], item.key, len(item.text)])[-1]
+            self.keys[place] ^= item.key ^ FORMS[item.form]
             self.tokens[place] -= item.tokens_before - item.tokens_after
 
     def insert(self, block: Block, source: Source) -> bool:

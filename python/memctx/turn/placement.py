@@ -44,12 +44,13 @@ def stable(
     newest: Place | None,
     cap: int,
     is_cut: bool,
+    may_retire: Callable[[Block], bool],
 ) -> Blocks:
     """Blocks that stay where they were sent until a trim.
 
     At a trim the prompt changes anyway, so they make way for one block at the head. Between trims, what is new for a new
-    user message goes before it. When the cap is reached the newest blocks go first: of all edits that touches the prompt
-    latest.
+    user message goes before it. When the cap is reached the newest blocks go first, if ``may_retire`` allows it: of all
+    edits that touches the prompt latest.
     """
     room = int(cap * TURN_SHARE)
     if is_cut:
@@ -60,12 +61,19 @@ def stable(
     if found is None:
         return Blocks(tuple(kept))
     left = list(kept)
-    while left and _tokens(left) + found.tokens > cap:
-        left.pop()
+    while _tokens(left) + found.tokens > cap:
+        if not may_retire(left.pop()):
+            return _in_what_is_left(search, kept, newest, cap)
     if len(left) < len(kept):
         # What went with them may be what is asked for now.
         found = search(_items(left), min(room, cap - _tokens(left))) or found
     return Blocks((*left, _block(found, newest)), found.items)
+
+
+def _in_what_is_left(search: Search, kept: Sequence[Block], newest: Place, cap: int) -> Blocks:
+    """What fits beside all blocks that are there."""
+    found = search(_items(kept), cap - _tokens(kept))
+    return Blocks((*kept, _block(found, newest)), found.items) if found else Blocks(tuple(kept))
 
 
 def _block(found: Recollection, anchor: Place | None) -> Block:

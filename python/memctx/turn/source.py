@@ -41,7 +41,10 @@ class Source:
     def _without_blocks(self, scanner: Scanner) -> Source:
         """The messages without whole messages that are blocks of ours, and without blocks inside of others."""
         conversation, shape = self.conversation, self.conversation.shape
-        recalled, carriers = set(conversation.recalled), set(conversation.carriers)
+        newest = conversation.newest_user
+        # Every block of ours stands before something that a person wrote; what does not is a person's, quoted.
+        recalled = {index for index in conversation.recalled if newest is not None and index < newest}
+        carriers = set(conversation.carriers)
         origins = [index for index in range(len(self.messages)) if index not in recalled]
         messages = [
             edit.without_blocks(self.messages[index], _core.is_block, shape)

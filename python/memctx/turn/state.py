@@ -48,6 +48,10 @@ class State:
     """What we thought that would cost."""
     excess: int = 0
     """What it cost more, by the provider's count: system prompt, tools, and our error."""
+    spent: float = 0.0
+    """What all turns cost so far, in tokens at full price, had nothing been retired."""
+    rewritten: float = 0.0
+    """What retired blocks cost on top of that."""
     touched: float | None = None
     """When, in seconds since the epoch."""
     model: str | None = None
@@ -78,6 +82,8 @@ class State:
             "sent": self.sent,
             "estimate": self.estimate,
             "excess": self.excess,
+            "spent": self.spent,
+            "rewritten": self.rewritten,
             "touched": self.touched,
             "model": self.model,
         }
@@ -101,6 +107,8 @@ class State:
                 sent=tuple(map(int, found["sent"])),
                 estimate=int(found["estimate"]),
                 excess=int(found["excess"]),
+                spent=float(found["spent"]),
+                rewritten=float(found["rewritten"]),
                 touched=None if found["touched"] is None else float(found["touched"]),
                 model=None if found["model"] is None else str(found["model"]),
             )

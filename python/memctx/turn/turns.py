@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from memctx import _core
 from memctx.errors import ConfigError, MemctxError, MessageShapeError, StoreError
-from memctx.turn import account, placement, saved
+from memctx.turn import account, placement, price, saved
 from memctx.turn.binding import bind
 from memctx.turn.budget import Budget
 from memctx.turn.cut import Cut, cut
 from memctx.turn.keeper import Keeper
-from memctx.turn.outgoing import Outgoing, find
+from memctx.turn.outgoing import ALTERNATING, Outgoing, find
 from memctx.turn.recollection import Recall
 from memctx.turn.report import Report
 from memctx.turn.source import Source
@@ -24,7 +24,7 @@ from memctx.turn.stopwatch import Stopwatch
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from memctx._core import Scanner, WarmStore
+    from memctx._core import Conversation, Scanner, WarmStore
     from memctx.config import Config
     from memctx.messages import Shape
     from memctx.turn.keeper import Archive
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger("memctx.turn")
 
 SHORTEST_QUERY = 3
+# A shorter message, such as "go on", says too little to be asked alone.
+FEW_TOKENS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +136,7 @@ class Turns:
         state, config, budget = self._current(), self._config, self._budget
         conversation, now = source.conversation, time.time()
         is_cold = _is_cold(state, now, config.cache_ttl, model)
-        query = conversation.query()
+        query = _query(conversation)
         pins = {place for place, origin in enumerate(source.origins) if origin in pinned} if pinned else ()
         done = cut(
             conversation, query, config=config, budget=budget, state=state, pinned=pins, is_cold=is_cold
@@ -152,8 +154,11 @@ class Turns:
         outgoing.merge_neighbours()
         binding = bind(outgoing, source, state, strip=config.thinking == "strip")
         watch.lap("assemble")
-        self._check(source, outgoing)
+        is_new = bool(leaving or binding.stale or outgoing.shape in ALTERNATING)
+        self._check(source, done, outgoing, is_new=is_new)
         watch.lap("check")
+        cache = account.cache(source, outgoing, binding, state, is_cold=is_cold, thinking=config.thinking)
+        spent, rewritten = account.costs(outgoing, cache, state, is_cut=bool(leaving))
         keys, ordinals = conversation.keys, conversation.ordinals
         newest_user = conversation.newest_user
         after = replace(
@@ -166,6 +171,8 @@ class Turns:
             newest=(keys[-1], ordinals[-1]) if keys else None,
             sent=tuple(binding.links),
             estimate=sum(outgoing.tokens),
+            spent=spent,
+            rewritten=rewritten,
             touched=now,
             model=model or state.model,
         )
@@ -181,7 +188,7 @@ class Turns:
             recalled=blocks.recalled if sent[-1:] == blocks.sent[-1:] else (),
             protected=account.protected(source, done),
             repaired=source.repaired,
-            cache=account.cache(source, outgoing, binding, state, is_cold=is_cold, thinking=config.thinking),
+            cache=cache,
             archived=len(leaving),
             is_deferred=done.trim.is_deferred,
             milliseconds=watch.laps,
@@ -212,19 +219,46 @@ class Turns:
         if self._config.placement == "tail":
             return placement.rebuilt(search, newest, cap) if newest else placement.Blocks(())
         return placement.stable(
-            search, state, kept, newest=newest, cap=cap, is_cut=bool(done.trimmed)
+            search,
+            state,
+            kept,
+            newest=newest,
+            cap=cap,
+            is_cut=bool(done.trimmed),
+            may_retire=lambda block: self._may_retire(block, conversation, removed, state),
         )
 
-    def _check(self, source: Source, outgoing: Outgoing) -> None:
-        """No edit of ours may make a provider refuse what it would have taken."""
-        if outgoing.messages == source.messages:
-            return
-        found = _core.problems(self._scanner.scan(outgoing.messages, outgoing.shape))
+    def _may_retire(
+        self, block: Block, conversation: Conversation, removed: Collection[int], state: State
+    ) -> bool:
+        """Whether what must be written again without a block is little, beside what the session costs anyway."""
+        index = 0 if block.anchor is None else find(block.anchor, conversation.keys) or 0
+        behind = enumerate(conversation.message_tokens[index:], start=index)
+        again = sum(tokens for place, tokens in behind if place not in removed)
+        cost = state.rewritten + price.of_change(again + block.tokens)
+        return cost <= price.RETIRING_SHARE * state.spent
+
+    def _check(self, source: Source, done: Cut, outgoing: Outgoing, *, is_new: bool) -> None:
+        """No edit of ours may make a provider refuse what it would have taken.
+
+        What is sent is read again where the turn decided anything; where it only repeats, what it leaves out is looked
+        at and no more.
+        """
+        if is_new:
+            found = _core.problems(self._scanner.scan(outgoing.messages, outgoing.shape))
+        else:
+            found = _core.problems(done.left)
         known = {problem[1] for problem in _core.problems(source.conversation)} if found else set[str]()
         worse = [problem for problem in found if problem[1] not in known]
         if worse:
             index, code, words, _ = worse[0]
             raise MemctxError(f"the edited messages would be refused: message {index}, {code}: {words}")
+
+
+def _query(conversation: Conversation) -> str:
+    """What memory is asked: what the person said last or, if that is a word or two, the last three things."""
+    newest = conversation.query(1)
+    return newest if _core.estimate_tokens(newest, "script") >= FEW_TOKENS else conversation.query(3)
 
 
 def _is_cold(state: State, now: float, ttl: float, model: str | None) -> bool:

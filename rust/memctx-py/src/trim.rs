@@ -12,7 +12,7 @@ use crate::error::ConfigError;
 #[pyfunction]
 #[pyo3(signature = (
     conversation, query, *, limit, target = None, ceiling = None, protected_recent = 6, protect_task = true,
-    pinned = Vec::new(), sticky = Vec::new(), costs = None
+    spare_people = false, pinned = Vec::new(), sticky = Vec::new(), costs = None
 ))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn plan_trim(
@@ -24,6 +24,7 @@ pub(crate) fn plan_trim(
     ceiling: Option<i64>,
     protected_recent: i64,
     protect_task: bool,
+    spare_people: bool,
     pinned: Vec<i64>,
     sticky: Vec<u64>,
     costs: Option<Vec<i64>>,
@@ -43,6 +44,7 @@ pub(crate) fn plan_trim(
         ceiling: ceiling.map(|ceiling| amount_of("ceiling", ceiling)).transpose()?,
         protected_recent: amount_of("protected_recent", protected_recent)?,
         protects_task: protect_task,
+        spares_people: spare_people,
         pinned: &pinned,
         sticky: &sticky,
         costs: costs.as_deref(),

@@ -6,12 +6,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use memctx_core::ingest::redact::Redaction;
+use memctx_core::scan::{self, Row};
 use memctx_core::store::{self, Durability, Found, Ranking, Record, Request, Settings};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
 use crate::boundary::{enter_core, text_of, texts_of};
 use crate::cold_store::Scan;
+use crate::conversation::Conversation;
 use crate::error::ConfigError;
 use crate::explanation::Explanation;
 use crate::segment::Segment;
@@ -137,6 +139,34 @@ impl WarmStore {
     /// `add`, without waiting for the disk.
     fn put(&self, py: Python<'_>, records: &Bound<'_, PyAny>) -> PyResult<Vec<Added>> {
         self.store_all(py, records, store::WarmStore::put)
+    }
+
+    /// Store what there is to archive of some messages of a conversation, without waiting for the disk.
+    #[pyo3(signature = (conversation, indices, *, tools = true))]
+    fn put_messages(
+        &self,
+        py: Python<'_>,
+        conversation: &Conversation,
+        indices: Vec<i64>,
+        tools: bool,
+    ) -> PyResult<Vec<Added>> {
+        let places = conversation.checked(&indices)?;
+        let store = self.store();
+        let added = enter_core(py, || {
+            let views = places.iter().map(|&place| &conversation.0.views[place as usize]);
+            let rows: Vec<Row<'_>> = views.flat_map(scan::rows).filter(|row| tools || row.role != "tool").collect();
+            let records: Vec<Record<'_>> = rows
+                .iter()
+                .map(|row| Record {
+                    role: row.role,
+                    content: &row.text,
+                    timestamp: row.timestamp,
+                    metadata: row.metadata.as_deref(),
+                })
+                .collect();
+            if records.is_empty() { Ok(Vec::new()) } else { store.put(&records) }
+        })?;
+        Ok(added.into_iter().map(Added).collect())
     }
 
     /// The segments that match a query best, best first.

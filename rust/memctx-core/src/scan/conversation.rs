@@ -100,7 +100,18 @@ fn question(view: &View) -> Option<String> {
         all.push_str(&text);
         all
     });
-    (!text.is_empty()).then_some(text)
+    (!text.is_empty()).then(|| ends_of(text))
+}
+
+/// A text, or if it is long its head and tail: what is asked stands there, and what is between was pasted.
+fn ends_of(text: String) -> String {
+    const END: usize = 500;
+    if text.chars().nth(2 * END).is_none() {
+        return text;
+    }
+    let start = text.char_indices().nth(END).map_or(text.len(), |(at, _)| at);
+    let end = text.char_indices().rev().nth(END - 1).map_or(0, |(at, _)| at);
+    format!("{} {}", &text[..start], &text[end..])
 }
 
 #[cfg(test)]
@@ -130,6 +141,16 @@ mod tests {
         assert_eq!(conversation.query(0), "");
         assert_eq!(conversation.newest_user(), Some(6));
         assert_eq!(conversation.without(&[6]).newest_user(), Some(3));
+    }
+
+    #[test]
+    fn of_a_long_text_its_ends_are_the_question() {
+        let pasted = format!("what is wrong here? {} 答えは？", "x".repeat(50_000));
+        let query = read(vec![said(Role::User, &pasted)]).query(1);
+        assert!(query.starts_with("what is wrong here?") && query.ends_with("答えは？"));
+        assert_eq!(query.chars().count(), 1_001);
+        let short = "y".repeat(1_000);
+        assert_eq!(read(vec![said(Role::User, &short)]).query(1), short);
     }
 
     #[test]

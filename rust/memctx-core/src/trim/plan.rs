@@ -10,6 +10,8 @@ use crate::text::{trim_js, utf16_len};
 
 /// A shorter query says nothing about what is relevant.
 const SHORTEST_QUERY: usize = 3;
+/// Tokens up to which a message is few words. What is longer was pasted more often than said.
+const FEW_WORDS: u64 = 256;
 
 /// What made a unit leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -101,6 +103,10 @@ pub fn plan(conversation: &Conversation, request: &Request<'_>) -> Plan {
         if protection.is_running && request.ceiling.is_some_and(|ceiling| trim.tokens <= ceiling) {
             trim.is_deferred = true;
         } else {
+            let spared = if request.spares_people { trim.set_aside() } else { Vec::new() };
+            trim.by_relevance(request);
+            trim.by_age(request);
+            trim.candidates = spared;
             trim.by_relevance(request);
             trim.by_age(request);
         }
@@ -163,6 +169,18 @@ impl<'a> Trim<'a> {
         for unit in Vec::into_iter(leaving) {
             self.remove(unit, 0.0, layer);
         }
+    }
+
+    /// Take out of the race what a person said in few words: it costs little, and decisions are made in it.
+    fn set_aside(&mut self) -> Vec<usize> {
+        let Conversation { units, views, .. } = self.conversation;
+        let is_said = |unit: usize| {
+            let unit = &units[unit];
+            unit.tokens <= FEW_WORDS && unit.messages.iter().all(|&place| views[place as usize].is_person())
+        };
+        let (spared, rest) = self.candidates.iter().partition(|&&unit| is_said(unit));
+        self.candidates = rest;
+        spared
     }
 
     /// What tells least leaves first, among equals the oldest. What cannot be read is not judged.

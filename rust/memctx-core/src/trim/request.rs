@@ -15,6 +15,8 @@ pub struct Request<'a> {
     pub protected_recent: usize,
     /// Whether the first message of the person stays.
     pub protects_task: bool,
+    /// Whether what a person said in few words leaves only when nothing else can.
+    pub spares_people: bool,
     /// Places of messages that the host wants to stay.
     pub pinned: &'a [u32],
     /// Keys of units that were trimmed before. They leave first, whatever there are of tokens, unless they are
@@ -35,6 +37,7 @@ impl<'a> Request<'a> {
             ceiling: None,
             protected_recent: 6,
             protects_task: true,
+            spares_people: false,
             pinned: &[],
             sticky: &[],
             costs: None,

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use proptest::prelude::*;
 
 use super::relevance::{has_text, scores};
-use super::{Layer, Plan, Request, plan};
+use super::{Layer, Plan, Removed, Request, plan};
 use crate::bm25::Bm25Index;
 use crate::scan::draft::{call, result, said, text};
 use crate::scan::{Conversation, Kind, Piece, Role, Shape, Unit, View};
@@ -278,6 +278,7 @@ proptest! {
         ceiling in prop::option::of(0..600_u64),
         protected_recent in 0..8_usize,
         protects_task: bool,
+        spares_people: bool,
         pinned in prop::collection::vec(0..60_u32, 0..3),
         sticky in prop::collection::vec(any::<prop::sample::Index>(), 0..4),
     ) {
@@ -289,7 +290,7 @@ proptest! {
         let (pinned, sticky, target) = (&pinned[..], &sticky[..], target.min(limit));
         let costs = None;
         let request = Request {
-            query: &query, limit, target, ceiling, protected_recent, protects_task, pinned, sticky, costs,
+            query: &query, limit, target, ceiling, protected_recent, protects_task, spares_people, pinned, sticky, costs,
         };
         let made = plan(&talk, &request);
         prop_assert_eq!(&made, &plan(&talk, &request), "the same every time");
@@ -321,6 +322,14 @@ proptest! {
         }
         prop_assert_eq!(made.is_deferred, made.is_deferred && before_need > limit && ceiling >= Some(before_need));
         let order = by_need.windows(2).all(|pair| {
+            let is_said = |removed: &Removed| {
+                let is_person = |&place: &u32| talk.views[place as usize].is_person();
+                removed.tokens <= 256 && removed.messages.iter().all(is_person)
+            };
+            let said = [pair[0], pair[1]].map(|removed| spares_people && is_said(removed));
+            if said[0] != said[1] {
+                return said[1];
+            }
             let layers = (pair[0].layer, pair[1].layer);
             let is_older = pair[0].unit < pair[1].unit;
             match layers {
@@ -364,4 +373,20 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn what_a_person_said_in_few_words_leaves_last() {
+    let views = vec![
+        said(Role::User, "the task"),
+        said(Role::User, "deploy on Friday"),
+        said(Role::Assistant, "a long answer about ports and other things"),
+        said(Role::User, &"a pasted log ".repeat(200)),
+        said(Role::Assistant, "the last word"),
+    ];
+    let conversation = Conversation::new(Shape::OpenAi, views);
+    let request = Request { protected_recent: 1, target: 40, ..Request::new("what about ports?", 100) };
+    let left = |spares_people| plan(&conversation, &Request { spares_people, ..request }).removed_messages();
+    assert_eq!(left(false), [1, 3]);
+    assert_eq!(left(true), [2, 3]);
 }

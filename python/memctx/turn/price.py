@@ -1,0 +1,19 @@
+"""What a prompt costs where providers cache it, in tokens at full price."""
+
+from __future__ import annotations
+
+# The dearest writes and the cheapest reads that providers ask for: where a change of the prompt costs most.
+WRITE = 1.25
+READ = 0.05
+# Of all that was spent, what may go into making room for something new to recall.
+RETIRING_SHARE = 0.05
+
+
+def of_turn(tokens: int, new: int) -> float:
+    """What a turn costs of which all but the ``new`` tokens are cached."""
+    return READ * (tokens - new) + WRITE * new
+
+
+def of_change(tokens: int) -> float:
+    """What it costs on top if so many tokens that were cached must be written again."""
+    return (WRITE - READ) * tokens
