@@ -609,9 +609,9 @@ def build_block(
 ) -> Block:
     """The best block of at most ``cap`` tokens.
 
-    ``facts`` are ``(type, content, score)``, ``details`` are ``(id, timestamp, role, content, start, end, score)``, where
-    start and end are those of the passage that matched. Details longer than ``excerpt`` tokens (150) are cut
-    to where the words of ``query`` stand, and get what is left in the end.
+    ``facts`` are ``(type, content, score)``, ``details`` are ``(id, timestamp, role, content, start, end, score)``,
+    where start and end are those of the passage that matched. Details longer than ``excerpt`` tokens (150) are cut to
+    where the words of ``query`` stand, and get what is left in the end.
 
     >>> build_block([], [("a", 0.0, "user", "port 3000", 0, 9, 1.0)], cap=100).details  # doctest: +SKIP
     [0]

@@ -191,6 +191,8 @@ mod tests {
             ("\\\u{7}", "\\\\\\u{7}"),
             ("\\u{41} \\u0007 C:\\users", "\\u{41} \\u0007 C:\\users"),
             ("\u{E0041}", "\\u{e0041}"),
+            ("<recalled\r\r\ncontext", "<recalled\\u{d}\r\ncontext"),
+            ("<recalled\r\ncontext", "<\\recalled\r\ncontext"),
         ];
         for (text, expected) in cases {
             assert_eq!(escape(text), expected);
@@ -201,7 +203,7 @@ mod tests {
     /// Texts made of what the rules are about.
     pub(in super::super) fn tricky() -> impl Strategy<Value = String> {
         let piece = prop_oneof![
-            r"[<＜﹤]{0,2}[\\]{0,3}[/／ ]{0,2}(recalled-context|RECALLED context|knowledge|detail|ｄｅｔａｉｌ|de\u{200b}tail)[> ]?",
+            r"[<＜﹤]{0,2}[\\]{0,3}[/／ ]{0,2}(recalled-context|RECALLED context|knowledge|detail|ｄｅｔａｉｌ|de\u{200b}tail|recalled[\r\n]{0,3}context)[> ]?",
             r"\n?[\\]{0,3} ?\[?2026-02-10 14:31 (user|x)?\]?",
             r"[\\]{0,4}(u\{7\}|u\{d\}|u\{0\}|u\{202e\}|u\{e0041\}|u\{41\})?",
             "[\u{7}\u{0}\r\n\t\u{202E}\u{E0041}\u{2028}\u{85}]{1,2}",

@@ -22,7 +22,7 @@ pub(super) fn opens_tag(c: char) -> bool {
 ///
 /// An opening `<Detail>` right behind a word is a type in somebody's code. It can do no harm, as nothing closes it.
 pub(super) fn is_tag(behind: &str, before: Option<char>) -> bool {
-    let rest = behind.trim_start_matches(is_read_over);
+    let rest = past(behind, is_read_over);
     let closing = rest.strip_prefix(is_slash);
     let rest = closing.unwrap_or(rest);
     let ends = |behind: Option<&str>| behind.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric));
@@ -49,14 +49,19 @@ pub(super) fn is_header(line: &str) -> bool {
 
 /// What stands behind a name, if the text opens with it.
 fn behind_name<'t>(text: &'t str, name: &str) -> Option<&'t str> {
-    let mut rest = text.chars();
-    for expected in name.chars() {
-        let c = rest.by_ref().find(|&c| !is_read_over(c) && !is_dash(c))?;
-        if fold(c) != expected {
-            return None;
-        }
+    name.chars().try_fold(text, |rest, expected| {
+        let rest = past(rest, |c| is_read_over(c) || is_dash(c));
+        rest.strip_prefix(|c| fold(c) == expected)
+    })
+}
+
+/// A text from the first character on that is not read over. A carriage return is only when it is part of a line's end:
+/// any other is made visible, and would no longer be read over then.
+fn past(mut text: &str, is_read_over: impl Fn(char) -> bool) -> &str {
+    while let Some(rest) = text.strip_prefix("\r\n").or_else(|| text.strip_prefix(&is_read_over)) {
+        text = rest;
     }
-    Some(rest.as_str())
+    text
 }
 
 /// The small Latin letter or the digit that a character looks like, or the character itself.
@@ -98,12 +103,12 @@ fn is_dash(c: char) -> bool {
 
 /// White space of any kind, and what nobody sees.
 fn is_read_over(c: char) -> bool {
-    is_blank(c) || c == '\n' || c == '\r' || is_invisible(c)
+    is_blank(c) || c == '\n' || is_invisible(c)
 }
 
 /// White space within a line.
 fn is_blank(c: char) -> bool {
-    c != '\n' && c != '\r' && c.is_whitespace() && !super::escape::is_hidden(c)
+    c != '\n' && c.is_whitespace() && !super::escape::is_hidden(c)
 }
 
 /// Zero-width characters, marks that sit on others, variation selectors.
@@ -129,6 +134,7 @@ mod tests {
             "/d\u{301}etail>",
             "/dеtаil>",
             "\n/detail\n>",
+            "\r\n/de\r\ntail>",
             "/recalled-context>",
             "/Recalled_Context>",
             "recalled\u{2010}context source",

@@ -185,14 +185,19 @@ impl Warm {
     ) -> Result<Vec<Candidate>> {
         const REACH: usize = 2;
         const SHARE: f64 = 0.3;
+        /// Neighbours that say the same again do not lift each other: repeating a thing must not make it matter more.
+        const ALIKE: f64 = 0.8;
         let cosine = vector.map(|vector| self.rows.cosines(vector)).transpose()?;
         let mut all = candidates;
-        let own: Vec<(u32, f64)> = all.iter().map(|candidate| (candidate.segment, candidate.score)).collect();
-        let mut places: FxHashMap<u32, usize> = own.iter().map(|&(segment, _)| segment).zip(0..).collect();
-        for (rank, (segment, score)) in own.into_iter().enumerate() {
+        let own = all.clone();
+        let mut places: FxHashMap<u32, usize> = own.iter().map(|candidate| candidate.segment).zip(0..).collect();
+        for (rank, Candidate { segment, passage, score, .. }) in own.into_iter().enumerate() {
+            let is_alike = |other: u32| self.rows.likeness(passage, other) > ALIKE;
             for (neighbour, _) in self.neighbours(segment, REACH) {
                 if let Some(&place) = places.get(&neighbour) {
-                    all[place].score += SHARE * score;
+                    if !is_alike(all[place].passage) {
+                        all[place].score += SHARE * score;
+                    }
                     continue;
                 }
                 // A share of a score that is itself too low for a place brings nobody in.
@@ -201,7 +206,7 @@ impl Warm {
                 }
                 let passage = self.entries[neighbour as usize].passages.start;
                 let cosine = cosine.as_ref().map_or(0.0, |cosine| cosine(passage));
-                if cosine > 0.0 && admit(passage) {
+                if cosine > 0.0 && admit(passage) && !is_alike(passage) {
                     places.insert(neighbour, all.len());
                     let mut newcomer = self.candidate(request, passage, Blend { vector: cosine, bm25: 0.0 }, now);
                     newcomer.score += SHARE * score;

@@ -5,7 +5,7 @@ use crate::bm25::Cover;
 /// Where a question counts as answered on the scale: what `auto_recall_min_score` is by default.
 const LINE: f64 = 0.7;
 /// The share of a question's words that a text has at that point, and of a question in CJK, where pairs of characters
-/// stand for words. Questions to another memory stay below in about nine of ten cases, those to this one in one of fifty.
+/// stand for words. Most questions to another memory stay below; so do those that share no words with their answer.
 const WORDS_AT_LINE: f64 = 0.25;
 const CJK_AT_LINE: f64 = 0.15;
 /// What the last of the results has less than the best.
