@@ -70,8 +70,10 @@ def nothing_is_made_up_or_moved(given: Sequence[Message], turn: Turn) -> None:
 def the_protected_stay(given: Sequence[Message], turn: Turn, shape: Shape) -> None:
     """System prompts, summaries, the task, the newest messages and the last tool group are all there."""
     sent = pieces(turn.messages)
-    tail = pieces(given[-PROTECTED_RECENT:])
-    assert sent[len(sent) - len(tail) :] == tail, "one of the newest messages left"
+    # A command that the person ran is neither's message: it does not count and may leave.
+    tail = [piece for piece in pieces(given[-PROTECTED_RECENT:]) if piece[0] != "bashExecution"]
+    said = [piece for piece in sent if piece[0] != "bashExecution"]
+    assert said[len(said) - len(tail) :] == tail, "one of the newest messages left"
     for message in given:
         is_system = message.get("role") in {"system", "developer", "compactionSummary"}
         if is_system or message.get("type") == "compaction":

@@ -68,9 +68,11 @@ def test_the_same_input_gives_the_same_bytes(
     """Again in the same session, and in another store."""
     messages = Rendering(script, shape).whole()
     with memories.fresh(window, placement=placement) as memory:
-        first = laws.wire(memory.prepare(messages, shape=shape).messages)
-        assert laws.wire(memory.prepare(messages, shape=shape).messages) == first
-        assert laws.wire(memory.prepare(copy.deepcopy(messages), shape=shape).messages) == first
+        first = again = laws.wire(memory.prepare(messages, shape=shape).messages)
+        if placement != "stable":  # made anew, and what left in the first turn may be recalled by now
+            again = laws.wire(memory.prepare(messages, shape=shape).messages)
+        assert laws.wire(memory.prepare(messages, shape=shape).messages) == again
+        assert laws.wire(memory.prepare(copy.deepcopy(messages), shape=shape).messages) == again
     with memories.fresh(window, placement=placement) as other:
         sent = other.prepare(messages, shape=shape).messages
     assert laws.MOMENT.sub("[", first) == laws.timeless(sent)
