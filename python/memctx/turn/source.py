@@ -70,10 +70,11 @@ class Source:
 
 def _beginning(conversation: Conversation, recalled: set[int]) -> set[int]:
     """What looks like blocks of ours but must be a person's, since no request may begin with what follows."""
-    roles = conversation.roles
-    start = next(
-        (index for index, role in enumerate(roles) if index not in recalled and role != "system"), len(roles)
-    )
-    if conversation.shape not in BEGIN_WITH_USER or start in conversation.summaries or roles[start : start + 1] != ["assistant"]:
+    if conversation.shape not in BEGIN_WITH_USER:
         return set()
-    return {index for index in recalled if index < start}
+    roles = conversation.roles
+    rest = (index for index in range(len(roles)) if index not in recalled and roles[index] != "system")
+    first = next(rest, None)
+    if first is None or roles[first] != "assistant" or first in conversation.summaries:
+        return set()
+    return {index for index in recalled if index < first}
