@@ -26,6 +26,15 @@ def test_a_working_budget_below_the_window_counts() -> None:
     assert budget.overflow == 996_000, "inside a tool loop the window is what counts"
 
 
+def test_what_is_recalled_never_makes_the_messages_overflow() -> None:
+    """Inside a tool loop the messages may be over their limit already."""
+    budget = Budget.of(Config(context_window=200_000))
+    assert budget.room(100_000) == 4_000
+    assert budget.room(195_000) == 1_000
+    assert budget.room(300_000) == 0
+    assert Budget.of(Config()).room(10_000_000) == 4_000
+
+
 def test_without_a_window_nothing_is_trimmed() -> None:
     budget = Budget.of(Config())
     assert budget.limit is None

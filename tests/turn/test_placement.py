@@ -87,24 +87,39 @@ def test_a_trim_with_nothing_to_recall_leaves_no_block() -> None:
 def test_when_the_cap_is_reached_the_newest_blocks_make_way() -> None:
     """The further back an edit, the more of the prompt must be written again."""
     oldest, newer = block(600, "a", anchor=1), block(400, "b", anchor=2)
-    blocks = stable(Store("b", "c"), oldest, newer)
+    blocks = stable(Store("b", "c", tokens=50), oldest, newer)
     assert blocks.sent[0] == oldest
     assert blocks.sent[1].anchor == (9, 0)
     assert set(blocks.sent[1].items) == {"b", "c"}, "what made way may be what is asked for now"
 
 
 def test_where_a_change_costs_too_much_only_what_fits_is_added() -> None:
-    kept = block(800, "a", anchor=1)
-    blocks = stable(Store("b", "c", "d"), kept, may_retire=False)
-    assert blocks.sent == (kept, Block("b c", 200, ("b", "c"), (9, 0)))
+    kept = block(880, "a", anchor=1)
+    blocks = stable(Store("b", "c", "d", tokens=60), kept, may_retire=False)
+    assert blocks.sent == (kept, Block("b c", 120, ("b", "c"), (9, 0)))
     assert stable(Store("b"), block(1000, "a"), may_retire=False).recalled == ()
+
+
+def test_later_blocks_leave_room_for_those_after_them() -> None:
+    """However much is found: a long session has many questions, and no trim may ever make room for them."""
+    kept: list[Block] = []
+    for turn in range(6):
+        search = Store(*(f"{turn}.{item}" for item in range(50)), tokens=20)
+        blocks = stable(search, *kept, newest=turn, may_retire=False)
+        assert blocks.recalled, f"no room in turn {turn}"
+        kept = list(blocks.sent)
+
+
+def test_nothing_makes_way_for_nothing() -> None:
+    full = block(1000, "a")
+    assert stable(Store(), full, may_retire=True).sent == (full,)
 
 
 @given(st.lists(st.integers(1, 500), max_size=6), st.integers(1, 400), st.booleans(), st.booleans())
 def test_all_blocks_together_stay_under_the_cap(
     sizes: list[int],
     size: int,
-    is_cut: bool,
+    is_cut: bool,  # noqa: FBT001
     may_retire: bool,  # noqa: FBT001
 ) -> None:
     kept: list[Block] = []

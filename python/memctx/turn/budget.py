@@ -41,3 +41,7 @@ class Budget:
         full = window or budget
         overflow = full - min(config.reserve_tokens, int(full * RESERVE_SHARE))
         return cls(full, limit, int(limit * config.trim_to), overflow, cap)
+
+    def room(self, tokens: int) -> int:
+        """What recalled text may cost beside messages of so many tokens."""
+        return self.cap if self.overflow is None else max(min(self.cap, self.overflow - tokens), 0)

@@ -17,8 +17,12 @@ if TYPE_CHECKING:
     Search = Callable[[Collection[str], int], Recollection | None]
     """What is worth recalling beside what is known, in so many tokens."""
 
-# Of the cap: what one turn may take, so that later turns find room without an earlier block having to go.
-TURN_SHARE = 0.5
+# Of the cap: what the first block may take, so that later turns find room without an earlier block having to go.
+FIRST_SHARE = 0.25
+# Of the room that is left: what a later block may take, so that there is some for those after it.
+LATER_SHARE = 0.0625
+# Tokens: room for one thing to say. If there is less, earlier blocks make way where that costs little.
+WANTED = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +40,7 @@ def rebuilt(search: Search, anchor: Place | None, cap: int) -> Blocks:
     return Blocks((_block(found, anchor),), found.items) if found else Blocks(())
 
 
-def stable(
+def stable(  # noqa: PLR0913 - all that decides which blocks stay
     search: Search,
     state: State,
     kept: Sequence[Block],
@@ -48,32 +52,29 @@ def stable(
 ) -> Blocks:
     """Blocks that stay where they were sent until a trim.
 
-    At a trim the prompt changes anyway, so they make way for one block at the head. Between trims, what is new for a new
-    user message goes before it. When the cap is reached the newest blocks go first, if ``may_retire`` allows it: of all
-    edits that touches the prompt latest.
+    At a trim the prompt changes anyway, so they make way for one block at the head. Between trims, what is new for a
+    new user message goes before it. When room gets short the newest blocks go first, if ``may_retire`` allows it: of
+    all edits that touches the prompt latest.
     """
-    room = int(cap * TURN_SHARE)
     if is_cut:
-        return rebuilt(search, None, room)
+        return rebuilt(search, None, _room((), cap))
     if newest is None or newest == state.recalled_for:
         return Blocks(tuple(kept))
-    found = search(_items(kept), room)
-    if found is None:
-        return Blocks(tuple(kept))
     left = list(kept)
-    while _tokens(left) + found.tokens > cap:
-        if not may_retire(left.pop()):
-            return _in_what_is_left(search, kept, newest, cap)
-    if len(left) < len(kept):
-        # What went with them may be what is asked for now.
-        found = search(_items(left), min(room, cap - _tokens(left))) or found
-    return Blocks((*left, _block(found, newest)), found.items)
+    if _room(left, cap) < WANTED and search(_items(kept), cap):
+        while left and _room(left, cap) < WANTED and may_retire(left[-1]):
+            left.pop()
+    # What went with them may be what is asked for now.
+    found = search(_items(left), _room(left, cap))
+    return Blocks((*left, _block(found, newest)), found.items) if found else Blocks(tuple(kept))
 
 
-def _in_what_is_left(search: Search, kept: Sequence[Block], newest: Place, cap: int) -> Blocks:
-    """What fits beside all blocks that are there."""
-    found = search(_items(kept), cap - _tokens(kept))
-    return Blocks((*kept, _block(found, newest)), found.items) if found else Blocks(tuple(kept))
+def _room(blocks: Sequence[Block], cap: int) -> int:
+    """What one turn may take beside the blocks that are there."""
+    if not blocks:
+        return int(cap * FIRST_SHARE)
+    left = cap - _tokens(blocks)
+    return min(left, max(WANTED, int(left * LATER_SHARE)))
 
 
 def _block(found: Recollection, anchor: Place | None) -> Block:

@@ -6,7 +6,7 @@ from __future__ import annotations
 WRITE = 1.25
 READ = 0.05
 # Of all that was spent, what may go into making room for something new to recall.
-RETIRING_SHARE = 0.05
+RETIRING_SHARE = 0.10
 
 
 def of_turn(tokens: int, new: int) -> float:

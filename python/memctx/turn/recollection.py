@@ -19,6 +19,8 @@ TOKENS_PER_CANDIDATE = 100
 FEWEST_CANDIDATES = 8
 # The original's weights, for the score that a report shows beside ours.
 SEED_VECTOR, SEED_BM25 = 0.7, 0.3
+# Of the best score: beside other blocks, what scores less is not worth its room.
+STANDING_OUT = 0.8
 # Below this no block says anything.
 SMALLEST_BLOCK = 60
 
@@ -72,10 +74,11 @@ class Recall:
             min_score=self.config.auto_recall_min_score,
             ranking=self.config.ranking,
         )
+        best = hits[0].score if hits else 0.0
         seen = _core.visible(conversation, hidden, [hit.segment.content for hit in hits])
         hits = [hit for hit, is_seen in zip(hits, seen, strict=True) if not is_seen]
         facts = self.facts.search(query, limit) if self.facts else ()
-        return Candidates(query, facts, hits, self.config.estimator)
+        return Candidates(query, facts, hits, best, self.config.estimator)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +88,15 @@ class Candidates:
     query: str
     facts: Sequence[Fact]
     hits: Sequence[StoreHit]
+    best: float
+    """The best score of all hits, those that the model sees included."""
     estimator: EstimatorName | Callable[[str], int]
 
     def block(self, known: Collection[str], room: int) -> Recollection | None:
         """The best of it in at most ``room`` tokens, without the ids that are ``known``."""
         facts = [fact for fact in self.facts if fact.id not in known]
-        hits = [hit for hit in self.hits if hit.segment.id not in known]
+        least = STANDING_OUT * self.best if known else 0.0
+        hits = [hit for hit in self.hits if hit.segment.id not in known and hit.score >= least]
         if room < SMALLEST_BLOCK or not (facts or hits):
             return None
         lines = [(fact.type, fact.content, fact.score) for fact in facts]

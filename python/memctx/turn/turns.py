@@ -147,7 +147,7 @@ class Turns:
             *done.trimmed,
             *(done.places[item.message] for item in done.pruned if item.key in new_pruned),
         })
-        blocks = self._blocks(source, done, state, query)
+        blocks = self._blocks(source, done, state, query, changed=0 if is_cold else min(leaving, default=None))
         watch.lap("recall")
         outgoing = Outgoing.after(source, done)
         sent = tuple(block for block in blocks.sent if outgoing.insert(block, source))
@@ -195,9 +195,10 @@ class Turns:
         )
         return Turn(outgoing.messages, report)
 
-    def _blocks(self, source: Source, done: Cut, state: State, query: str) -> Blocks:
-        """The blocks to send."""
-        conversation, cap = source.conversation, self._budget.cap
+    def _blocks(self, source: Source, done: Cut, state: State, query: str, *, changed: int | None) -> Blocks:
+        """The blocks to send. From the message at ``changed`` on, the provider reads everything anew anyway."""
+        conversation = source.conversation
+        cap = self._budget.room(done.tokens + state.excess)
         keys, removed = conversation.keys, done.removed
         kept = [block for block in state.blocks if _stands(block, keys, removed)]
         newest_user = conversation.newest_user
@@ -225,18 +226,8 @@ class Turns:
             newest=newest,
             cap=cap,
             is_cut=bool(done.trimmed),
-            may_retire=lambda block: self._may_retire(block, conversation, removed, state),
+            may_retire=lambda block: _may_retire(block, conversation, removed, state, changed),
         )
-
-    def _may_retire(
-        self, block: Block, conversation: Conversation, removed: Collection[int], state: State
-    ) -> bool:
-        """Whether what must be written again without a block is little, beside what the session costs anyway."""
-        index = 0 if block.anchor is None else find(block.anchor, conversation.keys) or 0
-        behind = enumerate(conversation.message_tokens[index:], start=index)
-        again = sum(tokens for place, tokens in behind if place not in removed)
-        cost = state.rewritten + price.of_change(again + block.tokens)
-        return cost <= price.RETIRING_SHARE * state.spent
 
     def _check(self, source: Source, done: Cut, outgoing: Outgoing, *, is_new: bool) -> None:
         """No edit of ours may make a provider refuse what it would have taken.
@@ -259,6 +250,19 @@ def _query(conversation: Conversation) -> str:
     """What memory is asked: what the person said last or, if that is a word or two, the last three things."""
     newest = conversation.query(1)
     return newest if _core.estimate_tokens(newest, "script") >= FEW_TOKENS else conversation.query(3)
+
+
+def _may_retire(
+    block: Block, conversation: Conversation, removed: Collection[int], state: State, changed: int | None
+) -> bool:
+    """Whether what must be written again without a block is little, beside what the session costs anyway."""
+    index = 0 if block.anchor is None else find(block.anchor, conversation.keys) or 0
+    if changed is not None and changed <= index:
+        return True
+    behind = enumerate(conversation.message_tokens[index:], start=index)
+    again = sum(tokens for place, tokens in behind if place not in removed)
+    cost = state.rewritten + price.of_change(again + block.tokens)
+    return cost <= price.RETIRING_SHARE * state.spent
 
 
 def _is_cold(state: State, now: float, ttl: float, model: str | None) -> bool:
