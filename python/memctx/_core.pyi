@@ -891,6 +891,10 @@ class Trim:
         """The units that leave, in the order that was decided."""
 
     @property
+    def removed_keys(self) -> list[int]:
+        """The keys of the units that leave."""
+
+    @property
     def removed_units(self) -> list[int]:
         """The units that leave, by their places."""
 

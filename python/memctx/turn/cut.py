@@ -50,7 +50,7 @@ class Cut:
 
     def units_out(self, earlier: Mapping[int, Decision]) -> dict[int, Decision]:
         """By the keys of all units that are out: what took them out, and their score."""
-        out = {unit.key: earlier[unit.key] for unit in self.replayed.removed}
+        out = {key: earlier[key] for key in self.replayed.removed_keys}
         return out | {unit.key: (unit.layer, unit.score) for unit in self.trim.removed}
 
 

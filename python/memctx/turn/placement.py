@@ -9,13 +9,24 @@ from memctx.turn.state import Block
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
+    from typing import Protocol
 
     from memctx.turn.recollection import Recollection
     from memctx.turn.report import Recalled
     from memctx.turn.state import Place, State
 
-    Search = Callable[[Collection[str], int], Recollection | None]
-    """What is worth recalling beside what is known, in so many tokens."""
+    class Found(Protocol):
+        """What is worth recalling."""
+
+        def tokens(self, known: Collection[str]) -> int:
+            """About what all of it takes, without what is known."""
+            ...
+
+        def block(self, known: Collection[str], room: int) -> Recollection | None:
+            """The best of it in so many tokens."""
+            ...
+
+    Search = Callable[[], Found | None]
 
 # Of the cap: what one turn may take, so that later turns find room without an earlier block having to go.
 TURN_SHARE = 0.5
@@ -32,8 +43,9 @@ class Blocks:
 
 def rebuilt(search: Search, anchor: Place | None, cap: int) -> Blocks:
     """One block, made anew in every turn: at the head, or before the newest user message."""
-    found = search((), cap)
-    return Blocks((_block(found, anchor),), found.items) if found else Blocks(())
+    found = search()
+    made = found.block((), cap) if found else None
+    return Blocks((_block(made, anchor),), made.items) if made else Blocks(())
 
 
 def stable(
@@ -57,23 +69,23 @@ def stable(
         return rebuilt(search, None, room)
     if newest is None or newest == state.recalled_for:
         return Blocks(tuple(kept))
-    found = search(_items(kept), room)
+    found = search()
     if found is None:
         return Blocks(tuple(kept))
-    left = list(kept)
-    while _tokens(left) + found.tokens > cap:
+    left = _made_room(list(kept), min(room, found.tokens(_items(kept))), cap, may_retire)
+    made = found.block(_items(left), min(room, cap - _tokens(left)))
+    return Blocks((*left, _block(made, newest)), made.items) if made else Blocks(tuple(kept))
+
+
+def _made_room(
+    blocks: list[Block], wanted: int, cap: int, may_retire: Callable[[Block], bool]
+) -> list[Block]:
+    """The blocks that stay: the newest go while there is no room, or all stay if that may not be."""
+    left = list(blocks)
+    while left and _tokens(left) + wanted > cap:
         if not may_retire(left.pop()):
-            return _in_what_is_left(search, kept, newest, cap)
-    if len(left) < len(kept):
-        # What went with them may be what is asked for now.
-        found = search(_items(left), min(room, cap - _tokens(left))) or found
-    return Blocks((*left, _block(found, newest)), found.items)
-
-
-def _in_what_is_left(search: Search, kept: Sequence[Block], newest: Place, cap: int) -> Blocks:
-    """What fits beside all blocks that are there."""
-    found = search(_items(kept), cap - _tokens(kept))
-    return Blocks((*kept, _block(found, newest)), found.items) if found else Blocks(tuple(kept))
+            return blocks
+    return left
 
 
 def _block(found: Recollection, anchor: Place | None) -> Block:

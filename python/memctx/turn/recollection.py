@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     from memctx._core import Conversation, StoreHit, WarmStore
     from memctx.config import Config, EstimatorName
 
-# One candidate for so many tokens of room, and never fewer than eight, as the original has it.
-TOKENS_PER_CANDIDATE = 100
+# As many candidates as a block has room for, and never fewer than eight, as the original has it.
 FEWEST_CANDIDATES = 8
 # The original's weights, for the score that a report shows beside ours.
 SEED_VECTOR, SEED_BM25 = 0.7, 0.3
+# About what one segment takes of a block: its best passage, and the line that says who said it and when.
+EXCERPT, HEADER = 150, 12
 # Below this no block says anything.
 SMALLEST_BLOCK = 60
 
@@ -65,7 +66,7 @@ class Recall:
 
         ``hidden`` are the messages of the conversation that are not sent whole.
         """
-        limit = max(FEWEST_CANDIDATES, room // TOKENS_PER_CANDIDATE)
+        limit = max(FEWEST_CANDIDATES, room // EXCERPT)
         hits = self.store.search(
             query,
             limit=limit,
@@ -86,6 +87,12 @@ class Candidates:
     facts: Sequence[Fact]
     hits: Sequence[StoreHit]
     estimator: EstimatorName | Callable[[str], int]
+
+    def tokens(self, known: Collection[str]) -> int:
+        """About what a block of all of it takes, without the ids that are ``known``."""
+        facts = (len(fact.content) for fact in self.facts if fact.id not in known)
+        details = (hit.segment.tokens for hit in self.hits if hit.segment.id not in known)
+        return sum(facts) // 3 + sum(min(tokens, EXCERPT) + HEADER for tokens in details)
 
     def block(self, known: Collection[str], room: int) -> Recollection | None:
         """The best of it in at most ``room`` tokens, without the ids that are ``known``."""

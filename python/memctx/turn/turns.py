@@ -15,6 +15,7 @@ from memctx.turn.binding import bind
 from memctx.turn.budget import Budget
 from memctx.turn.cut import Cut, cut
 from memctx.turn.keeper import Keeper
+from memctx.turn.listing import Listing
 from memctx.turn.outgoing import ALTERNATING, Outgoing, find
 from memctx.turn.recollection import Recall
 from memctx.turn.report import Report
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from memctx.messages import Shape
     from memctx.turn.keeper import Archive
     from memctx.turn.placement import Blocks
-    from memctx.turn.recollection import Candidates, Recollection
+    from memctx.turn.recollection import Candidates
     from memctx.turn.state import Block, State
 
 
@@ -183,10 +184,10 @@ class Turns:
             shape=conversation.shape,
             query=query,
             tokens=account.tokens(source, done, before=state, after=after, limit=budget.limit),
-            pruned=account.pruned(source, done, state),
-            trimmed=account.trimmed(source, done, state),
+            pruned=Listing(lambda: account.pruned(source, done, state)),
+            trimmed=Listing(lambda: account.trimmed(source, done, state)),
             recalled=blocks.recalled if sent[-1:] == blocks.sent[-1:] else (),
-            protected=account.protected(source, done),
+            protected=Listing(lambda: account.protected(source, done)),
             repaired=source.repaired,
             cache=cache,
             archived=len(leaving),
@@ -204,15 +205,12 @@ class Turns:
         newest = None if newest_user is None else (keys[newest_user], conversation.ordinals[newest_user])
         hidden = sorted(removed | {done.places[item.message] for item in done.pruned})
 
-        candidates: Candidates | None = None
+        room = cap if self._config.placement != "stable" else int(cap * placement.TURN_SHARE)
 
-        def search(known: Collection[str], room: int) -> Recollection | None:
-            nonlocal candidates
+        def search() -> Candidates | None:
             if not self._config.auto_recall or len(query) < SHORTEST_QUERY:
                 return None
-            if candidates is None:
-                candidates = self._recall.search(query, conversation, hidden=hidden, room=cap)
-            return candidates.block(known, room)
+            return self._recall.search(query, conversation, hidden=hidden, room=room)
 
         if self._config.placement == "head":
             return placement.rebuilt(search, None, cap)
