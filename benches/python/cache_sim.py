@@ -189,7 +189,7 @@ def simulate(options: argparse.Namespace) -> list[Run]:
     runs = []
     for name in options.session:
         rendering = Rendering(sessions.load(name), options.shape)
-        third = _turning_point(rendering)
+        third = turning_point(rendering)
         for scene, start, window in (
             ("resumed", third, UNLIMITED),
             ("small window", 0, options.window),
@@ -227,14 +227,14 @@ def _opened(folder: str, window: int, placement: str) -> memctx.Memory:
     )
 
 
-def _turning_point(rendering: Rendering) -> int:
-    """The person's first message after a third of the session that follows an answer: where the rest begins."""
+def turning_point(rendering: Rendering) -> int:
+    """The person's first message after a third of the session that breaks into no call: where the rest begins."""
     script = rendering.script
     return next(
         place
         for place in range(len(script) // 3, len(script))
         if isinstance(script[place], sessions.User)
-        and isinstance(script[place - 1], sessions.Assistant)
+        and isinstance(script[place - 1], sessions.Assistant | sessions.Results)
     )
 
 

@@ -3,9 +3,14 @@
 A session is played call by call through `prepare`; then the question is put as the newest message. A fact survives if
 it stands word for word in what is sent: because it was kept, or because it was recalled. The peer is plain truncation,
 oldest first, with the whole budget of the window. Each question is asked on its own copy of the store, so none helps
-another.
+another. Two scenes, as in `cache_sim.py`:
+
+- ``small window``: the whole session is played in a window it does not fit in.
+- ``resumed``: the first third of the session was archived (a compaction took it away) and the rest is played in a
+  window that never fills, so that no trim ever makes room for what the last question is about.
 
     python benches/python/needles.py
+    python benches/python/needles.py --scene resumed --stride 4
     python benches/python/needles.py --window 60000 --shape openai --misses
 """
 
@@ -24,7 +29,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import sessions
-from cache_sim import RESERVE, aligned, is_start
+from cache_sim import PLACEMENTS, RESERVE, UNLIMITED, aligned, is_start, rest, turning_point
 from sessions import Assistant, Rendering, Results, User, Weights
 
 import memctx
@@ -129,20 +134,26 @@ def ask(
         script = (*script, Assistant(("Done.",)))
     shape: Shape = options.shape
     rendering, weights = Rendering(script, shape), Weights()
-    whole = rendering.whole()
+    is_resumed = options.scene == "resumed"
+    start = turning_point(rendering) if is_resumed else 0
+    window = UNLIMITED if is_resumed else options.window
+    gone = rendering.prefix(start)
+    whole = rendering.whole()[len(gone) :]
     outcomes = []
     with tempfile.TemporaryDirectory() as folder:
         played = Path(folder, "played")
-        with opened(played, options.window) as memory:
-            for messages in rendering.turns(options.stride):
+        with opened(played, window, options.placement) as memory:
+            if gone:
+                memory.archive(gone, shape=shape)
+            for messages in rest(rendering, start, options.stride):
                 memory.prepare(messages, shape=shape)
         for number, question in enumerate(questions):
             copy = shutil.copytree(played, Path(folder, str(number)))
             messages = [*whole, *Rendering((User((question.text,)),), shape).whole()]
-            with opened(copy, options.window) as memory:
+            with opened(copy, window, options.placement) as memory:
                 sent = memory.prepare(messages, shape=shape).messages
             shutil.rmtree(copy)
-            budget = options.window - RESERVE
+            budget = window - RESERVE
             cut = truncate(messages, weights.tokens, budget, is_start)
             blocks = [text for message in sent for text in sessions.recalled_texts(message)]
             outcomes.append(
@@ -158,10 +169,15 @@ def ask(
     return outcomes
 
 
-def opened(path: Path, window: int) -> memctx.Memory:
-    """A memory with the defaults of a user, but for the window."""
+def opened(path: Path, window: int, placement: str) -> memctx.Memory:
+    """A memory with the defaults of a user, but for the window and where it puts what it recalls."""
     return memctx.open(
-        path, session_id="needles", context_window=window, reserve_tokens=RESERVE, durability="os"
+        path,
+        session_id="needles",
+        context_window=window,
+        reserve_tokens=RESERVE,
+        placement=placement,
+        durability="os",
     )
 
 
@@ -218,6 +234,8 @@ def parsed(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--window", type=int, default=44_000, help="tokens of the window; a tenth is for recall"
     )
+    parser.add_argument("--scene", choices=("small window", "resumed"), default="small window")
+    parser.add_argument("--placement", choices=PLACEMENTS, default="stable")
     parser.add_argument("--shape", choices=sessions.SHAPES, default="anthropic")
     parser.add_argument("--stride", type=int, default=1, help="play every so many calls")
     parser.add_argument("--questions", type=int, help="at most so many of each session")
@@ -239,7 +257,8 @@ def main() -> None:
     for name, (script, questions) in sets.items():
         outcomes += ask(name, script, questions[: options.questions], options)
         print(f"{name}: done", file=sys.stderr)
-    print(f"Shape {options.shape}, window {options.window:,}, every {options.stride}. call:\n")
+    where = f"window {options.window:,}" if options.scene == "small window" else "resumed"
+    print(f"Shape {options.shape}, {where}, {options.placement}, every {options.stride}. call:\n")
     print("\n".join(table(outcomes)))
     blocks = sorted(outcome.recalled for outcome in outcomes)
     print(f"\nTokens recalled: {blocks[len(blocks) // 2]:,} in the median, {blocks[-1]:,} at most")

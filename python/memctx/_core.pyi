@@ -804,7 +804,7 @@ class Conversation:
 
     @property
     def carriers(self) -> list[int]:
-        """The messages that hold a block memctx recalled beside other things."""
+        """The user's messages that hold a block memctx recalled beside other things."""
 
     @property
     def is_running(self) -> bool:

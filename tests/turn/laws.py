@@ -44,10 +44,10 @@ def check_turn(given: Sequence[Message], turn: Turn, memory: memctx.Memory, shap
     nothing_is_made_up_or_moved(given, turn)
     the_protected_stay(given, turn, shape)
     untouched_messages_are_the_same_objects(given, turn)
-    recalled_text_stays_under_its_cap(turn, memory)
+    recalled_text_stays_under_its_cap(turn, memory, given)
     the_rest_fits(given, turn, memory, shape)
     blocks_are_closed_once(turn)
-    no_block_is_archived(turn, memory)
+    no_block_is_archived(given, turn, memory)
     json.loads(turn.report.to_json())
     assert str(turn.report)
 
@@ -70,8 +70,10 @@ def nothing_is_made_up_or_moved(given: Sequence[Message], turn: Turn) -> None:
 def the_protected_stay(given: Sequence[Message], turn: Turn, shape: Shape) -> None:
     """System prompts, summaries, the task, the newest messages and the last tool group are all there."""
     sent = pieces(turn.messages)
-    tail = pieces(given[-PROTECTED_RECENT:])
-    assert sent[len(sent) - len(tail) :] == tail, "one of the newest messages left"
+    # A command that the person ran is neither's message: it does not count and may leave.
+    tail = [piece for piece in pieces(given[-PROTECTED_RECENT:]) if piece[0] != "bashExecution"]
+    said = [piece for piece in sent if piece[0] != "bashExecution"]
+    assert said[len(said) - len(tail) :] == tail, "one of the newest messages left"
     for message in given:
         is_system = message.get("role") in {"system", "developer", "compactionSummary"}
         if is_system or message.get("type") == "compaction":
@@ -110,12 +112,20 @@ def untouched_messages_are_the_same_objects(given: Sequence[Message], turn: Turn
         assert id(message) in objects or message not in given, f"a needless copy: {message}"
 
 
-def recalled_text_stays_under_its_cap(turn: Turn, memory: memctx.Memory) -> None:
+def recalled(turn: Turn, given: Sequence[Message]) -> list[str]:
+    """The blocks that are sent, without those that somebody pasted."""
+    pasted = set(blocks(given))
+    return [text for text in blocks(turn.messages) if text not in pasted]
+
+
+def recalled_text_stays_under_its_cap(
+    turn: Turn, memory: memctx.Memory, given: Sequence[Message] = ()
+) -> None:
     """All blocks together, by our own estimate."""
     config = memory.config
     window = config.working_budget or config.context_window
     cap = min(config.hard_cap_tokens, window // 10) if window else config.hard_cap_tokens
-    spent = sum(memctx.estimate_tokens(text, "script") for text in blocks(turn.messages))
+    spent = sum(memctx.estimate_tokens(text, "script") for text in recalled(turn, given))
     assert spent <= cap, f"{spent} tokens were recalled, {cap} is the cap"
 
 
@@ -128,8 +138,8 @@ def the_rest_fits(
     if limit is None or window is None:
         return
     scanned = _core.Scanner().scan(turn.messages, shape)
-    recalled = sum(memctx.estimate_tokens(text, "script") for text in blocks(turn.messages))
-    if scanned.tokens - recalled <= limit:
+    added = sum(memctx.estimate_tokens(text, "script") for text in recalled(turn, given))
+    if scanned.tokens - added <= limit:
         return
     if report.is_deferred:
         assert scanned.tokens <= window, "a trim was put off although the window overflows"
@@ -151,8 +161,8 @@ def blocks_are_closed_once(turn: Turn) -> None:
         assert _core.parse_block(text) is not None, text
 
 
-def no_block_is_archived(turn: Turn, memory: memctx.Memory) -> None:
+def no_block_is_archived(given: Sequence[Message], turn: Turn, memory: memctx.Memory) -> None:
     """What was recalled does not come back as memory."""
-    sent = blocks(turn.messages)
+    sent = recalled(turn, given)
     for segment in memory.store.segments():
         assert not any(text in segment.content for text in sent), segment.content

@@ -106,17 +106,20 @@ def test_where_a_change_costs_too_much_only_what_fits_is_added() -> None:
     assert stable(Store("b"), block(1000, "a"), may_retire=False).recalled == ()
 
 
-@given(
-    st.lists(st.integers(1, 500), max_size=6), st.integers(1, 400), st.booleans(), st.booleans()
-)
+@given(st.lists(st.integers(1, 500), max_size=6), st.integers(1, 400), st.booleans(), st.booleans())
 def test_all_blocks_together_stay_under_the_cap(
-    sizes: list[int], size: int, is_cut: bool, may_retire: bool  # noqa: FBT001
+    sizes: list[int],
+    size: int,
+    is_cut: bool,
+    may_retire: bool,  # noqa: FBT001
 ) -> None:
     kept: list[Block] = []
     for number, tokens in enumerate(sizes):
         if sum(each.tokens for each in kept) + tokens <= CAP:
             kept.append(block(tokens, f"k{number}", anchor=number))
-    blocks = stable(Store("a", "b", "c", "k0", tokens=size), *kept, is_cut=is_cut, may_retire=may_retire)
+    blocks = stable(
+        Store("a", "b", "c", "k0", tokens=size), *kept, is_cut=is_cut, may_retire=may_retire
+    )
     assert sum(each.tokens for each in blocks.sent) <= CAP
     items = [item for each in blocks.sent for item in each.items]
     assert len(items) == len(set(items)), "nothing is recalled twice"

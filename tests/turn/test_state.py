@@ -56,7 +56,8 @@ def test_it_is_saved_for_the_owner_only_and_loaded_again(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    "session_id", ["../../etc/passwd", "..", ".", "a/b\\c", "nul\0", "x" * 3000, "会话 1", "A", "\ud800"]
+    "session_id",
+    ["../../etc/passwd", "..", ".", "a/b\\c", "nul\0", "x" * 3000, "会话 1", "A", "\ud800"],
 )
 def test_no_session_id_leaves_its_folder(tmp_path: Path, session_id: str) -> None:
     path = saved.path_of(tmp_path, session_id)

@@ -14,7 +14,11 @@ from memctx.turn import prompt_tokens
     "usage",
     [
         150,
-        {"prompt_tokens": 150, "completion_tokens": 9, "prompt_tokens_details": {"cached_tokens": 100}},
+        {
+            "prompt_tokens": 150,
+            "completion_tokens": 9,
+            "prompt_tokens_details": {"cached_tokens": 100},
+        },
         {"input_tokens": 150, "output_tokens": 9, "input_tokens_details": {"cached_tokens": 100}},
         {"input_tokens": 20, "cache_read_input_tokens": 100, "cache_creation_input_tokens": 30},
         {"input_tokens": 150, "cache_read_input_tokens": None},

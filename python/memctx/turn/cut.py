@@ -82,9 +82,12 @@ def cut(  # noqa: PLR0913 - all that a cut depends on
     spare = NEVER if budget.limit is None else max(budget.limit - state.excess, 0)
     blocks = sum(block.tokens for block in state.blocks)
     ceiling = NEVER if budget.overflow is None else max(budget.overflow - blocks - state.excess, 0)
+    pruned = _prune(left, config=config, budget=budget, state=state, is_free=is_cold)
+    tokens = left.tokens - sum(item.tokens_before - item.tokens_after for item in pruned)
     # A running tool loop is left alone as long as it fits.
-    is_due = left.tokens > (ceiling if left.is_running else spare)
-    pruned = _prune(left, config=config, budget=budget, state=state, is_free=is_cold or is_due)
+    is_due = tokens > (ceiling if left.is_running else spare)
+    if is_due and not is_cold:
+        pruned = _prune(left, config=config, budget=budget, state=state, is_free=True)
     if pruned:
         left = left.with_results([(item.message, item.ordinal, item.text, item.tokens_after) for item in pruned])
     if budget.target is None:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from memctx.messages import Shape
     from memctx.messages.repair import Change
 
+# Where the first message must be the user's.
+BEGIN_WITH_USER = frozenset({"anthropic", "bedrock", "gemini"})
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -44,6 +47,7 @@ class Source:
         newest = conversation.newest_user
         # Every block of ours stands before something that a person wrote; what does not is a person's, quoted.
         recalled = {index for index in conversation.recalled if newest is not None and index < newest}
+        recalled -= _beginning(conversation, recalled)
         carriers = set(conversation.carriers)
         origins = [index for index in range(len(self.messages)) if index not in recalled]
         messages = [
@@ -62,3 +66,15 @@ class Source:
         origins = [places.get(id(message), -1) for message in repaired.messages]
         conversation = scanner.scan(repaired.messages, self.conversation.shape)
         return Source(repaired.messages, conversation, origins, repaired.changes)
+
+
+def _beginning(conversation: Conversation, recalled: set[int]) -> set[int]:
+    """What looks like blocks of ours but must be a person's, since no request may begin with what follows."""
+    if conversation.shape not in BEGIN_WITH_USER:
+        return set()
+    roles = conversation.roles
+    rest = (index for index in range(len(roles)) if index not in recalled and roles[index] != "system")
+    first = next(rest, None)
+    if first is None or roles[first] != "assistant" or first in conversation.summaries:
+        return set()
+    return {index for index in recalled if index < first}

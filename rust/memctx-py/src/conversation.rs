@@ -119,10 +119,10 @@ impl Conversation {
         self.places(|view| view.pieces.iter().any(|piece| piece.kind == Kind::Thinking && piece.is_signed))
     }
 
-    /// The messages that hold a block of ours beside other things.
+    /// The user's messages that hold a block of ours beside other things.
     #[getter]
     fn carriers(&self) -> Vec<usize> {
-        self.places(|view| !view.is_recalled && view.pieces.iter().any(scan::Piece::is_recalled))
+        self.places(scan::View::carries_recalled)
     }
 
     /// Whether the model waits for tools, or tools have answered and the model has not.

@@ -112,6 +112,13 @@ impl View {
         self.pieces.iter().map(|piece| piece.tokens).fold(Self::FRAME, u32::saturating_add)
     }
 
+    /// Whether it is a user's message with a block that we recalled and something else: we put none into others.
+    #[must_use]
+    pub fn carries_recalled(&self) -> bool {
+        let count = self.pieces.iter().filter(|piece| piece.is_recalled()).count();
+        matches!(self.role, Role::User | Role::Tool) && (1..self.pieces.len()).contains(&count)
+    }
+
     /// Whether a person wrote it.
     #[must_use]
     pub fn is_person(&self) -> bool {
