@@ -137,6 +137,7 @@ def test_what_was_recalled_is_not_archived_again(tmp_path: Path) -> None:
     with memories.opened(tmp_path / "memory", 4_000) as memory:
         memory.archive(memories.earlier(), shape="pi")
         messages: list[Any] = Rendering(looped(10), "anthropic").whole()
+        sent: list[Any] = []
         for number in range(6):
             sent = memory.prepare(messages, shape="anthropic").messages
             memory.archive(sent, shape="anthropic")

@@ -25,9 +25,12 @@ def test_results_that_were_shortened_make_no_further_cut_due(tmp_path: Path) -> 
     with memories.opened(tmp_path / "memory", 36_000, auto_recall=False) as memory:
         first = memory.prepare(Rendering(tuple(steps), "anthropic").whole(), shape="anthropic")
         assert any(item.is_new for item in first.report.pruned)
-        assert first.report.tokens.after < first.report.tokens.limit < first.report.tokens.before
+        tokens = first.report.tokens
+        assert tokens.limit is not None
+        assert tokens.after < tokens.limit < tokens.before
         for words in ("Nothing there.", "Nor there."):
             steps += [Assistant((words,)), User(("Go on.",))]
             turn = memory.prepare(Rendering(tuple(steps), "anthropic").whole(), shape="anthropic")
-            assert not any(item.is_new for item in (*turn.report.pruned, *turn.report.trimmed))
+            assert not any(item.is_new for item in turn.report.pruned)
+            assert not any(item.is_new for item in turn.report.trimmed)
             assert laws.wire(turn.messages[: len(first.messages)]) == laws.wire(first.messages)

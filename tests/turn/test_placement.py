@@ -110,7 +110,7 @@ def test_where_a_change_costs_too_much_only_what_fits_is_added() -> None:
 def test_all_blocks_together_stay_under_the_cap(
     sizes: list[int],
     size: int,
-    is_cut: bool,
+    is_cut: bool,  # noqa: FBT001 - drawn
     may_retire: bool,  # noqa: FBT001
 ) -> None:
     kept: list[Block] = []

@@ -99,7 +99,9 @@ def cache(  # noqa: PLR0913 - all that decides what the provider's cache still h
         new = _new_since(source, state)
         again = sum(
             tokens
-            for origin, tokens in zip(outgoing.origins[stable:], outgoing.tokens[stable:], strict=True)
+            for origin, tokens in zip(
+                outgoing.origins[stable:], outgoing.tokens[stable:], strict=True
+            )
             if origin < new
         )
     return Cache(

@@ -89,9 +89,13 @@ def cut(  # noqa: PLR0913 - all that a cut depends on
     if is_due and not is_cold:
         pruned = _prune(left, config=config, budget=budget, state=state, is_free=True)
     if pruned:
-        left = left.with_results([(item.message, item.ordinal, item.text, item.tokens_after) for item in pruned])
+        left = left.with_results(
+            [(item.message, item.ordinal, item.text, item.tokens_after) for item in pruned]
+        )
     if budget.target is None:
-        trim = _core.plan_trim(left, "", limit=NEVER, target=NEVER, protected_recent=protected_recent)
+        trim = _core.plan_trim(
+            left, "", limit=NEVER, target=NEVER, protected_recent=protected_recent
+        )
         return Cut(replayed, trim, places, pruned, left)
     target = max(budget.target - state.excess, 0)
     new_places = {old: new for new, old in enumerate(places)} if pins else {}

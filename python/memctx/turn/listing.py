@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar, overload
+from typing import TypeVar, cast, overload
 
 T = TypeVar("T")
 
@@ -35,7 +35,9 @@ class Listing(Sequence[T]):
         return len(self.items)
 
     def __eq__(self, other: object) -> bool:
-        return self.items == (other.items if isinstance(other, Listing) else other)
+        if isinstance(other, Sequence):
+            return self.items == tuple(cast("Sequence[object]", other))
+        return NotImplemented
 
     def __hash__(self) -> int:
         return hash(self.items)

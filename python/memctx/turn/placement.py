@@ -48,7 +48,7 @@ def rebuilt(search: Search, anchor: Place | None, cap: int) -> Blocks:
     return Blocks((_block(made, anchor),), made.items) if made else Blocks(())
 
 
-def stable(
+def stable(  # noqa: PLR0913 - all that decides what may stay
     search: Search,
     state: State,
     kept: Sequence[Block],
@@ -60,9 +60,9 @@ def stable(
 ) -> Blocks:
     """Blocks that stay where they were sent until a trim.
 
-    At a trim the prompt changes anyway, so they make way for one block at the head. Between trims, what is new for a new
-    user message goes before it. When the cap is reached the newest blocks go first, if ``may_retire`` allows it: of all
-    edits that touches the prompt latest.
+    At a trim the prompt changes anyway, so they make way for one block at the head. Between trims, what is new for a
+    new user message goes before it. When the cap is reached the newest blocks go first, if ``may_retire`` allows it:
+    of all edits that touches the prompt latest.
     """
     room = int(cap * TURN_SHARE)
     if is_cut:

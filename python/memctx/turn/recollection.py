@@ -117,7 +117,9 @@ class Candidates:
             block = _fitted(self.query, lines, details, room, estimator)
             tokens = estimator(block.text)
         else:
-            block = _core.build_block(lines, details, cap=room, query=self.query, estimator=estimator)
+            block = _core.build_block(
+                lines, details, cap=room, query=self.query, estimator=estimator
+            )
             tokens = block.tokens
         if not block.text or tokens > room:
             return None

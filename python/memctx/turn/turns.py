@@ -53,7 +53,9 @@ class Turn:
 class Turns:
     """Prepares the turns of one session, one at a time."""
 
-    def __init__(self, config: Config, store: WarmStore, scanner: Scanner, archive: Archive) -> None:
+    def __init__(
+        self, config: Config, store: WarmStore, scanner: Scanner, archive: Archive
+    ) -> None:
         self._config = config
         self._store = store
         self._archive = archive
@@ -107,7 +109,9 @@ class Turns:
             try:
                 self._settle()
             except Exception:
-                logger.exception("what left the context is not stored; it comes back with the next turn")
+                logger.exception(
+                    "what left the context is not stored; it comes back with the next turn"
+                )
 
     def close(self) -> None:
         """Save the state, so that the next process goes on from here, and touch the store no more."""
@@ -138,16 +142,28 @@ class Turns:
         conversation, now = source.conversation, time.time()
         is_cold = _is_cold(state, now, config.cache_ttl, model)
         query = _query(conversation)
-        pins = {place for place, origin in enumerate(source.origins) if origin in pinned} if pinned else ()
+        pins = (
+            {place for place, origin in enumerate(source.origins) if origin in pinned}
+            if pinned
+            else ()
+        )
         done = cut(
-            conversation, query, config=config, budget=budget, state=state, pinned=pins, is_cold=is_cold
+            conversation,
+            query,
+            config=config,
+            budget=budget,
+            state=state,
+            pinned=pins,
+            is_cold=is_cold,
         )
         watch.lap("cut")
         new_pruned = {item.key for item in done.pruned} - state.pruned.keys()
-        leaving = sorted({
-            *done.trimmed,
-            *(done.places[item.message] for item in done.pruned if item.key in new_pruned),
-        })
+        leaving = sorted(
+            {
+                *done.trimmed,
+                *(done.places[item.message] for item in done.pruned if item.key in new_pruned),
+            }
+        )
         blocks = self._blocks(source, done, state, query)
         watch.lap("recall")
         outgoing = Outgoing.after(source, done)
@@ -158,7 +174,9 @@ class Turns:
         is_new = bool(leaving or binding.stale or outgoing.shape in ALTERNATING)
         self._check(source, done, outgoing, is_new=is_new)
         watch.lap("check")
-        cache = account.cache(source, outgoing, binding, state, is_cold=is_cold, thinking=config.thinking)
+        cache = account.cache(
+            source, outgoing, binding, state, is_cold=is_cold, thinking=config.thinking
+        )
         spent, rewritten = account.costs(outgoing, cache, state, is_cut=bool(leaving))
         keys, ordinals = conversation.keys, conversation.ordinals
         newest_user = conversation.newest_user
@@ -168,7 +186,9 @@ class Turns:
             pruned={item.key: item.form for item in done.pruned},
             blocks=sent,
             bound=binding.bound,
-            recalled_for=None if newest_user is None else (keys[newest_user], ordinals[newest_user]),
+            recalled_for=None
+            if newest_user is None
+            else (keys[newest_user], ordinals[newest_user]),
             newest=(keys[-1], ordinals[-1]) if keys else None,
             sent=tuple(binding.links),
             estimate=sum(outgoing.tokens),
@@ -202,7 +222,9 @@ class Turns:
         keys, removed = conversation.keys, done.removed
         kept = [block for block in state.blocks if _stands(block, keys, removed)]
         newest_user = conversation.newest_user
-        newest = None if newest_user is None else (keys[newest_user], conversation.ordinals[newest_user])
+        newest = (
+            None if newest_user is None else (keys[newest_user], conversation.ordinals[newest_user])
+        )
         hidden = sorted(removed | {done.places[item.message] for item in done.pruned})
 
         room = cap if self._config.placement != "stable" else int(cap * placement.TURN_SHARE)
@@ -246,17 +268,23 @@ class Turns:
             found = _core.problems(self._scanner.scan(outgoing.messages, outgoing.shape))
         else:
             found = _core.problems(done.left)
-        known = {problem[1] for problem in _core.problems(source.conversation)} if found else set[str]()
+        known = (
+            {problem[1] for problem in _core.problems(source.conversation)} if found else set[str]()
+        )
         worse = [problem for problem in found if problem[1] not in known]
         if worse:
             index, code, words, _ = worse[0]
-            raise MemctxError(f"the edited messages would be refused: message {index}, {code}: {words}")
+            raise MemctxError(
+                f"the edited messages would be refused: message {index}, {code}: {words}"
+            )
 
 
 def _query(conversation: Conversation) -> str:
     """What memory is asked: what the person said last or, if that is a word or two, the last three things."""
     newest = conversation.query(1)
-    return newest if _core.estimate_tokens(newest, "script") >= FEW_TOKENS else conversation.query(3)
+    return (
+        newest if _core.estimate_tokens(newest, "script") >= FEW_TOKENS else conversation.query(3)
+    )
 
 
 def _is_cold(state: State, now: float, ttl: float, model: str | None) -> bool:

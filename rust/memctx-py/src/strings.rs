@@ -36,12 +36,12 @@ impl Strings {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         held.scans += 1;
         let scan = held.scans;
-        let mut find = |string: &Option<&Bound<'_, PyString>>| {
-            let known = held.by_place.get_mut(&place_of((*string)?))?;
+        let mut find = |string: Option<&Bound<'_, PyString>>| {
+            let known = held.by_place.get_mut(&place_of(string?))?;
             known.seen = scan;
             Some(Arc::clone(&known.text))
         };
-        strings.iter().map(&mut find).collect()
+        strings.iter().copied().map(&mut find).collect()
     }
 
     /// Hold strings with their texts, and let go of those that were not seen of late.
