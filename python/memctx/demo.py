@@ -55,7 +55,11 @@ def main() -> None:
                 print(f"  memctx      {found(turn.messages, wanted)}")
                 print(f"  truncation  {found(kept, wanted)}")
                 print(f"  refused by the provider: {memctx.validate(turn.messages) or 'nothing'}\n")
-            masked = memory.search("which database?", limit=1)[0].segment
+            archived = memory.archive(messages)
+            print(
+                f"Compacted now: {archived.added} pieces more to the archive, {archived.duplicates} were there."
+            )
+            masked = memory.search("which postgres database?", limit=1)[0].segment
             print(f"Secrets never reach the disk: {masked.content}")
 
 
