@@ -73,7 +73,7 @@ def trimmed(source: Source, cut: Cut, state: State) -> tuple[Trimmed, ...]:
 
 def protected(source: Source, cut: Cut) -> tuple[Protected, ...]:
     """What a trim had to leave alone; nothing where none was made."""
-    if not (cut.trim.removed_units or cut.trim.is_deferred):
+    if not cut.is_due:
         return ()
     return tuple(
         Protected(source.origins[cut.places[index]], reason) for index, reason in cut.trim.protected

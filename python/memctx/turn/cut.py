@@ -32,6 +32,8 @@ class Cut:
     """Shortened results, by the places that the replay left."""
     left: Conversation
     """What the replay and the shortening leave."""
+    is_due: bool
+    """Whether there was more than may be sent."""
 
     @property
     def tokens(self) -> int:
@@ -96,7 +98,7 @@ def cut(  # noqa: PLR0913 - all that a cut depends on
         trim = _core.plan_trim(
             left, "", limit=NEVER, target=NEVER, protected_recent=protected_recent
         )
-        return Cut(replayed, trim, places, pruned, left)
+        return Cut(replayed, trim, places, pruned, left, is_due)
     target = max(budget.target - state.excess, 0)
     new_places = {old: new for new, old in enumerate(places)} if pins else {}
     trim = _core.plan_trim(
@@ -110,7 +112,7 @@ def cut(  # noqa: PLR0913 - all that a cut depends on
         spare_people=True,
         pinned=[new_places[index] for index in pins if index in new_places],
     )
-    return Cut(replayed, trim, places, pruned, left)
+    return Cut(replayed, trim, places, pruned, left, is_due)
 
 
 def _prune(
