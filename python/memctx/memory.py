@@ -155,8 +155,8 @@ class Memory:
         ``turn.report.errors`` says why; only what is no list of messages raises, `MessageShapeError`.
 
         >>> import memctx, tempfile
-        >>> memory = memctx.open(tempfile.mkdtemp(), session_id="s1", context_window=200_000)
-        >>> turn = memory.prepare([{"role": "user", "content": "Which port has the webhook?"}])
+        >>> with memctx.open(tempfile.mkdtemp(), session_id="s1", context_window=200_000) as memory:
+        ...     turn = memory.prepare([{"role": "user", "content": "Which port has the webhook?"}])
         >>> turn.messages
         [{'role': 'user', 'content': 'Which port has the webhook?'}]
         """
@@ -165,7 +165,7 @@ class Memory:
     def observe(self, usage: object) -> None:
         """Learn what the last turn really cost, from the usage that the provider's SDK gives, or just its tokens.
 
-        System prompt and tools, which `prepare` does not see, count from then on, and so does the error of the estimate.
+        System prompt and tools, which `prepare` does not see, count from then on, and so does our error.
         """
         self._check_open()
         self._turns.observe(prompt_tokens(usage))

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from memctx import Memory
+    from memctx.messages import Shape
 
 FILLER = "The build went on and nothing of note happened there, said the log. " * 12
 
@@ -31,7 +32,7 @@ def chat(count: int) -> list[dict[str, Any]]:
     ]
 
 
-def tokens(message: dict[str, Any], shape: str) -> int:
+def tokens(message: dict[str, Any], shape: Shape) -> int:
     return _core.Scanner().scan([message], shape).tokens
 
 
@@ -55,8 +56,8 @@ def test_06_a_compaction_summary_is_counted_and_never_leaves(tmp_path: Path) -> 
 
 def test_07_arguments_thinking_and_images_cost_what_they_cost(tmp_path: Path) -> None:
     """The original counts texts only, so that a context of long calls overflows before it trims."""
-    plain = {"role": "assistant", "content": [{"type": "text", "text": "ok"}]}
-    blocks = {
+    plain: dict[str, Any] = {"role": "assistant", "content": [{"type": "text", "text": "ok"}]}
+    blocks: dict[str, dict[str, Any]] = {
         "call": {"type": "tool_use", "id": "t1", "name": "write", "input": {"text": FILLER}},
         "thinking": {"type": "thinking", "thinking": FILLER, "signature": "c2ln"},
         "image": {
@@ -85,7 +86,9 @@ def test_07_arguments_thinking_and_images_cost_what_they_cost(tmp_path: Path) ->
 
 def test_08_pairs_go_by_id_and_results_of_any_kind_stay(tmp_path: Path) -> None:
     """The original pairs neighbours, and its repair throws results of `tool_use` away as orphans."""
-    calls = [{"type": "tool_use", "id": name, "name": "read", "input": {}} for name in ("a", "b")]
+    calls: list[dict[str, Any]] = [
+        {"type": "tool_use", "id": name, "name": "read", "input": {}} for name in ("a", "b")
+    ]
     results = [
         {"type": "tool_result", "tool_use_id": name, "content": f"{name}: port 8443"}
         for name in ("b", "a")

@@ -27,14 +27,20 @@ class Store:
 
     def __init__(self, *items: str, tokens: int = 100) -> None:
         self.items = items
-        self.tokens = tokens
-        self.rooms: list[int] = []
+        self.size = tokens
+        self.searches = 0
 
-    def __call__(self, known: Collection[str], room: int) -> Recollection | None:
-        self.rooms.append(room)
-        new = [item for item in self.items if item not in known][: room // self.tokens]
+    def __call__(self) -> Store:
+        self.searches += 1
+        return self
+
+    def has_new(self, known: Collection[str]) -> bool:
+        return any(item not in known for item in self.items)
+
+    def block(self, known: Collection[str], room: int) -> Recollection | None:
+        new = [item for item in self.items if item not in known][: room // self.size]
         found = tuple(Recalled(item, "user", None, 1.0, 1.0, 1.0, is_cut=False) for item in new)
-        return Recollection(" ".join(new), len(new) * self.tokens, found) if new else None
+        return Recollection(" ".join(new), len(new) * self.size, found) if new else None
 
 
 def stable(
@@ -67,7 +73,7 @@ def test_what_is_new_goes_before_the_newest_user_message_and_the_rest_stays() ->
 def test_a_step_of_a_tool_loop_searches_nothing() -> None:
     search = Store("a")
     assert stable(search, newest=9, last=9).sent == ()
-    assert not search.rooms
+    assert not search.searches
 
 
 def test_nothing_new_leaves_all_as_it_is() -> None:
@@ -119,7 +125,7 @@ def test_nothing_makes_way_for_nothing() -> None:
 def test_all_blocks_together_stay_under_the_cap(
     sizes: list[int],
     size: int,
-    is_cut: bool,  # noqa: FBT001
+    is_cut: bool,  # noqa: FBT001 - drawn
     may_retire: bool,  # noqa: FBT001
 ) -> None:
     kept: list[Block] = []

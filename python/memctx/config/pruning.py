@@ -43,7 +43,8 @@ class Pruning(BaseModel, frozen=True, extra="forbid", validate_default=True):
         default=3, description="Results after the so-many-last answer of the model stay whole"
     )
     soft_trim_ratio: Share = Field(
-        default=0.3, description="Share of the window from which long results keep only head and tail"
+        default=0.3,
+        description="Share of the window from which long results keep only head and tail",
     )
     hard_clear_ratio: Share = Field(
         default=0.5, description="Share of the window from which old results are cleared"
@@ -67,13 +68,14 @@ class Pruning(BaseModel, frozen=True, extra="forbid", validate_default=True):
         default="[Old tool result content cleared]", description="What a cleared result reads"
     )
     allow: tuple[str, ...] = Field(
-        default=(), description="Tools whose results may be shortened; none named means all, `*` matches"
+        default=(),
+        description="Tools whose results may be shortened; none named means all, `*` matches",
     )
     deny: tuple[str, ...] = Field(
         default=(), description="Tools whose results may not be shortened, whatever `allow` says"
     )
 
-    def __init__(self, **settings: Any) -> None:
+    def __init__(self, **settings: Any) -> None:  # noqa: ANN401 - checked by name and by type below
         try:
             super().__init__(**by_field(_ungrouped(settings), type(self).model_fields))
         except ValidationError as error:

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, Unpack, cast, get_args, get_origin
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    Self,
+    TypeAlias,
+    Unpack,
+    cast,
+    get_args,
+    get_origin,
+)
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
@@ -235,4 +246,5 @@ def _kind(annotation: object) -> type:
         return bool
     if annotation == bool | tuple[str, ...]:
         return tuple
-    return str if annotation in {Path, Any} or get_origin(annotation) is Literal else object
+    is_word = annotation is Path or annotation is Any or get_origin(annotation) is Literal
+    return str if is_word else object

@@ -218,11 +218,13 @@ def _with_plain_result(message: object, text: str, shape: str) -> dict[str, obje
         return {**fields, "content": text}
     if shape == "responses" and fields.get("type") == "function_call_output":
         return {**fields, "output": text} if type(fields.get("output")) is str else None
-    match fields.get("content") if shape == "anthropic" else None:
-        case [{"type": "tool_result", "content": str()} as block] if type(block) is dict:
-            return {**fields, "content": [{**cast("dict[str, object]", block), "content": text}]}
-        case _:
-            return None
+    blocks = part.items(fields.get("content")) if shape == "anthropic" else ()
+    if len(blocks) != 1 or type(blocks[0]) is not dict:
+        return None
+    block = cast("dict[str, object]", blocks[0])
+    if block.get("type") != "tool_result" or type(block.get("content")) is not str:
+        return None
+    return {**fields, "content": [{**block, "content": text}]}
 
 
 def _is_result_message(letter: object, shape: str) -> bool:

@@ -72,7 +72,9 @@ def trimmed(source: Source, cut: Cut, state: State) -> tuple[Trimmed, ...]:
 
 
 def protected(source: Source, cut: Cut) -> tuple[Protected, ...]:
-    """What a trim had to leave alone."""
+    """What a trim had to leave alone; nothing where none was made."""
+    if not cut.is_due:
+        return ()
     return tuple(
         Protected(source.origins[cut.places[index]], reason) for index, reason in cut.trim.protected
     )
@@ -97,7 +99,9 @@ def cache(  # noqa: PLR0913 - all that decides what the provider's cache still h
         new = _new_since(source, state)
         again = sum(
             tokens
-            for origin, tokens in zip(outgoing.origins[stable:], outgoing.tokens[stable:], strict=True)
+            for origin, tokens in zip(
+                outgoing.origins[stable:], outgoing.tokens[stable:], strict=True
+            )
             if origin < new
         )
     return Cache(

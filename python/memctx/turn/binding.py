@@ -50,7 +50,9 @@ def bind(outgoing: Outgoing, source: Source, state: State, *, strip: bool) -> Bi
     }
     place_of = {origin: place for place, origin in enumerate(outgoing.origins)}
     checked = [
-        (place_of[index], bound[keys[index], ordinals[index]]) for index in signed if index in place_of
+        (place_of[index], bound[keys[index], ordinals[index]])
+        for index in signed
+        if index in place_of
     ]
     links, stale = _core.bind(outgoing.keys, checked, strip=strip)
     origins = [outgoing.origins[place] for place in stale]

@@ -32,6 +32,8 @@ class Cut:
     """Shortened results, by the places that the replay left."""
     left: Conversation
     """What the replay and the shortening leave."""
+    is_due: bool
+    """Whether there was more than may be sent."""
 
     @property
     def tokens(self) -> int:
@@ -50,7 +52,7 @@ class Cut:
 
     def units_out(self, earlier: Mapping[int, Decision]) -> dict[int, Decision]:
         """By the keys of all units that are out: what took them out, and their score."""
-        out = {unit.key: earlier[unit.key] for unit in self.replayed.removed}
+        out = {key: earlier[key] for key in self.replayed.removed_keys}
         return out | {unit.key: (unit.layer, unit.score) for unit in self.trim.removed}
 
 
@@ -89,10 +91,14 @@ def cut(  # noqa: PLR0913 - all that a cut depends on
     if is_due and not is_cold:
         pruned = _prune(left, config=config, budget=budget, state=state, is_free=True)
     if pruned:
-        left = left.with_results([(item.message, item.ordinal, item.text, item.tokens_after) for item in pruned])
+        left = left.with_results(
+            [(item.message, item.ordinal, item.text, item.tokens_after) for item in pruned]
+        )
     if budget.target is None:
-        trim = _core.plan_trim(left, "", limit=NEVER, target=NEVER, protected_recent=protected_recent)
-        return Cut(replayed, trim, places, pruned, left)
+        trim = _core.plan_trim(
+            left, "", limit=NEVER, target=NEVER, protected_recent=protected_recent
+        )
+        return Cut(replayed, trim, places, pruned, left, is_due)
     target = max(budget.target - state.excess, 0)
     new_places = {old: new for new, old in enumerate(places)} if pins else {}
     trim = _core.plan_trim(
@@ -106,7 +112,7 @@ def cut(  # noqa: PLR0913 - all that a cut depends on
         spare_people=True,
         pinned=[new_places[index] for index in pins if index in new_places],
     )
-    return Cut(replayed, trim, places, pruned, left)
+    return Cut(replayed, trim, places, pruned, left, is_due)
 
 
 def _prune(

@@ -45,7 +45,9 @@ class Keeper:
         """The state that was saved last."""
         return saved.load(self._path, self._session_id)
 
-    def keep(self, state: State, conversation: Conversation, leaving: Sequence[int], *, is_new: bool) -> None:
+    def keep(
+        self, state: State, conversation: Conversation, leaving: Sequence[int], *, is_new: bool
+    ) -> None:
         """Archive the messages that are leaving and save a state, which ``is_new`` if anything was decided."""
         if leaving:
             self._archiving = self._submit(lambda: self._put_away(state, conversation, leaving))

@@ -9,13 +9,24 @@ from memctx.turn.state import Block
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
+    from typing import Protocol
 
     from memctx.turn.recollection import Recollection
     from memctx.turn.report import Recalled
     from memctx.turn.state import Place, State
 
-    Search = Callable[[Collection[str], int], Recollection | None]
-    """What is worth recalling beside what is known, in so many tokens."""
+    class Found(Protocol):
+        """What is worth recalling."""
+
+        def has_new(self, known: Collection[str]) -> bool:
+            """Whether any of it is worth adding to what is known."""
+            ...
+
+        def block(self, known: Collection[str], room: int) -> Recollection | None:
+            """The best of it in so many tokens."""
+            ...
+
+    Search = Callable[[], Found | None]
 
 # Of the cap: what the first block may take, so that later turns find room without an earlier block having to go.
 FIRST_SHARE = 0.25
@@ -36,11 +47,12 @@ class Blocks:
 
 def rebuilt(search: Search, anchor: Place | None, cap: int) -> Blocks:
     """One block, made anew in every turn: at the head, or before the newest user message."""
-    found = search((), cap)
-    return Blocks((_block(found, anchor),), found.items) if found else Blocks(())
+    found = search()
+    made = found.block((), cap) if found else None
+    return Blocks((_block(made, anchor),), made.items) if made else Blocks(())
 
 
-def stable(  # noqa: PLR0913 - all that decides which blocks stay
+def stable(  # noqa: PLR0913 - all that decides what may stay
     search: Search,
     state: State,
     kept: Sequence[Block],
@@ -60,13 +72,23 @@ def stable(  # noqa: PLR0913 - all that decides which blocks stay
         return rebuilt(search, None, _room((), cap))
     if newest is None or newest == state.recalled_for:
         return Blocks(tuple(kept))
+    found = search()
+    if found is None:
+        return Blocks(tuple(kept))
+    left = _made_room(kept, found, cap, may_retire)
+    made = found.block(_items(left), _room(left, cap))
+    return Blocks((*left, _block(made, newest)), made.items) if made else Blocks(tuple(kept))
+
+
+def _made_room(
+    kept: Sequence[Block], found: Found, cap: int, may_retire: Callable[[Block], bool]
+) -> list[Block]:
+    """The blocks that stay: if there is something new and no room for it, the newest go as far as they may."""
     left = list(kept)
-    if _room(left, cap) < WANTED and search(_items(kept), cap):
+    if found.has_new(_items(kept)):
         while left and _room(left, cap) < WANTED and may_retire(left[-1]):
             left.pop()
-    # What went with them may be what is asked for now.
-    found = search(_items(left), _room(left, cap))
-    return Blocks((*left, _block(found, newest)), found.items) if found else Blocks(tuple(kept))
+    return left
 
 
 def _room(blocks: Sequence[Block], cap: int) -> int:

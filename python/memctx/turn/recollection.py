@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     from memctx._core import Conversation, StoreHit, WarmStore
     from memctx.config import Config, EstimatorName
 
-# One candidate for so many tokens of room, and never fewer than eight, as the original has it.
-TOKENS_PER_CANDIDATE = 100
+# As many candidates as a block has room for, and never fewer than eight, as the original has it.
 FEWEST_CANDIDATES = 8
 # The original's weights, for the score that a report shows beside ours.
 SEED_VECTOR, SEED_BM25 = 0.7, 0.3
+# About what one segment takes of a block.
+EXCERPT = 150
 # Of the best score: beside other blocks, what scores less is not worth its room.
 STANDING_OUT = 0.8
 # Below this no block says anything.
@@ -67,7 +68,7 @@ class Recall:
 
         ``hidden`` are the messages of the conversation that are not sent whole.
         """
-        limit = max(FEWEST_CANDIDATES, room // TOKENS_PER_CANDIDATE)
+        limit = max(FEWEST_CANDIDATES, room // EXCERPT)
         hits = self.store.search(
             query,
             limit=limit,
@@ -92,11 +93,13 @@ class Candidates:
     """The best score of all hits, those that the model sees included."""
     estimator: EstimatorName | Callable[[str], int]
 
+    def has_new(self, known: Collection[str]) -> bool:
+        """Whether any of it is worth a block beside the ids that are ``known``."""
+        return any(self._new(known))
+
     def block(self, known: Collection[str], room: int) -> Recollection | None:
         """The best of it in at most ``room`` tokens, without the ids that are ``known``."""
-        facts = [fact for fact in self.facts if fact.id not in known]
-        least = STANDING_OUT * self.best if known else 0.0
-        hits = [hit for hit in self.hits if hit.segment.id not in known and hit.score >= least]
+        facts, hits = self._new(known)
         if room < SMALLEST_BLOCK or not (facts or hits):
             return None
         lines = [(fact.type, fact.content, fact.score) for fact in facts]
@@ -116,7 +119,9 @@ class Candidates:
             block = _fitted(self.query, lines, details, room, estimator)
             tokens = estimator(block.text)
         else:
-            block = _core.build_block(lines, details, cap=room, query=self.query, estimator=estimator)
+            block = _core.build_block(
+                lines, details, cap=room, query=self.query, estimator=estimator
+            )
             tokens = block.tokens
         if not block.text or tokens > room:
             return None
@@ -126,6 +131,13 @@ class Candidates:
             *(_segment(hits[index], is_cut=index in cut) for index in block.details),
         )
         return Recollection(block.text, tokens, items)
+
+    def _new(self, known: Collection[str]) -> tuple[list[Fact], list[StoreHit]]:
+        least = STANDING_OUT * self.best if known else 0.0
+        return (
+            [fact for fact in self.facts if fact.id not in known],
+            [hit for hit in self.hits if hit.segment.id not in known and hit.score >= least],
+        )
 
 
 def _fitted(

@@ -11,15 +11,20 @@ nothing changed
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 from memctx.turn import table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from memctx.messages.repair import Change
 
 __all__ = ["Cache", "Protected", "Pruned", "Recalled", "Report", "Tokens", "Trimmed"]
+
+
+LISTS = ("pruned", "trimmed", "recalled", "protected")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +135,11 @@ class Report:
     shape: str
     query: str = ""
     tokens: Tokens = field(default_factory=lambda: Tokens(0))
-    pruned: tuple[Pruned, ...] = ()
-    trimmed: tuple[Trimmed, ...] = ()
-    recalled: tuple[Recalled, ...] = ()
+    pruned: Sequence[Pruned] = ()
+    trimmed: Sequence[Trimmed] = ()
+    recalled: Sequence[Recalled] = ()
     """What this turn brought back; blocks of earlier turns that are sent again are not listed anew."""
-    protected: tuple[Protected, ...] = ()
+    protected: Sequence[Protected] = ()
     """What a trim had to leave alone; empty where no trim was due."""
     repaired: tuple[Change, ...] = ()
     """What came in broken and was mended."""
@@ -150,7 +155,15 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """The report as plain dictionaries and lists."""
-        return asdict(self)
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        items = {name: [asdict(item) for item in values[name]] for name in LISTS}
+        return {
+            **values,
+            **items,
+            "tokens": asdict(self.tokens),
+            "cache": asdict(self.cache),
+            "repaired": [(change.index, change.code, change.message) for change in self.repaired],
+        }
 
     def to_json(self, *, indent: int | None = None) -> str:
         """The report as JSON."""

@@ -28,7 +28,7 @@ def path_of(store: str | PathLike[str], session_id: str) -> Path:
     name = quote(session_id.encode("utf-8", "surrogatepass"), safe="").replace(".", "%2E")
     if len(name) > LONGEST_NAME:
         digest = sha256(session_id.encode("utf-8", "surrogatepass")).hexdigest()
-        name = f"{name[:LONGEST_NAME - 33]}~{digest[:32]}"
+        name = f"{name[: LONGEST_NAME - 33]}~{digest[:32]}"
     return Path(store) / FOLDER / f"{name}.json"
 
 
@@ -36,12 +36,10 @@ def load(path: Path, session_id: str) -> State:
     """The state that was saved; an empty one if there is none, or it cannot be read, which is logged."""
     try:
         found: Any = json.loads(path.read_text("utf-8"))
-        if not isinstance(found, dict):
-            raise ValueError(f"expected an object, not {type(found).__name__}")  # noqa: TRY004 - as below
-        document = cast("dict[str, Any]", found)
-        if document.get("session") != session_id:  # where names differ in case only, one file serves two
-            return State()
-        return State.from_json(document)
+        document = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+        # Where names differ in case only, one file serves two sessions.
+        is_ours = document.get("session") == session_id
+        return State.from_json(document) if is_ours else State()
     except FileNotFoundError:
         return State()
     except (OSError, ValueError, RecursionError) as error:

@@ -36,7 +36,7 @@ class Source:
         conversation = scanner.scan(messages, shape)
         source = cls(messages, conversation, range(len(messages)))
         if conversation.recalled or conversation.carriers:
-            source = source._without_blocks(scanner)  # noqa: SLF001 - of our own class
+            source = source._without_blocks(scanner)
         if _core.problems(source.conversation):
             source = source._mended(scanner)  # noqa: SLF001
         return source
@@ -46,7 +46,9 @@ class Source:
         conversation, shape = self.conversation, self.conversation.shape
         newest = conversation.newest_user
         # Every block of ours stands before something that a person wrote; what does not is a person's, quoted.
-        recalled = {index for index in conversation.recalled if newest is not None and index < newest}
+        recalled = {
+            index for index in conversation.recalled if newest is not None and index < newest
+        }
         recalled -= _beginning(conversation, recalled)
         carriers = set(conversation.carriers)
         origins = [index for index in range(len(self.messages)) if index not in recalled]
@@ -62,7 +64,9 @@ class Source:
         repaired = mended(self.messages, self.conversation)
         if not repaired.changes:
             return self
-        places = {id(message): index for message, index in zip(self.messages, self.origins, strict=True)}
+        places = {
+            id(message): index for message, index in zip(self.messages, self.origins, strict=True)
+        }
         origins = [places.get(id(message), -1) for message in repaired.messages]
         conversation = scanner.scan(repaired.messages, self.conversation.shape)
         return Source(repaired.messages, conversation, origins, repaired.changes)
@@ -73,7 +77,9 @@ def _beginning(conversation: Conversation, recalled: set[int]) -> set[int]:
     if conversation.shape not in BEGIN_WITH_USER:
         return set()
     roles = conversation.roles
-    rest = (index for index in range(len(roles)) if index not in recalled and roles[index] != "system")
+    rest = (
+        index for index in range(len(roles)) if index not in recalled and roles[index] != "system"
+    )
     first = next(rest, None)
     if first is None or roles[first] != "assistant" or first in conversation.summaries:
         return set()

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Place: TypeAlias = tuple[int, int]
 """The key of a message, and how many messages of the same key stand before it."""
@@ -95,7 +98,9 @@ class State:
             if found["version"] != VERSION:
                 raise ValueError(f"version {found['version']!r}; expected {VERSION}")
             return cls(
-                trimmed={int(key): (str(layer), float(score)) for key, layer, score in found["trimmed"]},
+                trimmed={
+                    int(key): (str(layer), float(score)) for key, layer, score in found["trimmed"]
+                },
                 pruned={int(key): str(form) for key, form in found["pruned"]},
                 blocks=tuple(
                     Block(str(text), int(tokens), tuple(map(str, items)), _place(anchor))
@@ -121,5 +126,5 @@ class State:
         return replace(self, excess=max(tokens - self.estimate, -self.estimate // 2))
 
 
-def _place(found: Any) -> Place | None:
+def _place(found: Sequence[int] | None) -> Place | None:
     return None if found is None else (int(found[0]), int(found[1]))

@@ -27,10 +27,14 @@ def render(report: Report) -> str:
 
 
 def _heading(report: Report) -> str:
-    query = report.query if len(report.query) <= LONGEST_QUERY else f"{report.query[:LONGEST_QUERY]}…"
+    query = (
+        report.query if len(report.query) <= LONGEST_QUERY else f"{report.query[:LONGEST_QUERY]}…"
+    )
     tokens = report.tokens
     limit = "" if tokens.limit is None else f", limit {tokens.limit}"
-    return f"{report.shape} · {tokens.before} tokens in, {tokens.after} out{limit} · query {query!r}"
+    return (
+        f"{report.shape} · {tokens.before} tokens in, {tokens.after} out{limit} · query {query!r}"
+    )
 
 
 def _rows(report: Report) -> Iterator[str]:
@@ -51,9 +55,7 @@ def _rows(report: Report) -> Iterator[str]:
             for item in report.trimmed
         ]
     )
-    yield from _some(
-        [f"kept     {item.index:>6}  {item.reason}" for item in report.protected]
-    )
+    yield from _some([f"kept     {item.index:>6}  {item.reason}" for item in report.protected])
     yield from _some(
         [
             f"recalled {_moment(item.timestamp)}  {item.role}, score {item.score:.2f}, match {item.match:.2f}"
@@ -77,7 +79,11 @@ def _cache(cache: Cache) -> Iterator[str]:
 
 def _some(rows: Sequence[str]) -> Sequence[str]:
     """The first rows, and how many more there are."""
-    return rows if len(rows) <= MOST_ROWS else [*rows[:MOST_ROWS], f"         and {len(rows) - MOST_ROWS} more"]
+    return (
+        rows
+        if len(rows) <= MOST_ROWS
+        else [*rows[:MOST_ROWS], f"         and {len(rows) - MOST_ROWS} more"]
+    )
 
 
 def _span(indices: Sequence[int]) -> str:

@@ -15,6 +15,7 @@ from memctx.turn.binding import bind
 from memctx.turn.budget import Budget
 from memctx.turn.cut import Cut, cut
 from memctx.turn.keeper import Keeper
+from memctx.turn.listing import Listing
 from memctx.turn.outgoing import ALTERNATING, Outgoing, find
 from memctx.turn.recollection import Recall
 from memctx.turn.report import Report
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from memctx.messages import Shape
     from memctx.turn.keeper import Archive
     from memctx.turn.placement import Blocks
-    from memctx.turn.recollection import Candidates, Recollection
+    from memctx.turn.recollection import Candidates
     from memctx.turn.state import Block, State
 
 
@@ -52,7 +53,9 @@ class Turn:
 class Turns:
     """Prepares the turns of one session, one at a time."""
 
-    def __init__(self, config: Config, store: WarmStore, scanner: Scanner, archive: Archive) -> None:
+    def __init__(
+        self, config: Config, store: WarmStore, scanner: Scanner, archive: Archive
+    ) -> None:
         self._config = config
         self._store = store
         self._archive = archive
@@ -106,7 +109,9 @@ class Turns:
             try:
                 self._settle()
             except Exception:
-                logger.exception("what left the context is not stored; it comes back with the next turn")
+                logger.exception(
+                    "what left the context is not stored; it comes back with the next turn"
+                )
 
     def close(self) -> None:
         """Save the state, so that the next process goes on from here, and touch the store no more."""
@@ -137,17 +142,31 @@ class Turns:
         conversation, now = source.conversation, time.time()
         is_cold = _is_cold(state, now, config.cache_ttl, model)
         query = _query(conversation)
-        pins = {place for place, origin in enumerate(source.origins) if origin in pinned} if pinned else ()
+        pins = (
+            {place for place, origin in enumerate(source.origins) if origin in pinned}
+            if pinned
+            else ()
+        )
         done = cut(
-            conversation, query, config=config, budget=budget, state=state, pinned=pins, is_cold=is_cold
+            conversation,
+            query,
+            config=config,
+            budget=budget,
+            state=state,
+            pinned=pins,
+            is_cold=is_cold,
         )
         watch.lap("cut")
         new_pruned = {item.key for item in done.pruned} - state.pruned.keys()
-        leaving = sorted({
-            *done.trimmed,
-            *(done.places[item.message] for item in done.pruned if item.key in new_pruned),
-        })
-        blocks = self._blocks(source, done, state, query, changed=0 if is_cold else min(leaving, default=None))
+        leaving = sorted(
+            {
+                *done.trimmed,
+                *(done.places[item.message] for item in done.pruned if item.key in new_pruned),
+            }
+        )
+        blocks = self._blocks(
+            source, done, state, query, changed=0 if is_cold else min(leaving, default=None)
+        )
         watch.lap("recall")
         outgoing = Outgoing.after(source, done)
         sent = tuple(block for block in blocks.sent if outgoing.insert(block, source))
@@ -157,7 +176,9 @@ class Turns:
         is_new = bool(leaving or binding.stale or outgoing.shape in ALTERNATING)
         self._check(source, done, outgoing, is_new=is_new)
         watch.lap("check")
-        cache = account.cache(source, outgoing, binding, state, is_cold=is_cold, thinking=config.thinking)
+        cache = account.cache(
+            source, outgoing, binding, state, is_cold=is_cold, thinking=config.thinking
+        )
         spent, rewritten = account.costs(outgoing, cache, state, is_cut=bool(leaving))
         keys, ordinals = conversation.keys, conversation.ordinals
         newest_user = conversation.newest_user
@@ -167,7 +188,9 @@ class Turns:
             pruned={item.key: item.form for item in done.pruned},
             blocks=sent,
             bound=binding.bound,
-            recalled_for=None if newest_user is None else (keys[newest_user], ordinals[newest_user]),
+            recalled_for=None
+            if newest_user is None
+            else (keys[newest_user], ordinals[newest_user]),
             newest=(keys[-1], ordinals[-1]) if keys else None,
             sent=tuple(binding.links),
             estimate=sum(outgoing.tokens),
@@ -183,10 +206,10 @@ class Turns:
             shape=conversation.shape,
             query=query,
             tokens=account.tokens(source, done, before=state, after=after, limit=budget.limit),
-            pruned=account.pruned(source, done, state),
-            trimmed=account.trimmed(source, done, state),
+            pruned=Listing(lambda: account.pruned(source, done, state)),
+            trimmed=Listing(lambda: account.trimmed(source, done, state)),
             recalled=blocks.recalled if sent[-1:] == blocks.sent[-1:] else (),
-            protected=account.protected(source, done),
+            protected=Listing(lambda: account.protected(source, done)),
             repaired=source.repaired,
             cache=cache,
             archived=len(leaving),
@@ -195,25 +218,27 @@ class Turns:
         )
         return Turn(outgoing.messages, report)
 
-    def _blocks(self, source: Source, done: Cut, state: State, query: str, *, changed: int | None) -> Blocks:
+    def _blocks(
+        self, source: Source, done: Cut, state: State, query: str, *, changed: int | None
+    ) -> Blocks:
         """The blocks to send. From the message at ``changed`` on, the provider reads everything anew anyway."""
         conversation = source.conversation
         cap = self._budget.room(done.tokens + state.excess)
         keys, removed = conversation.keys, done.removed
         kept = [block for block in state.blocks if _stands(block, keys, removed)]
         newest_user = conversation.newest_user
-        newest = None if newest_user is None else (keys[newest_user], conversation.ordinals[newest_user])
+        newest = (
+            None if newest_user is None else (keys[newest_user], conversation.ordinals[newest_user])
+        )
         hidden = sorted(removed | {done.places[item.message] for item in done.pruned})
 
-        candidates: Candidates | None = None
+        # A stable block is smaller, but what it has to look past was found before.
+        room = cap if self._config.placement != "stable" else cap // 2
 
-        def search(known: Collection[str], room: int) -> Recollection | None:
-            nonlocal candidates
+        def search() -> Candidates | None:
             if not self._config.auto_recall or len(query) < SHORTEST_QUERY:
                 return None
-            if candidates is None:
-                candidates = self._recall.search(query, conversation, hidden=hidden, room=cap)
-            return candidates.block(known, room)
+            return self._recall.search(query, conversation, hidden=hidden, room=room)
 
         if self._config.placement == "head":
             return placement.rebuilt(search, None, cap)
@@ -239,21 +264,31 @@ class Turns:
             found = _core.problems(self._scanner.scan(outgoing.messages, outgoing.shape))
         else:
             found = _core.problems(done.left)
-        known = {problem[1] for problem in _core.problems(source.conversation)} if found else set[str]()
+        known = (
+            {problem[1] for problem in _core.problems(source.conversation)} if found else set[str]()
+        )
         worse = [problem for problem in found if problem[1] not in known]
         if worse:
             index, code, words, _ = worse[0]
-            raise MemctxError(f"the edited messages would be refused: message {index}, {code}: {words}")
+            raise MemctxError(
+                f"the edited messages would be refused: message {index}, {code}: {words}"
+            )
 
 
 def _query(conversation: Conversation) -> str:
     """What memory is asked: what the person said last or, if that is a word or two, the last three things."""
     newest = conversation.query(1)
-    return newest if _core.estimate_tokens(newest, "script") >= FEW_TOKENS else conversation.query(3)
+    return (
+        newest if _core.estimate_tokens(newest, "script") >= FEW_TOKENS else conversation.query(3)
+    )
 
 
 def _may_retire(
-    block: Block, conversation: Conversation, removed: Collection[int], state: State, changed: int | None
+    block: Block,
+    conversation: Conversation,
+    removed: Collection[int],
+    state: State,
+    changed: int | None,
 ) -> bool:
     """Whether what must be written again without a block is little, beside what the session costs anyway."""
     index = 0 if block.anchor is None else find(block.anchor, conversation.keys) or 0

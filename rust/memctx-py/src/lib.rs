@@ -25,6 +25,7 @@ mod scanner;
 mod segment;
 mod shapes;
 mod spelling;
+mod strings;
 mod text;
 mod trim;
 mod validity;

@@ -12,6 +12,7 @@ use crate::boundary::{enter_core, guarded};
 use crate::conversation::Conversation;
 use crate::error::{ConfigError, MessageShapeError};
 use crate::shapes::{self, Drafted, Part, Sheet, spelled, text};
+use crate::strings::Strings;
 
 /// Texts of some ten long conversations with what was found out about them.
 const CAPACITY: i64 = 64 << 20;
@@ -21,6 +22,8 @@ const CAPACITY: i64 = 64 << 20;
 pub(crate) struct Scanner {
     price: Price,
     cache: Cache,
+    /// None if nothing is to be remembered.
+    strings: Option<Strings>,
 }
 
 /// How a text is priced.
@@ -50,7 +53,7 @@ impl Scanner {
         };
         let capacity = usize::try_from(capacity)
             .map_err(|_| ConfigError::new_err(format!("capacity must be 0 bytes or more, not {capacity}")))?;
-        Ok(Self { price, cache: Cache::new(capacity) })
+        Ok(Self { price, cache: Cache::new(capacity), strings: (capacity > 0).then(Strings::default) })
     }
 
     /// Read a list of messages; ``shape`` says what they are where that is not to be guessed.
@@ -58,8 +61,7 @@ impl Scanner {
     fn scan(&self, messages: &Bound<'_, PyAny>, shape: Option<&Bound<'_, PyString>>) -> PyResult<Conversation> {
         let py = messages.py();
         let letters = guarded(|| Ok(Letters::read(messages, shape)))??;
-        let texts = letters.texts();
-        let priced = self.priced(py, &texts)?;
+        let priced = self.texts(py, &letters)?;
         let (shape, views) = letters.into_views(priced);
         let conversation = enter_core(py, || Ok(scan::Conversation::new(shape, views)))?;
         Ok(Conversation(Arc::new(conversation)))
@@ -79,6 +81,19 @@ impl Scanner {
 }
 
 impl Scanner {
+    /// The texts of all messages: known by the host's strings, by their content, or new.
+    fn texts(&self, py: Python<'_>, letters: &Letters<'_>) -> PyResult<Vec<Arc<Text>>> {
+        let (texts, strings) = letters.texts();
+        let Some(known) = &self.strings else { return self.priced(py, &texts) };
+        let found = known.look(&strings);
+        let missing: Vec<usize> = (0..texts.len()).filter(|&place| found[place].is_none()).collect();
+        let spelled: Vec<&str> = missing.iter().map(|&place| texts[place]).collect();
+        let priced = self.priced(py, &spelled)?;
+        known.hold(missing.iter().zip(&priced).filter_map(|(&place, text)| Some((strings[place]?, text))));
+        let mut priced = priced.into_iter();
+        Ok(found.into_iter().filter_map(|text| text.or_else(|| priced.next())).collect())
+    }
+
     /// The texts with what they cost, as far as known from the cache.
     fn priced(&self, py: Python<'_>, texts: &[&str]) -> PyResult<Vec<Arc<Text>>> {
         let (known, missing) = enter_core(py, || {
@@ -162,14 +177,23 @@ impl<'py> Letters<'py> {
         Ok(Self { sheet, letters })
     }
 
-    /// Everything that has a price: the texts of the pieces, and the names of tools that are called.
-    fn texts(&self) -> Vec<&str> {
-        let mut texts = Vec::with_capacity(self.sheet.pieces.len() * 2);
+    /// Everything that has a price, the texts of the pieces and the names of tools that are called; and beside each the
+    /// host's string, where it is all of one.
+    #[allow(clippy::type_complexity)] // two lists that run side by side
+    fn texts(&self) -> (Vec<&str>, Vec<Option<&Bound<'py, PyString>>>) {
+        let count = self.sheet.pieces.len() * 2;
+        let (mut texts, mut strings) = (Vec::with_capacity(count), Vec::with_capacity(count));
         for drafted in &self.sheet.pieces {
-            texts.extend(drafted.words.as_ref().map(|words| self.sheet.spelled(words)));
-            texts.extend(called(drafted));
+            if let Some(words) = &drafted.words {
+                texts.push(self.sheet.spelled(words));
+                strings.push(words.string());
+            }
+            if let Some(name) = called(drafted) {
+                texts.push(name);
+                strings.push(None);
+            }
         }
-        texts
+        (texts, strings)
     }
 
     /// The views, now that the texts are priced, which come in the order of [`Letters::texts`].

@@ -74,6 +74,12 @@ impl Trim {
         self.0.removed.iter().cloned().map(Removed).collect()
     }
 
+    /// The keys of the units that leave.
+    #[getter]
+    fn removed_keys(&self) -> Vec<u64> {
+        self.0.removed.iter().map(|removed| removed.key).collect()
+    }
+
     /// The units that leave, by their places.
     #[getter]
     fn removed_units(&self) -> Vec<u32> {

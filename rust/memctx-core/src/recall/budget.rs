@@ -5,7 +5,7 @@ use std::ops::Range;
 use rustc_hash::FxHashSet;
 
 use super::block::{assemble, detail_entry, fact_line, frame};
-use super::excerpt::{Wanted, excerpt};
+use super::excerpt::{Reading, Wanted, excerpt};
 use crate::text::Estimator;
 
 /// The share of a block that facts may take before details are looked at, in percent.
@@ -112,6 +112,12 @@ enum Side {
     Details,
 }
 
+/// What the details are read for, and where it was found in those that are long.
+struct Words {
+    wanted: Wanted,
+    readings: Vec<Option<Reading>>,
+}
+
 struct Entry {
     place: usize,
     text: String,
@@ -155,21 +161,21 @@ impl<'a> Space<'a> {
 
     /// Add the details that fit, long ones cut; then let those that were cut have what is left.
     fn take_details(&mut self, order: &[usize]) {
-        let long = |detail: &&DetailItem<'_>| self.request.estimator.estimate(detail.content) > self.request.excerpt;
-        let texts = self
-            .request
-            .details
-            .iter()
-            .filter(long)
-            .map(|detail| detail.content.get(detail.passage.clone()).unwrap_or(detail.content));
-        let wanted = Wanted::new(self.request.query, texts);
+        let mut wanted = Wanted::new(self.request.query);
+        let read = |detail: &DetailItem<'_>| {
+            let is_long = self.request.estimator.estimate(detail.content) > self.request.excerpt;
+            is_long.then(|| Reading::new(detail.content, detail.passage.clone(), &wanted))
+        };
+        let readings: Vec<Option<Reading>> = self.request.details.iter().map(read).collect();
+        wanted.weigh(&readings);
+        let words = Words { wanted, readings };
         for &place in order {
             let detail = &self.request.details[place];
             if self.told.contains(&(Side::Details, detail.role, detail.content)) {
                 continue;
             }
             let Some(room) = self.room(self.request.cap, !self.lines.is_empty(), true) else { return };
-            if let Some(entry) = self.entry(place, &wanted, self.request.excerpt, room) {
+            if let Some(entry) = self.entry(place, &words, self.request.excerpt, room) {
                 self.told.insert((Side::Details, detail.role, detail.content));
                 self.details += self.thirds(&entry.text) + 2;
                 self.entries.push(entry);
@@ -179,7 +185,7 @@ impl<'a> Space<'a> {
             let Some(room) = self.room(self.request.cap, !self.lines.is_empty(), true) else { return };
             if self.entries[at].is_cut && room >= 3 * LEAST {
                 let before = self.thirds(&self.entries[at].text) + 2;
-                if let Some(entry) = self.entry(self.entries[at].place, &wanted, usize::MAX / 3, room + before) {
+                if let Some(entry) = self.entry(self.entries[at].place, &words, usize::MAX / 3, room + before) {
                     self.details += self.thirds(&entry.text) + 2;
                     self.details -= before;
                     self.entries[at] = entry;
@@ -189,18 +195,25 @@ impl<'a> Space<'a> {
     }
 
     /// A detail with at most so many tokens of content that fits into the room, if enough of it does.
-    fn entry(&self, place: usize, wanted: &Wanted, most: usize, room: usize) -> Option<Entry> {
+    fn entry(&self, place: usize, words: &Words, most: usize, room: usize) -> Option<Entry> {
         /// Escaping makes text longer, by how much is known only when it is done.
         const TRIES: usize = 4;
         let DetailItem { timestamp, role, content, passage, .. } = &self.request.details[place];
         let header = self.thirds(&detail_entry(*timestamp, role, "")) + 2;
         let mut most = most.min(room.checked_sub(header)? / 3);
         let least = LEAST.min(self.request.estimator.estimate(content));
+        let short;
+        let reading = if let Some(reading) = &words.readings[place] {
+            reading
+        } else {
+            short = Reading::new(content, passage.clone(), &words.wanted);
+            &short
+        };
         for _ in 0..TRIES {
             if most < least {
                 return None;
             }
-            let piece = excerpt(content, passage.clone(), wanted, most, self.request.estimator);
+            let piece = excerpt(content, reading, &words.wanted, most, self.request.estimator);
             let text = detail_entry(*timestamp, role, &piece);
             let cost = self.thirds(&text) + 2;
             if cost <= room {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::text::{Estimator, Mode, Term, for_each_token};
 
@@ -17,23 +17,54 @@ const SNAP: usize = 40;
 pub(super) struct Wanted(FxHashMap<Term, f64>);
 
 impl Wanted {
-    /// The words of a question. One that many of the texts have tells little about any of them.
-    pub(super) fn new<'t>(question: &str, texts: impl Iterator<Item = &'t str>) -> Self {
-        let mut counts: FxHashMap<Term, f64> = FxHashMap::default();
+    /// The words of a question, all worth the same.
+    pub(super) fn new(question: &str) -> Self {
+        let mut worth: FxHashMap<Term, f64> = FxHashMap::default();
         for_each_token(question, Mode::Memctx, |token| {
-            counts.insert(Term::new(token), 0.0);
+            worth.insert(Term::new(token), 1.0);
         });
+        Self(worth)
+    }
+
+    /// Let a word that many of the texts have be worth little, for it tells little about any of them.
+    pub(super) fn weigh(&mut self, readings: &[Option<Reading>]) {
+        let mut counts: FxHashMap<Term, f64> = self.0.keys().map(|&term| (term, 0.0)).collect();
         let mut all = 0.0;
-        for text in texts {
+        for reading in readings.iter().flatten() {
             all += 1.0;
-            for term in terms_of(text, &counts) {
+            let mut terms: Vec<Term> = reading.found.iter().flatten().copied().collect();
+            terms.sort_unstable();
+            terms.dedup();
+            for term in terms {
                 counts.entry(term).and_modify(|count| *count += 1.0);
             }
         }
-        for count in counts.values_mut() {
-            *count = (1.0 + (all + 1.0) / (*count + 0.5)).ln();
+        for (term, worth) in &mut self.0 {
+            let count = counts.get(term).copied().unwrap_or_default();
+            *worth = (1.0 + (all + 1.0) / (count + 0.5)).ln();
         }
-        Self(counts)
+    }
+}
+
+/// The passage of a text that matched, read once for all excerpts that are tried.
+#[derive(Debug)]
+pub(super) struct Reading {
+    stretches: Vec<Range<usize>>,
+    /// The wanted words of each stretch, each once.
+    found: Vec<Vec<Term>>,
+    start: usize,
+}
+
+impl Reading {
+    /// Read a passage, or all of a text that has no such passage.
+    pub(super) fn new(text: &str, passage: Range<usize>, wanted: &Wanted) -> Self {
+        let passage =
+            if text.get(passage.clone()).is_some_and(|piece| !piece.is_empty()) { passage } else { 0..text.len() };
+        let piece = &text[passage.clone()];
+        let in_text = |stretch: Range<usize>| passage.start + stretch.start..passage.start + stretch.end;
+        let stretches: Vec<Range<usize>> = stretches(piece).into_iter().map(in_text).collect();
+        let found = stretches.iter().map(|stretch| terms_of(&text[stretch.clone()], &wanted.0)).collect();
+        Self { stretches, found, start: passage.start }
     }
 }
 
@@ -50,15 +81,15 @@ fn terms_of<T>(text: &str, known: &FxHashMap<Term, T>) -> Vec<Term> {
 }
 
 /// The best piece of `text` that costs at most `most` tokens, cut at good borders and marked with `…` where it was cut; the
-/// text itself if that is no longer. `passage` is where it matched.
-pub(super) fn excerpt(text: &str, passage: Range<usize>, wanted: &Wanted, most: usize, estimator: Estimator) -> String {
+/// text itself if that is no longer. `reading` is where it matched.
+pub(super) fn excerpt(text: &str, reading: &Reading, wanted: &Wanted, most: usize, estimator: Estimator) -> String {
     let scale = Scale(estimator);
     let room = 3 * most;
     if scale.of(text) <= room {
         return text.to_owned();
     }
     let room = room.saturating_sub(2 * MARK.len_utf16());
-    let focus = focus(text, passage, wanted, room, scale);
+    let focus = focus(text, reading, wanted, room, scale);
     let window = snapped(text, grown(text, focus.clone(), room, scale), &focus);
     let piece = text[window.clone()].trim_end();
     let mark = |is_cut: bool| if is_cut { String::from(MARK) } else { String::new() };
@@ -80,30 +111,25 @@ impl Scale {
 }
 
 /// The stretches around which most of the wanted words stand, within the room there is.
-fn focus(text: &str, passage: Range<usize>, wanted: &Wanted, room: usize, scale: Scale) -> Range<usize> {
-    let passage =
-        if text.get(passage.clone()).is_some_and(|piece| !piece.is_empty()) { passage } else { 0..text.len() };
-    let piece = &text[passage.clone()];
-    let stretches = stretches(piece);
-    let costs: Vec<usize> = stretches.iter().map(|stretch| scale.of(&piece[stretch.clone()])).collect();
-    let found: Vec<Vec<Term>> = stretches.iter().map(|stretch| terms_of(&piece[stretch.clone()], &wanted.0)).collect();
-    let (mut best, mut most) = (passage.start..passage.start, (0.0, 0));
+fn focus(text: &str, reading: &Reading, wanted: &Wanted, room: usize, scale: Scale) -> Range<usize> {
+    let Reading { stretches, found, start } = reading;
+    let costs: Vec<usize> = stretches.iter().map(|stretch| scale.of(&text[stretch.clone()])).collect();
+    let (mut best, mut most) = (*start..*start, (0.0, 0));
     for first in 0..stretches.len() {
-        let (mut seen, mut worth, mut cost): (Vec<Term>, f64, usize) = (Vec::new(), 0.0, 0);
+        let (mut seen, mut worth, mut cost): (FxHashSet<Term>, f64, usize) = (FxHashSet::default(), 0.0, 0);
         for (at, terms) in found.iter().enumerate().skip(first) {
             cost += costs[at];
             if cost > room && at > first {
                 break;
             }
             for term in terms {
-                if !seen.contains(term) {
+                if seen.insert(*term) {
                     worth += wanted.0.get(term).copied().unwrap_or_default();
-                    seen.push(*term);
                 }
             }
             // Of two that say as much the shorter has more room for what stands around it.
             if worth > most.0 || (worth > 0.0 && worth >= most.0 && cost < most.1) {
-                best = passage.start + stretches[first].start..passage.start + stretches[at].end;
+                best = stretches[first].start..stretches[at].end;
                 most = (worth, cost);
             }
         }
@@ -209,8 +235,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn cut(text: &str, question: &str, most: usize) -> String {
-        let wanted = Wanted::new(question, std::iter::once(text));
-        excerpt(text, 0..text.len(), &wanted, most, Estimator::Script)
+        let wanted = Wanted::new(question);
+        excerpt(text, &Reading::new(text, 0..text.len(), &wanted), &wanted, most, Estimator::Script)
     }
 
     #[test]
@@ -239,7 +265,8 @@ mod tests {
     fn the_passage_counts_where_no_word_is_found() {
         let text = format!("{}X marks the spot {}", "before ".repeat(50), "after ".repeat(50));
         let at = text.find('X').expect("it is there");
-        let piece = excerpt(&text, at..at + 16, &Wanted::default(), 12, Estimator::Utf16);
+        let wanted = Wanted::default();
+        let piece = excerpt(&text, &Reading::new(&text, at..at + 16, &wanted), &wanted, 12, Estimator::Utf16);
         assert!(piece.contains("X marks"), "{piece}");
     }
 
@@ -253,9 +280,10 @@ mod tests {
         ) {
             let border = |at: usize| (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
             let (start, end) = (border(at.0.min(at.1)), border(at.0.max(at.1)));
-            let wanted = Wanted::new(&question, std::iter::once(&*text));
+            let wanted = Wanted::new(&question);
+            let reading = Reading::new(&text, start..end, &wanted);
             for estimator in [Estimator::Script, Estimator::Utf16] {
-                let piece = excerpt(&text, start..end, &wanted, most, estimator);
+                let piece = excerpt(&text, &reading, &wanted, most, estimator);
                 prop_assert!(piece.is_empty() || estimator.estimate(&piece) <= most);
                 prop_assert!(text.contains(piece.trim_start_matches('…').trim_end_matches('…')));
                 prop_assert_eq!(piece == text, estimator.estimate(&text) <= most || piece == text);

@@ -1,8 +1,9 @@
 //! Whether something stored still stands in the conversation, so that it need not be brought back.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::ingest::{past_channel_prefix, split_at_masks, strip_channel_prefix};
@@ -18,8 +19,10 @@ const EDGE: usize = 16;
 #[derive(Debug)]
 pub struct Visible<'c> {
     texts: Vec<Cow<'c, str>>,
-    by_start: FxHashMap<u64, Vec<u32>>,
-    by_end: FxHashMap<u64, Vec<u32>>,
+    /// Hashes of their heads and the numbers of the texts, in order.
+    by_start: Vec<(u64, u32)>,
+    /// The same for their tails, which are seldom asked for.
+    by_end: OnceCell<Vec<(u64, u32)>>,
 }
 
 impl<'c> Visible<'c> {
@@ -29,12 +32,8 @@ impl<'c> Visible<'c> {
         let hidden: FxHashSet<u32> = hidden.iter().copied().collect();
         let shown = (0..).zip(&conversation.views).filter(|(place, _)| !hidden.contains(place));
         let texts: Vec<Cow<'c, str>> = shown.flat_map(|(_, view)| texts_of(view)).collect();
-        let (mut by_start, mut by_end) = (FxHashMap::default(), FxHashMap::default());
-        for (number, text) in (0..).zip(&texts) {
-            by_start.entry(xxh3_64(head(text).as_bytes())).or_insert_with(Vec::new).push(number);
-            by_end.entry(xxh3_64(tail(text).as_bytes())).or_insert_with(Vec::new).push(number);
-        }
-        Self { texts, by_start, by_end }
+        let by_start = table(&texts, head);
+        Self { texts, by_start, by_end: OnceCell::new() }
     }
 
     /// Whether a stored content is one of the texts that are shown.
@@ -43,16 +42,27 @@ impl<'c> Visible<'c> {
         let parts = split_at_masks(content);
         let (first, last) = (parts[0], parts[parts.len() - 1]);
         let is_whole = parts.len() == 1;
-        let candidates = if is_whole || first.len() > head(first).len() {
-            self.by_start.get(&xxh3_64(head(first).as_bytes()))
+        let (table, edge) = if is_whole || first.len() > head(first).len() {
+            (&self.by_start, head(first))
         } else if last.len() > tail(last).len() {
-            self.by_end.get(&xxh3_64(tail(last).as_bytes()))
+            (self.by_end.get_or_init(|| table(&self.texts, tail)), tail(last))
         } else {
             // Masked at both ends: there is nothing to look up.
             return self.texts.iter().any(|text| is_same(text, &parts));
         };
-        candidates.is_some_and(|numbers| numbers.iter().any(|&number| is_same(&self.texts[number as usize], &parts)))
+        let hash = xxh3_64(edge.as_bytes());
+        let from = table.partition_point(|&(other, _)| other < hash);
+        let alike = table[from..].iter().take_while(|(other, _)| *other == hash);
+        alike.into_iter().any(|&(_, number)| is_same(&self.texts[number as usize], &parts))
     }
+}
+
+/// The hash of an edge of each text with the text's number, in order.
+fn table(texts: &[Cow<'_, str>], edge: impl Fn(&str) -> &str) -> Vec<(u64, u32)> {
+    let mut table: Vec<(u64, u32)> =
+        (0..).zip(texts).map(|(number, text)| (xxh3_64(edge(text).as_bytes()), number)).collect();
+    table.sort_unstable();
+    table
 }
 
 /// The texts of a message as they would be stored: what was said is one, each call and each result another. What the host

@@ -1,10 +1,15 @@
 //! One text of a message, read once.
 
+use std::cell::RefCell;
 use std::sync::OnceLock;
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::text::{Mode, Term, for_each_token, weighted_len};
+
+thread_local! {
+    static SCRATCH: RefCell<Vec<Term>> = const { RefCell::new(Vec::new()) };
+}
 
 /// A text of a message with what was found out about it, shared by all turns that see it again.
 #[derive(Debug)]
@@ -49,9 +54,12 @@ impl Text {
     /// What search sees in it, in order and with repeats; made when first asked for.
     pub fn terms(&self) -> &[Term] {
         self.terms.get_or_init(|| {
-            let mut terms = Vec::with_capacity(self.body.len() / 4);
-            for_each_token(&self.body, Mode::Memctx, |token| terms.push(Term::new(token)));
-            terms.into_boxed_slice()
+            // Written where the last text's were, then kept in just the space they take.
+            SCRATCH.with_borrow_mut(|terms| {
+                terms.clear();
+                for_each_token(&self.body, Mode::Memctx, |token| terms.push(Term::new(token)));
+                terms.as_slice().into()
+            })
         })
     }
 }

@@ -16,6 +16,16 @@ pub(crate) enum Words<'py> {
     Made(Range<usize>),
 }
 
+impl<'py> Words<'py> {
+    /// The host's own string, if that is what it is.
+    pub(crate) fn string(&self) -> Option<&Bound<'py, PyString>> {
+        match self {
+            Self::Held(string) => Some(string),
+            Self::Made(_) => None,
+        }
+    }
+}
+
 /// A piece of a message whose text is yet to be priced.
 pub(crate) struct Drafted<'py> {
     pub(crate) piece: Piece,

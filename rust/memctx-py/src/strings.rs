@@ -1,0 +1,63 @@
+//! The host's own strings that were read before, found again by where they lie in memory.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use memctx_core::scan::Text;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use rustc_hash::FxHashMap;
+
+/// Shorter strings are looked up by content as quickly.
+const SHORTEST: usize = 64;
+/// A string that so many scans have not seen is let go.
+const SCANS: u64 = 4;
+
+/// Strings with what was found out about them. Strings do not change, and one that is held here cannot make room for
+/// another in the same place: so the same place means the same text, and it need not be looked at.
+#[derive(Default)]
+pub(crate) struct Strings(Mutex<Held>);
+
+#[derive(Default)]
+struct Held {
+    by_place: FxHashMap<usize, Known>,
+    scans: u64,
+}
+
+struct Known {
+    /// Keeps the string, and so its place.
+    _string: Py<PyString>,
+    text: Arc<Text>,
+    seen: u64,
+}
+
+impl Strings {
+    /// The texts of some strings, as far as they are known.
+    pub(crate) fn look(&self, strings: &[Option<&Bound<'_, PyString>>]) -> Vec<Option<Arc<Text>>> {
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        held.scans += 1;
+        let scan = held.scans;
+        let mut find = |string: Option<&Bound<'_, PyString>>| {
+            let known = held.by_place.get_mut(&place_of(string?))?;
+            known.seen = scan;
+            Some(Arc::clone(&known.text))
+        };
+        strings.iter().copied().map(&mut find).collect()
+    }
+
+    /// Hold strings with their texts, and let go of those that were not seen of late.
+    pub(crate) fn hold<'a, 'py: 'a>(&self, new: impl Iterator<Item = (&'a Bound<'py, PyString>, &'a Arc<Text>)>) {
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = held.scans;
+        for (string, text) in new.filter(|(_, text)| text.body().len() >= SHORTEST) {
+            let known = Known { _string: string.clone().unbind(), text: Arc::clone(text), seen };
+            held.by_place.insert(place_of(string), known);
+        }
+        if seen.is_multiple_of(SCANS) {
+            held.by_place.retain(|_, known| seen - known.seen < SCANS);
+        }
+    }
+}
+
+fn place_of(string: &Bound<'_, PyString>) -> usize {
+    string.as_ptr() as usize
+}
