@@ -97,7 +97,8 @@ def test_a_turn_over_its_own_output_cuts_nothing_more(
         assert not again.report.errors
         assert pieces(again.messages) == pieces(sent)
         assert not any(item.is_new for item in again.report.trimmed)
-        if placement == "stable":
+        # What still does not fit may have more of its results shortened, now that fewer stand around them.
+        if placement == "stable" and not any(item.is_new for item in again.report.pruned):
             assert laws.wire(again.messages) == laws.wire(sent)
         laws.blocks_are_closed_once(again)
         laws.recalled_text_stays_under_its_cap(again, memory, messages)
