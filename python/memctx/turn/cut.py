@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memctx import _core
@@ -69,8 +69,9 @@ def cut(  # noqa: PLR0913 - all that a cut depends on
     """Plan what leaves. ``is_cold`` says that the provider has forgotten the prompt, so that an edit costs nothing."""
     protected_recent, pins = config.protected_recent, sorted(pinned)
     found = state.trimmed.keys() & set(conversation.unit_keys)
-    # A host that keeps what was sent has none of them; what looks like one there is another message that reads alike.
-    sticky = list(state.trimmed) if 2 * len(found) >= len(state.trimmed) else []
+    if 2 * len(found) < len(state.trimmed):
+        # A host that keeps what was sent has none of them; what looks like one there is another that reads alike.
+        state = replace(state, trimmed={}, pruned={})
     replayed = _core.plan_trim(
         conversation,
         "",
@@ -78,7 +79,7 @@ def cut(  # noqa: PLR0913 - all that a cut depends on
         target=NEVER,
         protected_recent=protected_recent,
         pinned=pins,
-        sticky=sticky,
+        sticky=list(state.trimmed),
     )
     left, places = conversation.without_units(replayed.removed_units)
     spare = NEVER if budget.limit is None else max(budget.limit - state.excess, 0)
