@@ -126,5 +126,5 @@ def costs(outgoing: Outgoing, cache: Cache, state: State, *, is_cut: bool) -> tu
 
 def _new_since(source: Source, state: State) -> int:
     """The first message of the source that came after the turn before."""
-    last = None if state.newest is None else find(state.newest, source.conversation.keys)
+    last = None if state.newest is None else find(state.newest, source.keys)
     return len(source.messages) if last is None else last + 1

@@ -42,7 +42,7 @@ def bind(outgoing: Outgoing, source: Source, state: State, *, strip: bool) -> Bi
     signed = conversation.signed if outgoing.shape in SHAPES else []
     if not signed:
         return Binding(_core.chain(outgoing.keys), {}, [])
-    keys, ordinals = conversation.keys, conversation.ordinals
+    keys, ordinals = source.keys, source.ordinals
     written_behind = _written_behind(keys, state)
     bound = {
         (place := (keys[index], ordinals[index])): state.bound.get(place, written_behind[index])

@@ -39,8 +39,7 @@ class Outgoing:
         """What a cut leaves of a source."""
         conversation, removed = source.conversation, cut.removed
         left = [index for index in range(len(source.messages)) if index not in removed]
-        messages, keys = source.messages, conversation.keys
-        tokens = conversation.message_tokens
+        messages, keys, tokens = source.messages, source.keys, source.tokens
         outgoing = cls(
             shape=conversation.shape,
             messages=[messages[index] for index in left],
@@ -104,7 +103,7 @@ class Outgoing:
 
     def _place_of(self, anchor: Place, source: Source) -> int | None:
         """Where the message of an anchor stands now."""
-        index = find(anchor, source.conversation.keys)
+        index = find(anchor, source.keys)
         return self.origins.index(index) if index is not None and index in self.origins else None
 
     def strip_thinking(self, places: Sequence[int]) -> None:

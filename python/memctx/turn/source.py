@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from memctx import _core
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 BEGIN_WITH_USER = frozenset({"anthropic", "bedrock", "gemini"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Source:
     """Messages and what was read off them."""
 
@@ -29,6 +30,21 @@ class Source:
     origins: Sequence[int]
     """For each message its place in the list that was given; -1 for one that a repair made up."""
     repaired: tuple[Change, ...] = ()
+
+    @cached_property
+    def keys(self) -> list[int]:
+        """The key of each message."""
+        return self.conversation.keys
+
+    @cached_property
+    def ordinals(self) -> list[int]:
+        """For each message how many of the same key stand before it."""
+        return self.conversation.ordinals
+
+    @cached_property
+    def tokens(self) -> list[int]:
+        """What each message costs."""
+        return self.conversation.message_tokens
 
     @classmethod
     def read(cls, scanner: Scanner, messages: Sequence[Any], shape: Shape | None) -> Source:

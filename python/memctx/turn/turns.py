@@ -180,7 +180,7 @@ class Turns:
             source, outgoing, binding, state, is_cold=is_cold, thinking=config.thinking
         )
         spent, rewritten = account.costs(outgoing, cache, state, is_cut=bool(leaving))
-        keys, ordinals = conversation.keys, conversation.ordinals
+        keys, ordinals = source.keys, source.ordinals
         newest_user = conversation.newest_user
         after = replace(
             state,
@@ -224,12 +224,10 @@ class Turns:
         """The blocks to send. From the message at ``changed`` on, the provider reads everything anew anyway."""
         conversation = source.conversation
         cap = self._budget.room(done.tokens + state.excess)
-        keys, removed = conversation.keys, done.removed
+        keys, removed = source.keys, done.removed
         kept = [block for block in state.blocks if _stands(block, keys, removed)]
         newest_user = conversation.newest_user
-        newest = (
-            None if newest_user is None else (keys[newest_user], conversation.ordinals[newest_user])
-        )
+        newest = None if newest_user is None else (keys[newest_user], source.ordinals[newest_user])
         hidden = sorted(removed | {done.places[item.message] for item in done.pruned})
 
         # A stable block is smaller, but what it has to look past was found before.
@@ -251,7 +249,7 @@ class Turns:
             newest=newest,
             cap=cap,
             is_cut=bool(done.trimmed),
-            may_retire=lambda block: _may_retire(block, conversation, removed, state, changed),
+            may_retire=lambda block: _may_retire(block, source, removed, state, changed),
         )
 
     def _check(self, source: Source, done: Cut, outgoing: Outgoing, *, is_new: bool) -> None:
@@ -285,16 +283,16 @@ def _query(conversation: Conversation) -> str:
 
 def _may_retire(
     block: Block,
-    conversation: Conversation,
+    source: Source,
     removed: Collection[int],
     state: State,
     changed: int | None,
 ) -> bool:
     """Whether what must be written again without a block is little, beside what the session costs anyway."""
-    index = 0 if block.anchor is None else find(block.anchor, conversation.keys) or 0
+    index = 0 if block.anchor is None else find(block.anchor, source.keys) or 0
     if changed is not None and changed <= index:
         return True
-    behind = enumerate(conversation.message_tokens[index:], start=index)
+    behind = enumerate(source.tokens[index:], start=index)
     again = sum(tokens for place, tokens in behind if place not in removed)
     cost = state.rewritten + price.of_change(again + block.tokens)
     return cost <= price.RETIRING_SHARE * state.spent
