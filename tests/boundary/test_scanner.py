@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 
 SHAPES: tuple[Shape, ...] = get_args(Shape)
 FRAME = 4
-BLOCK = (
-    '<recalled-context source="memory-context">\n\n<detail>\nx\n</detail>\n\n</recalled-context>'
-)
+BLOCK = '<recalled-context source="memory-context">\n\n<knowledge>\n- [config] x\n</knowledge>\n\n</recalled-context>'
 
 
 def scan(messages: Any, shape: Shape | None = None) -> Conversation:

@@ -15,9 +15,7 @@ from memctx import ConfigError, MessageShapeError, smart_trim
 from . import seed
 
 Message = dict[str, Any]
-BLOCK = (
-    '<recalled-context source="memory-context">\n\n<detail>\nx\n</detail>\n\n</recalled-context>'
-)
+BLOCK = '<recalled-context source="memory-context">\n\n<knowledge>\n- [config] x\n</knowledge>\n\n</recalled-context>'
 
 
 def user(text: str) -> Message:

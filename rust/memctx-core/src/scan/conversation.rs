@@ -119,8 +119,7 @@ mod tests {
     use super::*;
     use crate::scan::Piece;
     use crate::scan::draft::{call, result, said, text};
-
-    const BLOCK: &str = "<recalled-context source=\"memory-context\">\n\nx\n\n</recalled-context>";
+    use crate::scan::recalled::BLOCK;
 
     fn read(views: Vec<View>) -> Conversation {
         Conversation::new(Shape::Anthropic, views)

@@ -1,15 +1,17 @@
 //! Our own blocks among the host's messages.
 
-const OPENING: &str = "<recalled-context source=\"memory-context\">";
-const CLOSING: &str = "</recalled-context>";
+use crate::recall;
+
+const OPENING: &str = "<recalled-context";
 
 /// Whether all of a text is one block that we put there, rather than a text that mentions the tag.
 pub(super) fn is_block(text: &str) -> bool {
-    let text = text.trim();
-    text.strip_prefix(OPENING)
-        .and_then(|rest| rest.strip_suffix(CLOSING))
-        .is_some_and(|inside| !inside.contains("<recalled-context") && !inside.contains(CLOSING))
+    // Nearly every text is told by its first characters.
+    text.trim_start().starts_with(OPENING) && recall::is_block(text)
 }
+
+#[cfg(test)]
+pub(super) const BLOCK: &str = "<recalled-context source=\"memory-context\">\n\n<detail>\n[2026-02-10 14:31 user] hello\n</detail>\n\n</recalled-context>";
 
 #[cfg(test)]
 mod tests {
@@ -17,10 +19,10 @@ mod tests {
 
     #[test]
     fn only_a_whole_block_is_one() {
-        let block = format!("{OPENING}\n\n<detail>\nx\n</detail>\n\n{CLOSING}");
-        assert!(is_block(&block));
-        assert!(is_block(&format!("\n{block} ")));
-        for other in [format!("see {block}"), format!("{block}\n{block}"), format!("{block} ok?"), OPENING.to_owned()] {
+        assert!(is_block(BLOCK));
+        assert!(is_block(&format!("\n{BLOCK} ")));
+        let mentioned = BLOCK.replace("[2026-02-10 14:31 user] hello", "something else");
+        for other in [format!("see {BLOCK}"), format!("{BLOCK}\n{BLOCK}"), format!("{BLOCK} ok?"), mentioned] {
             assert!(!is_block(&other), "{other}");
         }
     }

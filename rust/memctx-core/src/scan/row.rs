@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn our_own_blocks_are_not_archived_wherever_they_stand() {
-        let block = "<recalled-context source=\"memory-context\">\n\nx\n\n</recalled-context>";
+        let block = crate::scan::recalled::BLOCK;
         assert_eq!(rows(&said(Role::User, block)), []);
         let recalled = Piece::new(Kind::Text, Some(text(block)));
         let merged = View::new(Role::User, vec![recalled, Piece::new(Kind::Text, Some(text("why?")))]);

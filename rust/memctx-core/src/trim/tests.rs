@@ -7,9 +7,10 @@ use proptest::prelude::*;
 use super::relevance::{has_text, scores};
 use super::{Layer, Plan, Removed, Request, plan};
 use crate::bm25::Bm25Index;
+use crate::recall::{self, FactItem};
 use crate::scan::draft::{call, result, said, text};
 use crate::scan::{Conversation, Kind, Piece, Role, Shape, Unit, View};
-use crate::text::Mode;
+use crate::text::{Estimator, Mode};
 
 fn conversation(views: Vec<View>) -> Conversation {
     Conversation::new(Shape::Pi, views)
@@ -32,7 +33,16 @@ fn thought() -> View {
 }
 
 fn recalled(body: &str) -> View {
-    said(Role::User, &format!("<recalled-context source=\"memory-context\">\n\n{body}\n\n</recalled-context>"))
+    let fact = FactItem { kind: "config", content: body, score: 1.0 };
+    let request = recall::Request {
+        facts: &[fact],
+        details: &[],
+        query: "",
+        cap: 1_000,
+        excerpt: recall::EXCERPT,
+        estimator: Estimator::Script,
+    };
+    said(Role::User, &recall::build(&request).text)
 }
 
 fn summary(body: &str) -> View {
