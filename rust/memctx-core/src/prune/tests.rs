@@ -263,7 +263,6 @@ proptest! {
         let grown = views.iter().cloned().chain(more).collect();
         let later = Request { context_window: window, is_cold: false, sticky: sticky(&first), ..request };
         let second = plan(&conversation(grown), &later);
-        prop_assert_eq!(&second[..first.len().min(second.len())], &first[..first.len().min(second.len())]);
         for change in &first {
             prop_assert!(second.contains(change), "{:?}", change);
         }
