@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# The dearest writes and the cheapest reads that providers ask for: where a change of the prompt costs most.
+# What most of those ask for that write dear and read cheap. Some read at half of this: there a change costs more.
 WRITE = 1.25
 READ = 0.05
 # Of all that was spent, what may go into making room for something new to recall.
