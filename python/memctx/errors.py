@@ -63,7 +63,24 @@ class DimensionMismatchError(VectorError):
 
 
 class ExtractionError(MemctxError):
-    """A model call that extracts facts failed."""
+    """A model call that extracts facts failed.
+
+    ``is_final`` says that trying the same again cannot help, such as a refusal; ``is_dead`` that no other call can
+    succeed either, such as a key that is not taken; ``retry_after`` how many seconds the model asked to be left alone.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        is_final: bool = False,
+        is_dead: bool = False,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.is_final = is_final
+        self.is_dead = is_dead
+        self.retry_after = retry_after
 
 
 class MessageShapeError(MemctxError, TypeError):
