@@ -151,3 +151,19 @@ def test_replacing_gives_another_config_and_checks_it() -> None:
     assert changed.storage_path == Path("elsewhere")
     with pytest.raises(ConfigError, match="lock_timeout is -1"):
         config.replace(lock_timeout=-1)
+
+
+@pytest.mark.parametrize("value", ["openai", "gemini:flash", 3, object()])
+def test_an_extractor_is_a_provider_or_a_function(value: object) -> None:
+    with pytest.raises(ConfigError, match=r"^extractor is .*; expected 'anthropic'"):
+        make(extractor=value)
+
+
+def test_an_extractor_may_be_a_function() -> None:
+    assert Config(extractor=repr).extractor is repr
+
+
+@pytest.mark.parametrize("value", ["model", 1, None])
+def test_facts_are_extracted_by_a_model_by_rules_or_not_at_all(value: object) -> None:
+    with pytest.raises(ConfigError, match=r"^knowledge_extraction is .*; expected true, false"):
+        make(knowledge_extraction=value)

@@ -199,6 +199,8 @@ configs = st.builds(
     pii=st.booleans(),
     context_window=st.none() | st.integers(1, 10**7),
     auto_recall_min_score=st.floats(0, 1),
+    knowledge_extraction=st.sampled_from([True, False, "rules"]),
+    extractor=st.sampled_from([None, "anthropic", "openai:local"]),
 )
 
 

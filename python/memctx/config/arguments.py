@@ -14,11 +14,13 @@ if TYPE_CHECKING:
         Durability,
         EmbeddingModel,
         EstimatorName,
+        KnowledgeExtraction,
         Placement,
         Ranking,
         Redaction,
         Thinking,
     )
+    from memctx.extractors import Extractor, Request
 
 
 class OpenArguments(TypedDict, total=False):
@@ -48,7 +50,8 @@ class OpenArguments(TypedDict, total=False):
     thinking: Thinking
     cache_ttl: float
     pruning: Pruning | PruningMode | Mapping[str, Any]
-    knowledge_extraction: bool
+    knowledge_extraction: KnowledgeExtraction
+    extractor: str | Extractor | Callable[[Request], Any] | None
     enabled: bool
 
 

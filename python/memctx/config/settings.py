@@ -38,6 +38,7 @@ EmbeddingModel: TypeAlias = Literal["hash", "transformer", "auto"]
 Placement: TypeAlias = Literal["stable", "head", "tail"]
 Thinking: TypeAlias = Literal["strip", "report"]
 EstimatorName: TypeAlias = Literal["script", "utf16"]
+KnowledgeExtraction: TypeAlias = bool | Literal["rules"]
 
 
 def _redaction(value: object) -> object:
@@ -63,6 +64,25 @@ def _estimator(value: object) -> object:
     if callable(value) or value in get_args(EstimatorName):
         return value
     raise ValueError("expected 'script', 'utf16' or a function that counts the tokens of a text")
+
+
+def _knowledge_extraction(value: object) -> object:
+    if isinstance(value, bool) or value == "rules":
+        return value
+    raise ValueError("expected true, false or 'rules'")
+
+
+def _extractor(value: object) -> object:
+    """None, the name of a provider with or without a model, an extractor or a function."""
+    if isinstance(value, str):
+        provider, _, model = value.partition(":")
+        if provider == "anthropic" or (provider == "openai" and model):
+            return value
+    elif value is None or callable(value) or callable(getattr(value, "extract", None)):
+        return value
+    raise ValueError(
+        "expected 'anthropic', 'anthropic:<model>', 'openai:<model>', an extractor or a function of a request"
+    )
 
 
 Count = Annotated[int, Field(strict=True, ge=1)]
@@ -180,9 +200,17 @@ class Config(BaseModel, frozen=True, extra="forbid", validate_default=True):
         default_factory=Pruning,
         description="How old tool results are shortened: a mode, or the settings below",
     )
-    knowledge_extraction: Switch = Field(
+    knowledge_extraction: Annotated[
+        bool | Literal["rules"], BeforeValidator(_knowledge_extraction)
+    ] = Field(
         default=True,
-        description="Whether facts are extracted from what was archived",
+        description="Whether facts are extracted from what was archived: by the `extractor`, or by `rules` alone, "
+        "which cost nothing and find what is said in so many words",
+    )
+    extractor: Annotated[Any | None, BeforeValidator(_extractor)] = Field(
+        default=None,
+        description="What extracts facts: `anthropic` or `anthropic:<model>`, `openai:<model>`, an `Extractor` or a "
+        "function; without one no model is asked",
     )
     enabled: Switch = Field(
         default=True,
