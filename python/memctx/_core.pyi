@@ -544,6 +544,22 @@ class ColdStore:
     ) -> Iterator[Segment]:
         """The segments that pass every filter given, in the order of the file."""
 
+    def read_from(
+        self,
+        offset: int,
+        *,
+        session_id: str | None = None,
+        roles: Sequence[str] | None = None,
+        limit: int = 256,
+    ) -> tuple[list[Segment], int]:
+        """At most ``limit`` segments whose lines begin at or after an offset, and the offset to go on from.
+
+        A line that lacks its end is left for later, and so is what comes after it.
+
+        >>> cold = ColdStore(path)  # doctest: +SKIP
+        >>> segments, offset = cold.read_from(0, session_id="s1", roles=["user"])  # doctest: +SKIP
+        """
+
     def health(self) -> dict[str, Any]:
         """What could not be read."""
 
