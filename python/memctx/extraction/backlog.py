@@ -51,6 +51,11 @@ class Backlog:
         self._from = self._to = 0
         self._pending = Pending()
 
+    @property
+    def reached(self) -> int:
+        """Up to where the log has been read."""
+        return self._to
+
     def placed(self, cursor: Cursor) -> Cursor:
         """The cursor, moved to where it belongs if the log was replaced."""
         if self._log.mark(cursor.offset) == cursor.mark:

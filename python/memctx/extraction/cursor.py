@@ -31,6 +31,8 @@ class Trouble:
     last: str
     """The id of the last of them."""
     attempts: int
+    malformed: int
+    """How many of them gave an answer that could not be used."""
     error: str
     """The last one, without anything that was said."""
 
@@ -123,8 +125,7 @@ def _place(found: int) -> int:
 
 
 def _trouble(  # noqa: PLR0913, PLR0917 - the columns of the file
-    start: int, end: int, segments: int, last: str, attempts: int, error: str
+    start: int, end: int, segments: int, last: str, attempts: int, malformed: int, error: str
 ) -> Trouble:
-    return Trouble(
-        _place(start), _place(end), int(segments), str(last), int(attempts), str(error)
-    )
+    counts = (int(segments), str(last), int(attempts), int(malformed))
+    return Trouble(_place(start), _place(end), *counts, str(error))

@@ -24,6 +24,7 @@ class Seat:
     def __init__(self, store: Path, session_id: str) -> None:
         self._path = session_file.path_of(store, FOLDER, session_id, ".lock")
         self._handle: int | None = None
+        self._holder = 0
 
     @property
     def is_taken(self) -> bool:
@@ -38,34 +39,39 @@ class Seat:
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
         handle = os.open(self._path, flags, 0o600)
         try:
-            if sys.platform == "win32":
-                msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-            else:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock(handle)
         except (BlockingIOError, PermissionError):
             os.close(handle)
             return False
         except BaseException:
             os.close(handle)
             raise
-        self._handle = handle
+        self._handle, self._holder = handle, os.getpid()
         return True
 
     def leave(self) -> None:
-        """Give it back. Closing is not enough: a child that was forked meanwhile has the file open too."""
+        """Give it back. In a forked child it is the parent's, and stays so."""
         handle, self._handle = self._handle, None
         if handle is None:
             return
         try:
-            if sys.platform == "win32":
-                msvcrt.locking(handle, msvcrt.LK_UNLCK, 1)
-            else:
-                fcntl.flock(handle, fcntl.LOCK_UN)
+            if self._holder == os.getpid():
+                # Closing is not enough: a child that was forked meanwhile has the file open too.
+                _unlock(handle)
         finally:
             os.close(handle)
 
-    def forget(self) -> None:
-        """In a forked child: leave it to the parent, whose it is."""
-        handle, self._handle = self._handle, None
-        if handle is not None:
-            os.close(handle)
+
+def _lock(handle: int) -> None:
+    """Lock a file, or raise an `OSError` at once."""
+    if sys.platform == "win32":
+        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+    else:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _unlock(handle: int) -> None:
+    if sys.platform == "win32":
+        msvcrt.locking(handle, msvcrt.LK_UNLCK, 1)
+    else:
+        fcntl.flock(handle, fcntl.LOCK_UN)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
+    from concurrent.futures import Future
 
 T = TypeVar("T")
 
@@ -35,6 +36,8 @@ class Loop:
         )
         # Apart from the extractors, so that slow ones do not keep others from the disk.
         self._hands = ThreadPoolExecutor(HANDS, thread_name_prefix="memctx-extraction-hand")
+        # The loop itself holds its tasks weakly only.
+        self._tasks: set[Future[None]] = set()
         self._thread = threading.Thread(target=self._run, name="memctx-extraction", daemon=True)
         self._thread.start()
 
@@ -43,19 +46,23 @@ class Loop:
         """Whether the caller runs on the loop."""
         return threading.get_ident() == self._thread.ident
 
-    def call(self, function: Callable[..., object], *arguments: Any) -> None:
-        """Have a function called on the loop, from any thread; nothing happens if the loop is gone."""
+    def call(self, function: Callable[..., object], *arguments: Any) -> bool:
+        """Have a function called on the loop, from any thread; False if the loop is gone."""
         try:
             self._loop.call_soon_threadsafe(function, *arguments)
         except RuntimeError:
-            logger.debug("the loop is gone, and with it a call")
+            return False
+        return True
 
     def start(self, work: Coroutine[Any, Any, None]) -> None:
         """Begin a task on the loop, from any thread."""
         try:
-            asyncio.run_coroutine_threadsafe(work, self._loop)
+            task = asyncio.run_coroutine_threadsafe(work, self._loop)
         except RuntimeError:
             work.close()
+            return
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def by_hand(self, work: Callable[[], T]) -> T:
         """Do something that blocks, in a thread. What has begun ends before a cancellation goes on."""
