@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from . import standins  # isort: skip
 from memctx import WarmStore
 from memctx._core import FactStore
 from memctx.extraction import Extraction, Patience

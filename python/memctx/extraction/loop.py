@@ -94,7 +94,8 @@ class Loop:
             tasks = asyncio.all_tasks(loop)
             for task in tasks:
                 task.cancel()
-            loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+            if tasks:
+                loop.run_until_complete(asyncio.wait(tasks))
             loop.run_until_complete(loop.shutdown_asyncgens())
         finally:
             loop.close()

@@ -20,7 +20,6 @@ from memctx.extraction.flush import Flushed
 from memctx.extraction.log import Log
 from memctx.extraction.progress import Progress
 from memctx.extractors import Extraction, Known, Request, Usage
-from memctx.extractors.reply import Malformed
 from memctx.knowledge.update import update
 
 if TYPE_CHECKING:
@@ -173,6 +172,9 @@ class Worker:
     async def _done_what_is_due(self, asked: list[Flush]) -> float | None:
         await self._look()
         while self._is_due(asked):
+            if reached := [flush for flush in asked if self._has_reached(flush)]:
+                self._publish("working")
+                self._serve(reached, None)
             if self._cursor.is_full and not self._again:
                 self._error = f"{MOST_ASIDE} batches are set aside; `retry` tries them again"
                 self._publish("stopped")
@@ -195,9 +197,6 @@ class Worker:
             await self._work()
             asked += [flush for flush in self._flushes if flush not in asked]
             await self._look()
-            if not self._again:
-                offset = self._cursor.offset
-                self._serve([flush for flush in asked if flush.goal <= offset], None)
         await self._keep_place()
         self._publish("idle")
         self._serve(asked, None)
@@ -215,6 +214,9 @@ class Worker:
             or self._cursor.trouble is not None
             or any(flush.goal > self._cursor.offset for flush in asked)
         )
+
+    def _has_reached(self, flush: Flush) -> bool:
+        return not self._again and flush.goal <= self._cursor.offset
 
     async def _look(self) -> None:
         """See how things stand on disk."""
@@ -360,7 +362,8 @@ class Worker:
         except BaseException as error:  # it would end the loop, and with it the work of all sessions
             raise ExtractionError(f"the extractor raised {type(error).__name__}") from None
         if not isinstance(found, Extraction):
-            raise Malformed(f"the extractor gave {type(found).__name__}; expected Extraction")
+            told = f"the extractor gave {type(found).__name__}; expected Extraction"
+            raise ExtractionError(told, is_malformed=True)
         return found
 
     # What becomes of it.
@@ -398,7 +401,7 @@ class Worker:
             batch.segments,
             batch.last,
             attempts + 1,
-            malformed + isinstance(error, Malformed),
+            malformed + (isinstance(error, ExtractionError) and error.is_malformed),
             _words_of(error),
         )
 
@@ -490,9 +493,9 @@ class Worker:
 
 def _is_hopeless(error: Exception, trouble: Trouble) -> bool:
     """Whether a batch is to be set aside: the extractor answers, but not to this."""
-    if isinstance(error, Malformed):
-        return trouble.malformed >= MOST_MALFORMED
-    return isinstance(error, ExtractionError) and error.is_final
+    if not isinstance(error, ExtractionError):
+        return False
+    return error.is_final or (error.is_malformed and trouble.malformed >= MOST_MALFORMED)
 
 
 def _words_of(error: BaseException) -> str:
