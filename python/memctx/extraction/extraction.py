@@ -143,8 +143,8 @@ class Extraction:
         if running is None:
             return
         worker, where = running
-        if where.call(worker.cancel) and not where.is_here:
-            worker.ended.wait(LONGEST_CLOSE)
+        if where.call(worker.cancel) and not where.is_here and not worker.ended.wait(LONGEST_CLOSE):
+            where.call(worker.abandon)
 
     def __repr__(self) -> str:
         return f"<memctx.Extraction of session {self._settings.session_id!r}: {self.progress().state}>"

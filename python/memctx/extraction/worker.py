@@ -100,6 +100,7 @@ class Worker:
         self._polls = 0
         self._error: str | None = None
         self._task: asyncio.Task[Any] | None = None
+        self._is_over = False
         self._pending = Pending()
 
     # What others call, on the loop.
@@ -126,8 +127,13 @@ class Worker:
 
     def cancel(self) -> None:
         """Stop at once, in the midst of a call too."""
+        self._is_over = True
         if self._task is not None:
             self._task.cancel()
+
+    def abandon(self) -> None:
+        """Let another process work, whatever the extractor does that would not be cancelled."""
+        self._seat.leave()
 
     def forget(self) -> None:
         """In a forked child: let go of what is the parent's."""
@@ -137,7 +143,7 @@ class Worker:
         """Work until cancelled."""
         self._task = asyncio.current_task()
         try:
-            while True:
+            while not self._is_over:
                 self._awake.clear()
                 self.is_nudged = False
                 pause = await self._round()
@@ -361,6 +367,8 @@ class Worker:
             raise ExtractionError("the extractor cancelled its call") from None
         except BaseException as error:  # it would end the loop, and with it the work of all sessions
             raise ExtractionError(f"the extractor raised {type(error).__name__}") from None
+        if self._is_over:  # it did not let itself be cancelled
+            raise asyncio.CancelledError
         if not isinstance(found, Extraction):
             told = f"the extractor gave {type(found).__name__}; expected Extraction"
             raise ExtractionError(told, is_malformed=True)
