@@ -64,7 +64,9 @@ def test_batches_are_all_that_was_said_in_order(
                 for message in part:
                     before = joined.get(message.segment, ("", ""))[1]
                     joined[message.segment] = (message.role, before + message.text)
-            assert len(batch.parts) == 1 or any(len(words) > batch_chars for _, words in joined.values())
+            assert len(batch.parts) == 1 or any(
+                len(words) > batch_chars for _, words in joined.values()
+            )
             assert batch.pending.messages == len(joined)
             trouble = Trouble(batch.start, batch.end, batch.segments, batch.last, 1, 0, "")
             assert backlog.taken(trouble) == batch
@@ -72,7 +74,9 @@ def test_batches_are_all_that_was_said_in_order(
             backlog.drop(batch)
             offset = batch.end
             left = wanted[len(read) :]
-            assert backlog.pending(offset) == Pending(len(left), sum(len(words) for _, words in left))
+            assert backlog.pending(offset) == Pending(
+                len(left), sum(len(words) for _, words in left)
+            )
         assert read == wanted
 
 

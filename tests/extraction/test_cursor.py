@@ -47,8 +47,10 @@ def test_it_reads_back(cursor: Cursor) -> None:
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-        lambda inner: st.lists(inner, max_size=4)
-        | st.dictionaries(st.sampled_from(list(Cursor().to_json())), inner, max_size=7),
+        lambda inner: (
+            st.lists(inner, max_size=4)
+            | st.dictionaries(st.sampled_from(list(Cursor().to_json())), inner, max_size=7)
+        ),
         max_leaves=12,
     )
 )
@@ -68,7 +70,9 @@ def test_the_file_is_its_owners_alone(place: Place) -> None:
     assert [each.name for each in file.parent.iterdir()] == [file.name], "nothing is left beside it"
 
 
-@pytest.mark.parametrize("session_id", ["../../etc/passwd", "a/b", ".", "x" * 3000, "会话 1", "\x00"])
+@pytest.mark.parametrize(
+    "session_id", ["../../etc/passwd", "a/b", ".", "x" * 3000, "会话 1", "\x00"]
+)
 def test_any_session_has_a_file_of_its_own(tmp_path: Path, session_id: str) -> None:
     place = Place(tmp_path / "store")
     extraction = Place.open(_named(place, session_id), Model())

@@ -32,7 +32,11 @@ def test_five_messages_are_a_batch(place: Place) -> None:
     assert [len(request.messages) for request in model.requests] == [5]
     assert place.contents() == [text(number) for number in range(1, 6)]
     progress = extraction.progress()
-    assert (progress.state, progress.pending_segments, progress.pending_characters) == ("idle", 0, 0)
+    assert (progress.state, progress.pending_segments, progress.pending_characters) == (
+        "idle",
+        0,
+        0,
+    )
     assert (progress.tally.added, progress.tally.usage.calls) == (5, 1)
     assert progress.tally.usage.cost == 0.5
 
@@ -107,7 +111,9 @@ def test_the_next_process_goes_on_by_itself(place: Place) -> None:
 def test_only_what_was_said_is_read(place: Place) -> None:
     extraction = place.open(model := Model())
     place.tell("A tool printed this, and it is long enough to be one", role="tool")
-    place.tell("A summary of all that was said before", role="assistant", metadata='{"kind":"summary"}')
+    place.tell(
+        "A summary of all that was said before", role="assistant", metadata='{"kind":"summary"}'
+    )
     place.tell("A word of the host about itself", metadata='{"kind":"custom"}')
     place.say(1)
     place.say(2, role="assistant")
@@ -123,12 +129,22 @@ def test_only_what_was_said_is_read(place: Place) -> None:
 def test_recalled_text_is_never_read_again(place: Place) -> None:
     """End to end: what `prepare` recalled stands in the messages that are archived, and is not extracted from."""
     memory = memctx.open(place.folder, session_id=SESSION, context_window=200_000)
-    memory.archive([{"role": "user", "content": "The payment webhook listens on port 8443 of the gateway"}])
+    memory.archive(
+        [{"role": "user", "content": "The payment webhook listens on port 8443 of the gateway"}]
+    )
     extraction = place.open(model := Model())
-    question = {"role": "user", "content": "Which port does the payment webhook of the gateway have?"}
+    question = {
+        "role": "user",
+        "content": "Which port does the payment webhook of the gateway have?",
+    }
     turn = memory.prepare([question])
     assert "8443" in json.dumps(turn.messages)
-    memory.archive([*turn.messages, {"role": "assistant", "content": "It is in the settings of the gateway, I think."}])
+    memory.archive(
+        [
+            *turn.messages,
+            {"role": "assistant", "content": "It is in the settings of the gateway, I think."},
+        ]
+    )
     assert flushed(extraction).is_complete
     assert model.texts
     assert not any("8443" in each or "recalled" in each for each in model.texts)

@@ -12,6 +12,7 @@ import pytest
 from memctx import ExtractionError, StoreError
 from memctx.extraction import Patience
 from memctx.extractors import Extraction as Found
+from memctx.knowledge.update import update
 
 from .places import LONG, Model, Place, drafts_of, flushed, text, until
 
@@ -50,7 +51,9 @@ def test_a_failure_that_passes_costs_a_moment(place: Place) -> None:
 
 def test_a_dead_model_keeps_nobody_waiting(place: Place) -> None:
     """The breaker opens, a flush returns with what is left, and nothing is asked until the rest is over."""
-    extraction = place.open(model := Model(*[BUSY] * 100), patience=Patience(0.01, 3, 3600.0, 3600.0))
+    extraction = place.open(
+        model := Model(*[BUSY] * 100), patience=Patience(0.01, 3, 3600.0, 3600.0)
+    )
     place.say(*range(7))
     done = flushed(extraction)
     assert not done.is_complete
@@ -207,16 +210,16 @@ def test_a_model_that_never_answers_is_given_up(place: Place) -> None:
 def test_an_answer_is_not_paid_twice_if_it_cannot_be_stored(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from memctx.extraction import worker  # noqa: PLC0415 - patched
+    from memctx.extraction import reader  # noqa: PLC0415 - patched
 
-    real, failures = worker.update, [StoreError("disk full"), OSError(28, "No space left")]
+    real, failures = update, [StoreError("disk full"), OSError(28, "No space left")]
 
     def failing(*arguments: Any) -> Any:
         if failures:
             raise failures.pop()
         return real(*arguments)
 
-    monkeypatch.setattr(worker, "update", failing)
+    monkeypatch.setattr(reader, "update", failing)
     extraction = place.open(model := Model())
     place.say(1)
     assert flushed(extraction).is_complete

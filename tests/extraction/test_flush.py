@@ -23,7 +23,11 @@ def test_it_can_be_awaited(place: Place) -> None:
     async def host() -> list[Flushed]:
         place.say(1)
         flush = extraction.flush()
-        return [await flush, await flush, *await asyncio.gather(extraction.flush(), extraction.flush())]
+        return [
+            await flush,
+            await flush,
+            *await asyncio.gather(extraction.flush(), extraction.flush()),
+        ]
 
     assert all(done.is_complete for done in asyncio.run(host()))
     assert place.contents() == [text(1)]

@@ -181,7 +181,9 @@ def test_an_interpreter_ends_in_the_midst_of_a_call(tmp_path: Path, how: str) ->
     """At once, without a word, and with the batch kept."""
     if how == "fork":
         how = "pid = os.fork(); pid and os.waitpid(pid, 0)"
-    process = child("import os\n" + WAITING.format(end=how).replace("\n    ", "\n"), tmp_path / "store", LONG)
+    process = child(
+        "import os\n" + WAITING.format(end=how).replace("\n    ", "\n"), tmp_path / "store", LONG
+    )
     start = time.monotonic()
     _, errors = process.communicate(timeout=LONG)
     assert time.monotonic() - start < 10
@@ -195,7 +197,9 @@ def test_an_interpreter_ends_in_the_midst_of_a_call(tmp_path: Path, how: str) ->
 
 
 @posix
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # newer Pythons warn of forks beside threads
+@pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning"
+)  # newer Pythons warn of forks beside threads
 def test_a_forked_child_leaves_the_work_to_its_parent(place: Place) -> None:
     """And does its own, once the parent is done with its call."""
     extraction = place.open(model := Model(seconds=0.5))

@@ -116,7 +116,9 @@ class Backlog:
                 return None
             offset, segments = self._before(after, trouble.segments)
         messages = _messages(segments)
-        return self._batch(offset, segments, split(messages, self._batch_chars)) if messages else None
+        return (
+            self._batch(offset, segments, split(messages, self._batch_chars)) if messages else None
+        )
 
     def drop(self, batch: Batch) -> None:
         """A batch at the beginning of what is pending is done."""

@@ -29,7 +29,11 @@ class Breaker:
     """Says when to try next. Closed, all is well; open, nobody tries but one probe each time the rest is over."""
 
     def __init__(
-        self, patience: Patience, *, clock: Callable[[], float] = time.monotonic, seed: int | None = None
+        self,
+        patience: Patience,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        seed: int | None = None,
     ) -> None:
         self._patience = patience
         self._clock = clock

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -15,7 +16,8 @@ from memctx.extraction.cursor import Cursor
 from memctx.extraction.flush import Flush, Flushed
 from memctx.extraction.log import Log
 from memctx.extraction.progress import Progress
-from memctx.extraction.worker import Settings, Worker
+from memctx.extraction.settings import Settings
+from memctx.extraction.worker import Worker
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -113,8 +115,14 @@ class Extraction:
             flush.settle(Flushed(is_complete=False, progress=self.progress(), reason=reason))
         else:
             worker, where = running
-            if not where.call(worker.expect, flush, timeout):
-                flush.settle(Flushed(is_complete=False, progress=self.progress(), reason="the interpreter is going"))
+            if not where.call(partial(worker.expect, flush, timeout)):
+                flush.settle(
+                    Flushed(
+                        is_complete=False,
+                        progress=self.progress(),
+                        reason="the interpreter is going",
+                    )
+                )
         return flush
 
     def progress(self) -> Progress:
@@ -132,7 +140,7 @@ class Extraction:
         self._lock = threading.Lock()
         if self._worker is not None:
             worker, _ = self._worker
-            worker.forget()
+            worker.abandon()
             self._progress, self._worker = worker.progress, None
 
     def close(self) -> None:
@@ -147,7 +155,9 @@ class Extraction:
             where.call(worker.abandon)
 
     def __repr__(self) -> str:
-        return f"<memctx.Extraction of session {self._settings.session_id!r}: {self.progress().state}>"
+        return (
+            f"<memctx.Extraction of session {self._settings.session_id!r}: {self.progress().state}>"
+        )
 
     def _opened(self, start: Literal["end", "beginning"]) -> Cursor:
         """The cursor on disk, which is written if there is none."""

@@ -46,10 +46,10 @@ class Loop:
         """Whether the caller runs on the loop."""
         return threading.get_ident() == self._thread.ident
 
-    def call(self, function: Callable[..., object], *arguments: Any) -> bool:
+    def call(self, function: Callable[[], object]) -> bool:
         """Have a function called on the loop, from any thread; False if the loop is gone."""
         try:
-            self._loop.call_soon_threadsafe(function, *arguments)
+            self._loop.call_soon_threadsafe(function)
         except RuntimeError:
             return False
         return True
@@ -138,7 +138,7 @@ def is_here() -> bool:
 
 
 def _stop() -> None:
-    global _shared  # noqa: PLW0603 - as above
+    global _shared
     with _lock:
         loop, _shared = _shared, None
     if loop is not None:

@@ -57,11 +57,10 @@ class Tally:
     @classmethod
     def from_json(cls, found: list[Any]) -> Tally:
         """The tally that `to_json` gave; a `ValueError` or `TypeError` for anything else."""
-        *counts, (calls, tokens_in, tokens_out, cost) = found
-        usage = Usage(
-            int(calls), int(tokens_in), int(tokens_out), None if cost is None else float(cost)
-        )
-        return cls(*map(int, counts), usage=usage)
+        *counts, (calls, read, written, cost) = found
+        batches, failures, added, updated, superseded, unchanged, deleted = map(int, counts)
+        usage = Usage(int(calls), int(read), int(written), None if cost is None else float(cost))
+        return cls(batches, failures, added, updated, superseded, unchanged, deleted, usage)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,73 +6,46 @@ import asyncio
 import logging
 import threading
 import time
-import traceback
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from memctx.errors import ExtractionError, MemctxError, StoreError
+from memctx.errors import ExtractionError, StoreError
 from memctx.extraction import cursor as cursors
 from memctx.extraction.backlog import Backlog, Pending
 from memctx.extraction.breaker import Breaker
-from memctx.extraction.cursor import MOST_ASIDE, Cursor, Trouble
+from memctx.extraction.cursor import MOST_ASIDE, Trouble
 from memctx.extraction.election import Seat
+from memctx.extraction.fault import is_final, is_malformed, place_of, words_of
 from memctx.extraction.flush import Flushed
 from memctx.extraction.log import Log
 from memctx.extraction.progress import Progress
-from memctx.extractors import Extraction, Known, Request, Usage
-from memctx.knowledge.update import update
+from memctx.extraction.reader import Reader
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
-    from memctx._core import FactStore
     from memctx.extraction.backlog import Batch
-    from memctx.extraction.breaker import Patience
+    from memctx.extraction.cursor import Cursor
     from memctx.extraction.flush import Flush
     from memctx.extraction.loop import Loop
     from memctx.extraction.progress import State
-    from memctx.extractors import Extractor, Message
-    from memctx.knowledge import Draft
+    from memctx.extraction.settings import Settings
+    from memctx.extractors import Usage
+    from memctx.knowledge import Action
 
 logger = logging.getLogger("memctx.extraction")
 
-# As the original has it: less says too little to be worth a call, and waits for more.
+# As the original has it: less says too little to be worth a call. Here it waits for more.
 FEWEST_CHARACTERS = 50
 # Answers that cannot be used, after which a batch is set aside.
 MOST_MALFORMED = 3
-KNOWN = 20
 # How often another process that works on the session is looked at, in seconds.
 POLL = 0.25
-LONGEST_POLL = 5.0
+MOST_DOUBLINGS = 4
 # What is passed over without a fact to be found is remembered once it is worth a write.
 WORTH_SAVING = 4 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What a worker works with."""
-
-    store: Path
-    session_id: str
-    facts: FactStore
-    extractor: Extractor
-    batch_chars: int
-    fewest_messages: int
-    longest_call: float
-    patience: Patience
-
-
-@dataclass(slots=True)
-class Answers:
-    """What was answered for the batch at hand, so that nothing is asked, and paid, twice in this process."""
-
-    batch: tuple[int, int]
-    done: int = 0
-    """Parts whose facts are stored."""
-    drafts: Sequence[Draft] | None = None
-    """What the next part gave, while it is not stored."""
-    known: tuple[Known, ...] = ()
 
 
 class Worker:
@@ -90,18 +63,18 @@ class Worker:
         self._path = cursors.path_of(settings.store, settings.session_id)
         self._log = Log(settings.store, settings.session_id)
         self._backlog = Backlog(self._log, settings.batch_chars)
+        self._reader = Reader(settings, loop)
         self._breaker = Breaker(settings.patience)
         self._seat = Seat(settings.store, settings.session_id)
         self._cursor = self._saved = cursor
-        self._awake = asyncio.Event()
-        self._flushes: list[Flush] = []
+        self._pending = Pending()
         self._again: list[Trouble] = []
-        self._answers: Answers | None = None
-        self._polls = 0
+        self._flushes: list[Flush] = []
         self._error: str | None = None
+        self._polls = 0
+        self._awake = asyncio.Event()
         self._task: asyncio.Task[Any] | None = None
         self._is_over = False
-        self._pending = Pending()
 
     # What others call, on the loop.
 
@@ -128,15 +101,12 @@ class Worker:
     def cancel(self) -> None:
         """Stop at once, in the midst of a call too."""
         self._is_over = True
+        self._reader.stop()
         if self._task is not None:
             self._task.cancel()
 
     def abandon(self) -> None:
-        """Let another process work, whatever the extractor does that would not be cancelled."""
-        self._seat.leave()
-
-    def forget(self) -> None:
-        """In a forked child: let go of what is the parent's."""
+        """Let another process work: an extractor would not be cancelled, or this is a forked child."""
         self._seat.leave()
 
     async def run(self) -> None:
@@ -147,11 +117,9 @@ class Worker:
                 self._awake.clear()
                 self.is_nudged = False
                 pause = await self._round()
-                try:
+                with suppress(TimeoutError):
                     async with asyncio.timeout(pause):
                         await self._awake.wait()
-                except TimeoutError:
-                    pass
         finally:
             self._seat.leave()
             self._publish("closed")
@@ -159,28 +127,27 @@ class Worker:
             for flush in self._flushes:
                 self._answer(flush, "extraction is closed")
 
+    # A round: from one rest to the next.
+
     async def _round(self) -> float | None:
         """Do what is due; the seconds until it is worth looking again, None if somebody will say so."""
         asked = list(self._flushes)
         try:
-            pause = await self._done_what_is_due(asked)
+            return await self._do_what_is_due(asked)
         except (StoreError, OSError) as error:
-            pause = self._fault(error)
-            self._serve(asked, self._error)
+            return self._fault(error, asked)
         except Exception as error:  # noqa: BLE001 - a fault of ours must not end the work for good
-            logger.error("session %r: %s", self._settings.session_id, _place_of(error))  # noqa: TRY400 - it may quote
-            pause = self._fault(error)
-            self._serve(asked, self._error)
+            logger.error("session %r: %s", self._settings.session_id, place_of(error))  # noqa: TRY400 - it may quote
+            return self._fault(error, asked)
         finally:
             self._seat.leave()
-        return pause
 
-    async def _done_what_is_due(self, asked: list[Flush]) -> float | None:
+    async def _do_what_is_due(self, asked: list[Flush]) -> float | None:
         await self._look()
         while self._is_due(asked):
             if reached := [flush for flush in asked if self._has_reached(flush)]:
                 self._publish("working")
-                self._serve(reached, None)
+                self._serve(reached)
             if self._cursor.is_full and not self._again:
                 self._error = f"{MOST_ASIDE} batches are set aside; `retry` tries them again"
                 self._publish("stopped")
@@ -194,8 +161,8 @@ class Worker:
             if not self._seat.is_taken:
                 if not await self._loop.by_hand(self._seat.take):
                     self._publish("elsewhere")
-                    self._polls = 0 if asked else min(self._polls + 1, 8)
-                    return min(POLL * 2**self._polls, LONGEST_POLL)
+                    self._polls = 0 if asked else min(self._polls + 1, MOST_DOUBLINGS)
+                    return POLL * float(2**self._polls)
                 self._polls = 0
                 await self._look()  # another process may have done it
                 continue
@@ -205,19 +172,18 @@ class Worker:
             await self._look()
         await self._keep_place()
         self._publish("idle")
-        self._serve(asked, None)
+        self._serve(asked)
         return None
 
     def _is_due(self, asked: Sequence[Flush]) -> bool:
-        pending = self._pending
-        if self._again:
+        if self._again or self._cursor.trouble is not None:
             return True
-        if pending.characters < FEWEST_CHARACTERS and self._cursor.trouble is None:
+        pending = self._pending
+        if pending.characters < FEWEST_CHARACTERS:
             return False
         return (
             pending.messages >= self._settings.fewest_messages
             or pending.characters >= self._settings.batch_chars
-            or self._cursor.trouble is not None
             or any(flush.goal > self._cursor.offset for flush in asked)
         )
 
@@ -229,14 +195,12 @@ class Worker:
         self._cursor, self._pending = await self._loop.by_hand(self._looked)
 
     def _looked(self) -> tuple[Cursor, Pending]:
-        cursor = self._cursor
-        if not self._seat.is_taken:
-            cursor = self._loaded()
+        cursor = self._cursor if self._seat.is_taken else self._loaded()
         cursor = self._backlog.placed(cursor)
         return cursor, self._backlog.pending(cursor.offset)
 
     def _loaded(self) -> Cursor:
-        """What another process may have come to."""
+        """The cursor as another process may have moved it."""
         try:
             saved = cursors.load(self._path, self._settings.session_id)
         except ValueError as error:
@@ -248,64 +212,63 @@ class Worker:
         self._saved = saved
         return saved
 
-    # A batch.
+    # A batch: one of those to be tried again, or the one at the cursor.
 
     async def _work(self) -> None:
-        """Work on the next batch: one of those to be tried again, or the one at the cursor."""
         if self._again:
             await self._try_again(self._again[0])
             return
-        trouble = self._cursor.trouble
-        batch = None
-        if trouble is not None:
-            batch = await self._loop.by_hand(lambda: self._backlog.taken(trouble))
-        if batch is None or batch.start != self._cursor.offset:
-            trouble = None
-            offset = self._cursor.offset
-            batch = await self._loop.by_hand(lambda: self._backlog.take(offset))
+        batch, trouble = await self._next()
         if batch is None:
             await self._pass_over(self._backlog.reached)
             return
-        if trouble is not None and self._breaker.is_open and await self._stepped_over(batch, trouble):
+        if trouble and self._breaker.is_open and await self._stepped_over(batch, trouble):
             return
         error = await self._failure_of(batch)
         if error is None:
             await self._move_on(batch)
             return
-        failed = self._trouble(batch, trouble, error)
+        failed = _trouble(batch, trouble, error)
         if _is_hopeless(error, failed):
             self._breaker.close()  # it answers, if not to this
             await self._move_on(batch, aside=failed)
         else:
             await self._save(replace(self._cursor, trouble=failed))
 
+    async def _next(self) -> tuple[Batch | None, Trouble | None]:
+        """The batch at the cursor, as it was if it has failed before."""
+        if (trouble := self._cursor.trouble) is not None:
+            batch = await self._loop.by_hand(partial(self._backlog.taken, trouble))
+            if batch is not None and batch.start == self._cursor.offset:
+                return batch, trouble
+        take = partial(self._backlog.take, self._cursor.offset)
+        return await self._loop.by_hand(take), None
+
     async def _stepped_over(self, batch: Batch, trouble: Trouble) -> bool:
-        """Whether the batch behind the one that fails went well: then it is not the extractor that fails."""
-        following = await self._loop.by_hand(lambda: self._backlog.take(batch.end))
+        """Try the batch behind one that fails, if there is one: where that is answered, the extractor is not dead."""
+        following = await self._loop.by_hand(partial(self._backlog.take, batch.end))
         if following is None or following.pending.characters < FEWEST_CHARACTERS:
             return False
         error = await self._failure_of(following)
-        if isinstance(error, ExtractionError) and error.is_final:
+        if error is None or is_final(error):
             await self._move_on(batch, aside=trouble)
-            return True
-        if error is not None:
-            # Which of the two it would have been does not matter: neither is asked until the next probe.
-            await self._save(replace(self._cursor, trouble=self._trouble(batch, trouble, error)))
-            return True
-        await self._move_on(batch, aside=trouble)
-        await self._move_on(following)
+            if error is None:
+                await self._move_on(following)
+        else:
+            await self._save(replace(self._cursor, trouble=_trouble(batch, trouble, error)))
         return True
 
     async def _try_again(self, trouble: Trouble) -> None:
-        batch = await self._loop.by_hand(lambda: self._backlog.taken(trouble))
+        """Try a batch that was set aside."""
         aside = [each for each in self._cursor.aside if each != trouble]
+        batch = await self._loop.by_hand(partial(self._backlog.taken, trouble))
         if batch is None:
             logger.warning(
                 "session %r: a batch that was set aside is no longer in the archive",
                 self._settings.session_id,
             )
         elif (error := await self._failure_of(batch)) is not None:
-            failed = self._trouble(batch, trouble, error)
+            failed = _trouble(batch, trouble, error)
             aside.append(failed)
             if not _is_hopeless(error, failed):  # again, when the breaker lets it
                 self._again[0] = failed
@@ -313,15 +276,14 @@ class Worker:
                 return
             self._breaker.close()
         else:
-            tally = self._cursor.tally
-            self._cursor = replace(self._cursor, tally=replace(tally, batches=tally.batches + 1))
+            self._count_batch()
         self._again.pop(0)
         await self._save(replace(self._cursor, aside=tuple(aside)))
 
     async def _failure_of(self, batch: Batch) -> Exception | None:
         """Extract from a batch; what went wrong, if anything did."""
         try:
-            await self._extract(batch)
+            await self._reader.read(batch, self._count)
         except Exception as error:  # noqa: BLE001 - extractors are foreign code
             self._note(error, batch)
             return error
@@ -329,65 +291,71 @@ class Worker:
         self._error = None
         return None
 
-    async def _extract(self, batch: Batch) -> None:
-        if self._answers is None or self._answers.batch != (batch.start, batch.end):
-            self._answers = Answers((batch.start, batch.end))
-        answers = self._answers
-        for part in batch.parts[answers.done :]:
-            if answers.drafts is None:
-                answers.known = await self._loop.by_hand(lambda part=part: self._near(part))
-                found = await self._ask(Request(part, answers.known))
-                answers.drafts = found.drafts
-                self._count((), found.usage)
-            drafts, known = answers.drafts, answers.known
-            facts = self._settings.facts
-            ops = await self._loop.by_hand(
-                lambda drafts=drafts, known=known: update(facts, drafts, known)
-            )
-            self._count([op.action for op in ops])
-            answers.drafts = None
-            answers.done += 1
-        self._answers = None
-
-    def _near(self, part: Sequence[Message]) -> tuple[Known, ...]:
-        text = "\n".join(message.text for message in part)
-        found = self._settings.facts.nearest(text, limit=KNOWN)
-        return tuple(Known(fact.id, fact.type, fact.content) for fact in found)
-
-    async def _ask(self, request: Request) -> Extraction:
-        try:
-            async with asyncio.timeout(self._settings.longest_call):
-                found: object = await self._settings.extractor.extract(request)
-        except Exception:
-            raise
-        except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if task is None or task.cancelling():
-                raise
-            raise ExtractionError("the extractor cancelled its call") from None
-        except BaseException as error:  # it would end the loop, and with it the work of all sessions
-            raise ExtractionError(f"the extractor raised {type(error).__name__}") from None
-        if self._is_over:  # it did not let itself be cancelled
-            raise asyncio.CancelledError
-        if not isinstance(found, Extraction):
-            told = f"the extractor gave {type(found).__name__}; expected Extraction"
-            raise ExtractionError(told, is_malformed=True)
-        return found
-
     # What becomes of it.
 
-    def _count(self, actions: Sequence[Any], usage: Usage | None = None) -> None:
-        tally = self._cursor.tally.counting(actions, usage or Usage())
+    async def _move_on(self, batch: Batch, aside: Trouble | None = None) -> None:
+        """The batch at the cursor is done, or set aside."""
+        if aside is None:
+            self._count_batch()
+        else:
+            logger.warning(
+                "session %r: a batch of %d messages is set aside after %d tries",
+                self._settings.session_id,
+                batch.pending.messages,
+                aside.attempts,
+            )
+        self._backlog.drop(batch)
+        cursor = replace(
+            self._cursor,
+            offset=batch.end,
+            mark=batch.mark,
+            last=batch.last,
+            trouble=None,
+            aside=self._cursor.aside if aside is None else (*self._cursor.aside, aside),
+        )
+        await self._save(cursor)
+
+    async def _pass_over(self, end: int) -> None:
+        """Nothing is pending before a place."""
+        mark = await self._loop.by_hand(partial(self._log.mark, end))
+        if mark is not None:
+            await self._save(replace(self._cursor, offset=end, mark=mark, trouble=None))
+
+    async def _keep_place(self) -> None:
+        """Save what is worth it: a place that could not be saved or was moved, or one that is far behind."""
+        end = self._backlog.reached
+        is_far = not self._pending.messages and end - self._cursor.offset > WORTH_SAVING
+        if (is_far or self._cursor != self._saved) and await self._loop.by_hand(self._seat.take):
+            await self._look()
+            if is_far and not self._pending.messages:
+                await self._pass_over(end)
+            elif self._cursor != self._saved:
+                await self._save(self._cursor)
+
+    async def _save(self, cursor: Cursor) -> None:
+        self._cursor = cursor
+        save = partial(cursors.save, self._path, self._settings.session_id, cursor)
+        await self._loop.by_hand(save)
+        self._saved = cursor
+
+    def _count(self, actions: Sequence[Action], usage: Usage) -> None:
+        tally = self._cursor.tally.counting(actions, usage)
         self._cursor = replace(self._cursor, tally=tally)
 
+    def _count_batch(self) -> None:
+        tally = self._cursor.tally
+        self._cursor = replace(self._cursor, tally=replace(tally, batches=tally.batches + 1))
+
+    # What is told.
+
     def _note(self, error: Exception, batch: Batch) -> None:
-        """Count a failure, and say when it goes on."""
-        self._error = _words_of(error)
+        """A batch failed: say so, and when it goes on."""
+        self._error = words_of(error)
         tally = self._cursor.tally
         self._cursor = replace(self._cursor, tally=replace(tally, failures=tally.failures + 1))
-        if isinstance(error, ExtractionError) and error.is_final:
+        wait = 0.0
+        if is_final(error):
             self._breaker.close()  # it refused, so it lives
-            wait = 0.0
         elif isinstance(error, ExtractionError):
             wait = self._breaker.fail(is_dead=error.is_dead, retry_after=error.retry_after)
         else:
@@ -400,79 +368,18 @@ class Worker:
             self._error,
         )
 
-    @staticmethod
-    def _trouble(batch: Batch, before: Trouble | None, error: Exception) -> Trouble:
-        attempts, malformed = (0, 0) if before is None else (before.attempts, before.malformed)
-        return Trouble(
-            batch.start,
-            batch.end,
-            batch.segments,
-            batch.last,
-            attempts + 1,
-            malformed + (isinstance(error, ExtractionError) and error.is_malformed),
-            _words_of(error),
-        )
-
-    async def _move_on(self, batch: Batch, aside: Trouble | None = None) -> None:
-        """The batch at the cursor is done, or set aside."""
-        cursor, tally = self._cursor, self._cursor.tally
-        if aside is None:
-            tally = replace(tally, batches=tally.batches + 1)
-        else:
-            self._answers = None
-            logger.warning(
-                "session %r: a batch of %d messages is set aside after %d tries",
-                self._settings.session_id,
-                batch.pending.messages,
-                aside.attempts,
-            )
-        self._backlog.drop(batch)
-        await self._save(
-            replace(
-                cursor,
-                offset=batch.end,
-                mark=batch.mark,
-                last=batch.last,
-                trouble=None,
-                aside=cursor.aside if aside is None else (*cursor.aside, aside),
-                tally=tally,
-            )
-        )
-
-    async def _pass_over(self, end: int) -> None:
-        """Nothing is pending before a place."""
-        mark = await self._loop.by_hand(lambda: self._log.mark(end))
-        if mark is not None:
-            await self._save(replace(self._cursor, offset=end, mark=mark, trouble=None))
-
-    async def _keep_place(self) -> None:
-        """Save what is not saved, if it is worth it: a place moved by a new log, or far on over other sessions."""
-        end = self._backlog.reached
-        is_far = not self._pending.messages and end - self._cursor.offset > WORTH_SAVING
-        if (is_far or self._cursor != self._saved) and await self._loop.by_hand(self._seat.take):
-            await self._look()
-            if is_far and not self._pending.messages:
-                await self._pass_over(end)
-            elif self._cursor != self._saved:
-                await self._save(self._cursor)
-
-    async def _save(self, cursor: Cursor) -> None:
-        self._cursor = cursor
-        await self._loop.by_hand(
-            lambda: cursors.save(self._path, self._settings.session_id, cursor)
-        )
-        self._saved = cursor
-
-    # What is told.
-
-    def _fault(self, error: Exception) -> float:
+    def _fault(self, error: Exception, asked: Sequence[Flush]) -> float:
         """Something of ours cannot be read or written; the seconds until it is tried again."""
-        self._error = _words_of(error)
+        self._error = words_of(error)
         wait = self._breaker.fail()
         logger.warning(
-            "session %r: not now, next try in %.1f s: %s", self._settings.session_id, wait, self._error
+            "session %r: not now, next try in %.1f s: %s",
+            self._settings.session_id,
+            wait,
+            self._error,
         )
-        self._publish("waiting", wait)
+        self._publish("open" if self._breaker.is_open else "waiting", wait)
+        self._serve(asked, self._error)
         return wait
 
     def _publish(self, state: State, wait: float | None = None) -> None:
@@ -486,33 +393,31 @@ class Worker:
             next_try=None if wait is None else time.time() + wait,
         )
 
-    def _serve(self, flushes: Sequence[Flush], reason: str | None) -> None:
+    def _serve(self, flushes: Sequence[Flush], reason: str | None = None) -> None:
         for flush in flushes:
             self._answer(flush, reason)
         self._flushes = [flush for flush in self._flushes if not flush.is_done]
 
     def _give_up(self, flush: Flush, timeout: float) -> None:
-        self._answer(flush, f"not done in {timeout:g} s")
-        self._flushes = [flush for flush in self._flushes if not flush.is_done]
+        self._serve([flush], f"not done in {timeout:g} s")
 
     def _answer(self, flush: Flush, reason: str | None) -> None:
         flush.settle(Flushed(reason is None, self.progress, reason))
 
 
+def _trouble(batch: Batch, before: Trouble | None, error: Exception) -> Trouble:
+    attempts, malformed = (0, 0) if before is None else (before.attempts, before.malformed)
+    return Trouble(
+        start=batch.start,
+        end=batch.end,
+        segments=batch.segments,
+        last=batch.last,
+        attempts=attempts + 1,
+        malformed=malformed + is_malformed(error),
+        error=words_of(error),
+    )
+
+
 def _is_hopeless(error: Exception, trouble: Trouble) -> bool:
     """Whether a batch is to be set aside: the extractor answers, but not to this."""
-    if not isinstance(error, ExtractionError):
-        return False
-    return error.is_final or (error.is_malformed and trouble.malformed >= MOST_MALFORMED)
-
-
-def _words_of(error: BaseException) -> str:
-    """What to say of an error. Foreign ones may quote what was said, so only their kind is told."""
-    name = type(error).__name__
-    return f"{name}: {error}" if isinstance(error, (MemctxError, OSError)) else name
-
-
-def _place_of(error: BaseException) -> str:
-    """Where an error comes from, without its words."""
-    *_, (frame, line) = traceback.walk_tb(error.__traceback__)
-    return f"{type(error).__name__} in {frame.f_code.co_qualname}, line {line}"
+    return is_final(error) or (is_malformed(error) and trouble.malformed >= MOST_MALFORMED)

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use memctx_core::Error;
-use memctx_core::store::{ColdStore, Found, Outcome, Ranking, Record, Request, Settings, Wanted, WarmStore};
+use memctx_core::store::{
+    ColdStore, Durability, Found, Outcome, Ranking, Record, Request, Settings, Wanted, WarmStore,
+};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
