@@ -1,5 +1,20 @@
 """Extractors: what reads a conversation and says which facts are in it."""
 
+from memctx.extractors.anthropic import AnthropicExtractor
+from memctx.extractors.price import Price
+from memctx.extractors.prompt import PROMPT_VERSION
 from memctx.extractors.protocol import Extraction, Extractor, Known, Message, Request, Usage
+from memctx.extractors.split import split
 
-__all__ = ["Extraction", "Extractor", "Known", "Message", "Request", "Usage"]
+__all__ = [
+    "PROMPT_VERSION",
+    "AnthropicExtractor",
+    "Extraction",
+    "Extractor",
+    "Known",
+    "Message",
+    "Price",
+    "Request",
+    "Usage",
+    "split",
+]

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use memctx_core::Error;
-use memctx_core::store::{ColdStore, Found, Outcome, Ranking, Record, Request, Settings, Wanted, WarmStore};
+use memctx_core::store::{
+    ColdStore, Durability, Found, Outcome, Ranking, Record, Request, Settings, Wanted, WarmStore,
+};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -551,6 +553,82 @@ fn a_cold_scan_filters_and_gives_each_id_once() {
     assert_eq!(count(Wanted { since: Some(1_500.0), ..Wanted::default() }), 1);
     assert_eq!(count(Wanted { session: Some("s2".to_owned()), ..Wanted::default() }), 0);
     assert!(ColdStore::open(&place.folder.path().join("missing")).is_err());
+}
+
+fn read(cold: &ColdStore, offset: u64, limit: usize) -> (Vec<String>, u64) {
+    let wanted = Wanted { session: Some("s1".to_owned()), ..Wanted::default() };
+    let (segments, next) = cold.read_from(offset, &wanted, limit).expect("readable");
+    (segments.into_iter().map(|segment| segment.content).collect(), next)
+}
+
+#[test]
+fn a_log_is_read_on_from_where_reading_ended() {
+    let place = Place::new();
+    let store = place.open();
+    let cold = ColdStore::open(&place.path()).expect("there");
+    assert_eq!(read(&cold, 0, 9), (vec![], 0));
+    assert_eq!(read(&cold, 70, 9), (vec![], 70), "there is no such place yet");
+    say(&store, "user", "apples first");
+    say(&place.open_as("s2"), "user", "another session");
+    say(&store, "assistant", "pears second");
+    let (first, middle) = read(&cold, 0, 1);
+    assert_eq!(first, ["apples first"]);
+    let (second, end) = read(&cold, middle, 9);
+    assert_eq!((second, end), (vec!["pears second".to_owned()], fs::metadata(place.log()).expect("there").len()));
+    assert_eq!(read(&cold, end, 9), (vec![], end));
+    assert_eq!(read(&cold, middle, 0), (vec![], middle));
+    assert_eq!(read(&cold, 1, 9).0, ["pears second"], "a line that began before the place is not read");
+
+    let mut torn = fs::read(place.log()).expect("there");
+    torn.extend_from_slice(&torn.clone()[..40]);
+    fs::write(place.log(), &torn).expect("room");
+    assert_eq!(read(&cold, end, 9), (vec![], end), "a line without its end waits");
+    assert_eq!(read(&cold, end + 7, 9), (vec![], end + 7));
+    say(&store, "user", "plums after the damage");
+    assert_eq!(read(&cold, end, 9).0, ["plums after the damage"]);
+    assert_eq!(read(&cold, end + 7, 9).0, ["plums after the damage"]);
+    let roles = Wanted { roles: Some(vec!["assistant".to_owned()]), ..Wanted::default() };
+    assert_eq!(cold.read_from(0, &roles, 9).expect("readable").0.len(), 1);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn pages_of_any_size_are_the_whole(
+        said in proptest::collection::vec((0..3_usize, 1..2000_usize), 0..30),
+        limit in 1..9_usize,
+        breaks in proptest::collection::vec(any::<bool>(), 30),
+    ) {
+        let place = Place::new();
+        let stores = ["s1", "s2", "s\"3"].map(|session| place.open_with(|settings| {
+            settings.session = session.to_owned();
+            settings.durability = Durability::Os;
+        }));
+        let mut wanted = Vec::new();
+        for (number, (session, size)) in said.into_iter().enumerate() {
+            let text = format!("remark {number} {}", "x".repeat(size));
+            say(&stores[session], "user", &text);
+            if session == 0 {
+                wanted.push(text);
+            }
+            if breaks[number] {
+                let mut log = fs::OpenOptions::new().append(true).open(place.log()).expect("there");
+                std::io::Write::write_all(&mut log, b"{\"id\":\"torn").expect("room");
+            }
+        }
+        let cold = ColdStore::open(&place.path()).expect("there");
+        let (mut found, mut offset) = (Vec::new(), 0);
+        loop {
+            let (page, next) = read(&cold, offset, limit);
+            prop_assert!(next >= offset && page.len() <= limit);
+            if page.is_empty() {
+                break;
+            }
+            found.extend(page);
+            offset = next;
+        }
+        prop_assert_eq!(found, wanted);
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `memctx.ColdStore` and the iterator over what is on disk.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -7,7 +8,7 @@ use memctx_core::store::{self, Wanted};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-use crate::boundary::{enter_core, text_of, texts_of};
+use crate::boundary::{amount_of, enter_core, text_of, texts_of};
 use crate::segment::Segment;
 use crate::warm_store::{all_of, health, session_of};
 
@@ -39,10 +40,6 @@ impl ColdStore {
         topics: Option<&Bound<'_, PyAny>>,
         contains: Option<&Bound<'_, PyString>>,
     ) -> PyResult<Scan> {
-        let owned = |texts: Option<&Bound<'_, PyAny>>| -> PyResult<Option<Vec<String>>> {
-            let Some(texts) = texts.map(texts_of).transpose()? else { return Ok(None) };
-            Ok(Some(all_of(&texts)?.into_iter().map(std::borrow::Cow::into_owned).collect()))
-        };
         let wanted = Wanted {
             session: session_id.map(|session| Ok::<_, PyErr>(session_of(session)?.to_owned())).transpose()?,
             roles: owned(roles)?,
@@ -54,6 +51,23 @@ impl ColdStore {
         Ok(Scan::new(enter_core(py, || self.store.scan(wanted))?))
     }
 
+    /// At most so many segments whose lines begin at or after a place, and the place to go on from.
+    #[pyo3(signature = (offset, *, session_id = None, roles = None, limit = 256))]
+    fn read_from(
+        &self,
+        py: Python<'_>,
+        offset: i64,
+        session_id: Option<&Bound<'_, PyString>>,
+        roles: Option<&Bound<'_, PyAny>>,
+        limit: i64,
+    ) -> PyResult<(Vec<Segment>, u64)> {
+        let session = session_id.map(|session| Ok::<_, PyErr>(session_of(session)?.to_owned())).transpose()?;
+        let wanted = Wanted { session, roles: owned(roles)?, ..Wanted::default() };
+        let (offset, limit) = (amount_of("offset", offset)?, amount_of("limit", limit)?);
+        let (found, next) = enter_core(py, || self.store.read_from(offset, &wanted, limit))?;
+        Ok((found.into_iter().map(Segment).collect(), next))
+    }
+
     /// What a reader passes over. It reads the whole log.
     fn health<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         health(py, &enter_core(py, || self.store.health())?)
@@ -62,6 +76,11 @@ impl ColdStore {
     fn __repr__(&self) -> String {
         format!("ColdStore({:?})", self.path.display().to_string())
     }
+}
+
+fn owned(texts: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec<String>>> {
+    let Some(texts) = texts.map(texts_of).transpose()? else { return Ok(None) };
+    Ok(Some(all_of(&texts)?.into_iter().map(Cow::into_owned).collect()))
 }
 
 /// Gives segments one by one.

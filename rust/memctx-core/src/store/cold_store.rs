@@ -38,6 +38,12 @@ pub struct Wanted {
 }
 
 impl Wanted {
+    /// Whether it is worth reading a line: one that says it is of another session is not.
+    fn may_admit(&self, line: &[u8]) -> bool {
+        let Some(wanted) = &self.session else { return true };
+        quick_key(line).is_none_or(|(_, session)| session == wanted.as_bytes())
+    }
+
     fn admits(&self, segment: &Segment) -> bool {
         self.session.as_ref().is_none_or(|session| *session == segment.session)
             && self.roles.as_ref().is_none_or(|roles| roles.contains(&segment.role))
@@ -65,6 +71,30 @@ impl ColdStore {
     /// The wanted segments in the order of the log. An id that was written more than once comes once, as last written.
     pub fn scan(&self, wanted: Wanted) -> Result<Scan> {
         Scan::of(&self.directory, wanted)
+    }
+
+    /// At most `limit` wanted segments whose lines begin at or after a place, and the place to go on from. A line without
+    /// its end is left for later; an id that was written more than once comes as often.
+    pub fn read_from(&self, offset: u64, wanted: &Wanted, limit: usize) -> Result<(Vec<Segment>, u64)> {
+        let mut found = Vec::new();
+        let Some(file) = self.directory.read(SEGMENTS)?.map(Arc::new) else { return Ok((found, offset)) };
+        let mut lines = Lines::new(&file, offset.saturating_sub(1), 0);
+        if limit == 0 || offset > 0 && lines.next().is_none() {
+            // Nobody has ended the line that the place is in, or there is no such place.
+            return Ok((found, offset));
+        }
+        while found.len() < limit
+            && let Some(line) = lines.next()
+        {
+            if let Ok(bytes) = line.bytes
+                && wanted.may_admit(bytes)
+                && let Ok(segment) = Segment::from_line(bytes)
+                && wanted.admits(&segment)
+            {
+                found.push(segment);
+            }
+        }
+        Ok((found, lines.position()))
     }
 
     /// What a reader passes over.

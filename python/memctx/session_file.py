@@ -1,0 +1,93 @@
+"""Small files of a session, such as ``sessions/<id>.json`` of the store, replaced as a whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import quote
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+# File systems take 255 bytes; some need room for a suffix of their own.
+LONGEST_NAME = 180
+
+
+def path_of(store: str | PathLike[str], folder: str, session_id: str, ending: str) -> Path:
+    """The file of a session, whose id may hold anything, in a folder of the store."""
+    name = quote(session_id.encode("utf-8", "surrogatepass"), safe="").replace(".", "%2E")
+    if len(name) > LONGEST_NAME:
+        digest = sha256(session_id.encode("utf-8", "surrogatepass")).hexdigest()
+        name = f"{name[: LONGEST_NAME - 33]}~{digest[:32]}"
+    return Path(store) / folder / f"{name}{ending}"
+
+
+def read(path: Path) -> dict[str, Any]:
+    """The JSON object in a file; a `ValueError` if it holds anything else."""
+    try:
+        found: Any = json.loads(path.read_text("utf-8"))
+    except RecursionError as error:
+        raise ValueError(str(error)) from None
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+
+
+def replace(path: Path, document: dict[str, Any], *, is_durable: bool) -> None:
+    """Write a file or replace it. If ``is_durable`` it outlasts a power cut once this returns."""
+    written = _written(path, document, is_durable=is_durable)
+    try:
+        written.replace(path)
+    except BaseException:
+        written.unlink(missing_ok=True)
+        raise
+    if is_durable:
+        _sync_folder(path.parent)
+
+
+def create(path: Path, document: dict[str, Any]) -> bool:
+    """Write a file durably if there is none; False if there is one, whoever was quicker."""
+    if path.exists():
+        return False
+    written = _written(path, document, is_durable=True)
+    try:
+        os.link(written, path)
+    except FileExistsError:
+        return False
+    except OSError:  # no second names on this file system
+        if path.exists():
+            return False
+        written.replace(path)
+    finally:
+        written.unlink(missing_ok=True)
+    _sync_folder(path.parent)
+    _sync_folder(path.parent.parent)  # where the folder may be new
+    return True
+
+
+def _written(path: Path, document: dict[str, Any], *, is_durable: bool) -> Path:
+    """The document in a file beside the one it is for."""
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(json.dumps(document, separators=(",", ":")))  # far quicker than `dump`
+            if is_durable:
+                file.flush()
+                os.fsync(file.fileno())
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return Path(name)
+
+
+def _sync_folder(folder: Path) -> None:
+    if os.name == "nt":  # folders cannot be opened there
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
