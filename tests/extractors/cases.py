@@ -171,9 +171,23 @@ CASES = [
     Case("500 once", (status(500, "api_error"), reply(GOOD)), facts=1, calls=2),
     Case("503 for good", (status(503, "api_error"),), error="later", calls=3),
     Case("529 overloaded twice", (BUSY, BUSY, reply(GOOD)), facts=1, calls=3),
-    Case("time-out once", (hang(0.8), reply(GOOD)), facts=1, calls=2, at_least=0.3),
-    Case("time-out for good", (hang(0.8),), error="later", calls=3),
-    Case("a byte now and then", (trickle(2.0), reply(GOOD)), facts=1, calls=2, at_least=0.3),
+    Case(
+        "time-out once",
+        (hang(5.0), reply(GOOD)),
+        facts=1,
+        calls=2,
+        at_least=0.7,
+        options={"timeout": 0.7},
+    ),
+    Case("time-out for good", (hang(5.0),), error="later", calls=3, options={"timeout": 0.3}),
+    Case(
+        "a byte now and then",
+        (trickle(5.0), reply(GOOD)),
+        facts=1,
+        calls=2,
+        at_least=0.7,
+        options={"timeout": 0.7},
+    ),
     Case("connection closed", (close, reply(GOOD)), facts=1, calls=2),
     Case("truncated stream", (truncated(GOOD), reply(GOOD)), facts=1, calls=2),
     Case("truncated for good", (truncated(GOOD),), error="later", calls=3),
@@ -201,7 +215,7 @@ CASES = [
 
 def extractor_at(api: str, url: str, **options: Any) -> AnthropicExtractor | OpenAIExtractor:
     """An extractor for the server on this machine."""
-    settings = {"timeout": 0.4, "retries": 2, "api_key": KEY, **options}
+    settings = {"timeout": 30.0, "retries": 2, "api_key": KEY, **options}
     if api == "anthropic":
         return AnthropicExtractor("large", base_url=url, **settings)
     return OpenAIExtractor("large", base_url=f"{url}/v1", **settings)

@@ -38,8 +38,8 @@ class Question:
 
     model: str
     prompt: Prompt
-    has_schema: bool
-    """Whether the form of the answer is enforced, or only asked for in the prompt."""
+    is_plain: bool
+    """Whether to send nothing but what every server takes: no schema and no settings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +64,8 @@ class Asking:
     price: Price | Mapping[str, Price] | None
     usage: Usage = field(default_factory=Usage)
     """All that was spent, for answers that could not be used too."""
-    without_schema: set[str] = field(default_factory=set[str])
-    """The models that turned out to take no schema."""
+    plain: set[str] = field(default_factory=set[str])
+    """The models that turned out to take neither schema nor settings."""
 
     def __post_init__(self) -> None:
         for name, model in (("model", self.model), ("small_model", self.small_model)):
@@ -101,13 +101,15 @@ class Asking:
         """The answer of a model, after as many tries as it takes or as there are."""
         tries = 0
         while True:
-            question = Question(model, prompt, has_schema=model not in self.without_schema)
+            question = Question(model, prompt, is_plain=model in self.plain)
             outcome = await self.attempt(question, send)
-            if isinstance(outcome, Failure) and outcome.is_refused and question.has_schema:
-                outcome = await self.attempt(replace(question, has_schema=False), send)
+            if isinstance(outcome, Failure) and outcome.is_refused and not question.is_plain:
+                outcome = await self.attempt(replace(question, is_plain=True), send)
                 if isinstance(outcome, Answer):
-                    self.without_schema.add(model)
-                    logger.info("%s takes no JSON schema and is asked without from now on", model)
+                    self.plain.add(model)
+                    logger.info(
+                        "%s takes no schema or settings; it is asked without from now on", model
+                    )
             if isinstance(outcome, Answer):
                 return outcome
             pause = self.pause_after(outcome, tries)
