@@ -65,8 +65,9 @@ class DimensionMismatchError(VectorError):
 class ExtractionError(MemctxError):
     """A model call that extracts facts failed.
 
-    ``is_final`` says that trying the same again cannot help, such as a refusal; ``is_dead`` that no other call can
-    succeed either, such as a key that is not taken; ``retry_after`` how many seconds the model asked to be left alone.
+    ``is_final`` says that trying the same again cannot help, such as a refusal; ``is_malformed`` that there was an
+    answer, but none that can be used; ``is_dead`` that no other call can succeed either, such as a key that is not
+    taken; ``retry_after`` how many seconds the model asked to be left alone.
     """
 
     def __init__(
@@ -74,11 +75,13 @@ class ExtractionError(MemctxError):
         message: str,
         *,
         is_final: bool = False,
+        is_malformed: bool = False,
         is_dead: bool = False,
         retry_after: float | None = None,
     ) -> None:
         super().__init__(message)
         self.is_final = is_final
+        self.is_malformed = is_malformed
         self.is_dead = is_dead
         self.retry_after = retry_after
 

@@ -71,7 +71,7 @@ def test_an_extraction_keeps_its_usage_and_problems() -> None:
 def test_whatever_it_returns_only_facts_come_of_it(returned: Any, most: int) -> None:
     request = Request(REQUEST.messages, most=most)
     if not isinstance(returned, list):
-        with pytest.raises(ExtractionError, match="not an Extraction or a list of facts"):
+        with pytest.raises(ExtractionError, match="expected an Extraction or a list"):
             extract(lambda _: returned, request)
         return
     extraction = extract(lambda _: returned, request)

@@ -114,9 +114,8 @@ def test_every_public_name_exists_and_is_documented() -> None:
     for module in MODULES:
         for name in module.__all__:
             value = getattr(module, name)
-            plain = isinstance(value, str | int) or get_origin(
-                value
-            )  # a version, a type by another name
+            # A version, a type by another name.
+            plain = isinstance(value, str | int) or get_origin(value)
             assert plain or inspect.getdoc(value), f"{module.__name__}.{name}"
 
 

@@ -83,9 +83,8 @@ class FunctionExtractor:
     def _items(self, found: object) -> list[object]:
         if isinstance(found, list | tuple):
             return list(cast("list[object]", found))
-        raise ExtractionError(
-            f"{self._name} returned {type(found).__name__}, not an Extraction or a list of facts"
-        )
+        told = f"{self._name} returned {type(found).__name__}; expected an Extraction or a list of facts"
+        raise ExtractionError(told, is_malformed=True)
 
 
 def draft_of(item: object, name: str, problems: list[str]) -> Draft | None:

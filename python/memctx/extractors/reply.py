@@ -50,7 +50,8 @@ def read_reply(
         if draft is not None:
             drafts.append(draft)
     if not drafts and (items or is_cut):
-        raise ExtractionError(f"the answer holds no usable fact: {'; '.join(problems[:3])}")
+        told = f"the answer holds no usable fact: {'; '.join(problems[:3])}"
+        raise ExtractionError(told, is_malformed=True)
     return at_most(drafts, request, problems)
 
 
@@ -85,7 +86,7 @@ def facts_in(text: str) -> tuple[list[object], list[str]]:
     if lists:
         return lists[-1], []
     if not facts:
-        raise ExtractionError("the answer is not the JSON that was asked for")
+        raise ExtractionError("the answer is not the JSON that was asked for", is_malformed=True)
     return facts, ["the answer is broken JSON; the facts in it that are whole were taken"]
 
 
