@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 8.0
 # Who is to be left alone for longer is asked again by whoever keeps the queue, not from here.
-LONGEST_WAIT = 30.0
+LONGEST_WAIT = 15.0
 
 logger = logging.getLogger("memctx.extraction")
 
