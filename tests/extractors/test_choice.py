@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -42,6 +44,13 @@ def test_ones_own_is_taken_as_it_is() -> None:
     own = Own()
     assert extractor_of(own) is own
     assert isinstance(extractor_of(lambda _: []), FunctionExtractor)
+
+
+def test_rules_are_found_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("memctx.extractors.rules")
+    monkeypatch.setattr(module, "RulesExtractor", Own, raising=False)
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    assert isinstance(extractor_of("rules"), Own)
 
 
 @pytest.mark.parametrize(

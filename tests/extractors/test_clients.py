@@ -21,7 +21,6 @@ from memctx.extractors import (
     OpenAIExtractor,
     Price,
     Request,
-    asking,
 )
 from memctx.extractors.prompt import SCHEMA, prompt_of
 
@@ -32,12 +31,6 @@ if TYPE_CHECKING:
     from .server import Handler, Model
 
 CLASSES = {"anthropic": AnthropicExtractor, "openai": OpenAIExtractor}
-KEY_NAMES = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY")
-
-
-@pytest.fixture(autouse=True)
-def _no_long_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "FIRST_PAUSE", 0.01)
 
 
 def with_client(api: str, model: Model, *, is_async: bool) -> AnthropicExtractor | OpenAIExtractor:
@@ -221,16 +214,13 @@ def test_nobody_there(api: str) -> None:
 def test_no_key_is_dead_and_no_call(
     api: str, monkeypatch: pytest.MonkeyPatch, tmp_path: object
 ) -> None:
-    for name in KEY_NAMES:
-        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("ANTHROPIC_CONFIG_DIR", str(tmp_path))
     with pytest.raises(ExtractionError, match="API key and address") as raised:
         asyncio.run(CLASSES[api]("large").extract(REQUEST))
     assert raised.value.is_dead
 
 
-def test_a_server_of_ones_own_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+def test_a_server_of_ones_own_needs_no_key() -> None:
     with serving(reply(facts())) as model:
         extractor = OpenAIExtractor("qwen", base_url=f"{model.url}/v1")
         assert asyncio.run(extractor.extract(REQUEST)).drafts == ()
@@ -250,6 +240,7 @@ def test_without_the_sdk_one_is_told_what_to_install(
     ("settings", "message"),
     [
         ({"model": " "}, "model must be the name of a model, not ' '"),
+        ({"model": None}, "model must be the name of a model, not None"),
         ({"small_model": ""}, "small_model must be the name of a model, not ''"),
         ({"timeout": 0}, "timeout must be a number of seconds above 0, not 0"),
         ({"timeout": float("nan")}, "above 0, not nan"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
+import threading
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -64,13 +65,15 @@ class Asking:
     price: Price | Mapping[str, Price] | None
     usage: Usage = field(default_factory=Usage)
     """All that was spent, for answers that could not be used too."""
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    """For event loops in several threads."""
     plain: set[str] = field(default_factory=set[str])
     """The models that turned out to take neither schema nor settings."""
 
     def __post_init__(self) -> None:
-        for name, model in (("model", self.model), ("small_model", self.small_model)):
-            if model is not None and not model.strip():
-                raise ConfigError(f"{name} must be the name of a model, not {model!r}")
+        check_name("model", self.model)
+        if self.small_model is not None:
+            check_name("small_model", self.small_model)
         if not self.timeout > 0:
             raise ConfigError(f"timeout must be a number of seconds above 0, not {self.timeout!r}")
         if self.retries < 0:
@@ -140,8 +143,15 @@ class Asking:
     def account(self, answer: Answer, model: str) -> Usage:
         """What an answer cost, also added to all that was spent."""
         usage = usage_of(answer.tokens, model, self.price)
-        self.usage += usage
+        with self.lock:
+            self.usage += usage
         return usage
+
+
+def check_name(setting: str, value: object) -> None:
+    """Complain about what cannot be the name of a model."""
+    if not isinstance(value, str) or not value.strip():
+        raise ConfigError(f"{setting} must be the name of a model, not {value!r}")
 
 
 def usable(

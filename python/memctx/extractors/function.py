@@ -19,11 +19,11 @@ from memctx.extractors.reply import (
 from memctx.knowledge import Draft
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
     from memctx.extractors.protocol import Request
 
-    Found: TypeAlias = Extraction | Iterable[Draft | Mapping[str, Any]]
+    Found: TypeAlias = Extraction | Sequence[Draft] | Sequence[Mapping[str, Any]]
 
 
 class FunctionExtractor:
