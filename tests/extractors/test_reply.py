@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -121,8 +122,20 @@ def test_documents_are_no_facts() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ['{"a":' * 100_000, "{" * 1_000_000, '{"' * 400_000, "```\n" * 200_000]
+    "text",
+    [
+        '{"a":' * 100_000,
+        "{" * 1_000_000,
+        '{"' * 400_000,
+        '{"a":' * 900 + "[" + "0," * 400_000,
+        "```\n" * 200_000,
+        "```\n" + "\n" * 900_000,
+        "9" * 1_000_000,
+    ],
+    ids=["nested", "open", "keys", "a list in many", "fences", "an empty fence", "a number"],
 )
 def test_hostile_answers_are_read_in_no_time(text: str) -> None:
+    started = time.process_time()
     with pytest.raises(ExtractionError, match="not the JSON"):
         read_reply(text, REQUEST)
+    assert time.process_time() - started < 2.0
