@@ -61,7 +61,7 @@ class Case:
     facts: int | None = None
     """How many facts are found; None where an error is raised."""
     error: str | None = None
-    """``later``: worth another try; ``final``: not this request; ``dead``: no request."""
+    """``later``: worth another try; ``malformed``: worth few; ``final``: not this request; ``dead``: no request."""
     calls: int = 1
     problem: str | None = None
     """What is said about the part of the answer that could not be used."""
@@ -85,7 +85,12 @@ class Outcome:
         """The kind of the error."""
         if self.error is None:
             return None
-        return "dead" if self.error.is_dead else "final" if self.error.is_final else "later"
+        told = {
+            "dead": self.error.is_dead,
+            "final": self.error.is_final,
+            "malformed": self.error.is_malformed,
+        }
+        return next((kind for kind, is_so in told.items() if is_so), "later")
 
     def __str__(self) -> str:
         calls = f"{self.calls} call{'s' * (self.calls != 1)}"
@@ -127,16 +132,18 @@ CASES = [
         facts=1,
         problem="fact 2 is a number",
     ),
-    Case("only wrong types", (reply(facts(7, None, ["x"])),), error="later"),
+    Case("only wrong types", (reply(facts(7, None, ["x"])),), error="malformed"),
     Case(
-        "malformed JSON", (reply('{"facts": [{"type": "config", "content": "por'),), error="later"
+        "malformed JSON",
+        (reply('{"facts": [{"type": "config", "content": "por'),),
+        error="malformed",
     ),
     Case("broken JSON, whole facts in it", (reply(cut(TWO, 0.8)),), facts=1, problem="broken JSON"),
-    Case("prose", (reply("There is nothing of note here."),), error="later"),
+    Case("prose", (reply("There is nothing of note here."),), error="malformed"),
     Case(
         "cut at the token limit", (reply(cut(TWO, 0.8), is_cut=True),), facts=1, problem="cut off"
     ),
-    Case("cut before the first fact", (reply(cut(TWO, 0.2), is_cut=True),), error="later"),
+    Case("cut before the first fact", (reply(cut(TWO, 0.2), is_cut=True),), error="malformed"),
     Case("refusal", (refuse,), error="final"),
     Case("filtered", (filtered,), error="final"),
     Case(
@@ -171,9 +178,23 @@ CASES = [
     Case("500 once", (status(500, "api_error"), reply(GOOD)), facts=1, calls=2),
     Case("503 for good", (status(503, "api_error"),), error="later", calls=3),
     Case("529 overloaded twice", (BUSY, BUSY, reply(GOOD)), facts=1, calls=3),
-    Case("time-out once", (hang(0.8), reply(GOOD)), facts=1, calls=2, at_least=0.3),
-    Case("time-out for good", (hang(0.8),), error="later", calls=3),
-    Case("a byte now and then", (trickle(2.0), reply(GOOD)), facts=1, calls=2, at_least=0.3),
+    Case(
+        "time-out once",
+        (hang(5.0), reply(GOOD)),
+        facts=1,
+        calls=2,
+        at_least=0.7,
+        options={"timeout": 0.7},
+    ),
+    Case("time-out for good", (hang(5.0),), error="later", calls=3, options={"timeout": 0.3}),
+    Case(
+        "a byte now and then",
+        (trickle(5.0), reply(GOOD)),
+        facts=1,
+        calls=2,
+        at_least=0.7,
+        options={"timeout": 0.7},
+    ),
     Case("connection closed", (close, reply(GOOD)), facts=1, calls=2),
     Case("truncated stream", (truncated(GOOD), reply(GOOD)), facts=1, calls=2),
     Case("truncated for good", (truncated(GOOD),), error="later", calls=3),
@@ -187,7 +208,7 @@ CASES = [
     Case(
         "JSON of another kind",
         (raw(b'{"content": 5, "choices": {}, "usage": "x"}'),),
-        error="later",
+        error="malformed",
     ),
     Case("400", (status(400, "invalid_request_error"),), error="final", calls=2),
     Case("400 for the schema", (without_schema(reply(GOOD)),), facts=1, calls=2),
@@ -201,7 +222,7 @@ CASES = [
 
 def extractor_at(api: str, url: str, **options: Any) -> AnthropicExtractor | OpenAIExtractor:
     """An extractor for the server on this machine."""
-    settings = {"timeout": 0.4, "retries": 2, "api_key": KEY, **options}
+    settings = {"timeout": 30.0, "retries": 2, "api_key": KEY, **options}
     if api == "anthropic":
         return AnthropicExtractor("large", base_url=url, **settings)
     return OpenAIExtractor("large", base_url=f"{url}/v1", **settings)

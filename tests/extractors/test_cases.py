@@ -8,17 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from memctx.extractors import asking
-
 from .cases import APIS, CASES, KEY, TELLTALE, outcome_of
 
 if TYPE_CHECKING:
     from .cases import Case
-
-
-@pytest.fixture(autouse=True)
-def _no_long_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "FIRST_PAUSE", 0.01)
 
 
 @pytest.mark.parametrize("api", APIS)

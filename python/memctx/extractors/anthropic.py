@@ -120,18 +120,16 @@ class AnthropicExtractor:
     async def _send(self, question: Question) -> Answer:
         from anthropic.resources import AsyncMessages  # noqa: PLC0415 - as above
 
-        output: OutputConfigParam = {}
-        if question.has_schema:
-            output["format"] = {"type": "json_schema", "schema": SCHEMA}
-        if self._effort is not None:
-            output["effort"] = self._effort
         arguments: MessageCreateParamsNonStreaming = {
             "model": question.model,
             "max_tokens": self._max_tokens,
             "system": question.prompt.system,
             "messages": [{"role": "user", "content": question.prompt.user}],
         }
-        if output:
+        if not question.is_plain:
+            output: OutputConfigParam = {"format": {"type": "json_schema", "schema": SCHEMA}}
+            if self._effort is not None:
+                output["effort"] = self._effort
             arguments["output_config"] = output
         async with self._session() as client:
             api = client.messages

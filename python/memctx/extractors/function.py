@@ -19,11 +19,11 @@ from memctx.extractors.reply import (
 from memctx.knowledge import Draft
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
     from memctx.extractors.protocol import Request
 
-    Found: TypeAlias = Extraction | Iterable[Draft | Mapping[str, Any]]
+    Found: TypeAlias = Extraction | Sequence[Draft] | Sequence[Mapping[str, Any]]
 
 
 class FunctionExtractor:
@@ -83,9 +83,8 @@ class FunctionExtractor:
     def _items(self, found: object) -> list[object]:
         if isinstance(found, list | tuple):
             return list(cast("list[object]", found))
-        raise ExtractionError(
-            f"{self._name} returned {type(found).__name__}, not an Extraction or a list of facts"
-        )
+        told = f"{self._name} returned {type(found).__name__}; expected an Extraction or a list of facts"
+        raise ExtractionError(told, is_malformed=True)
 
 
 def draft_of(item: object, name: str, problems: list[str]) -> Draft | None:

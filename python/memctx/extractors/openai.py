@@ -32,7 +32,7 @@ class OpenAIExtractor:
     """Finds facts with a model of OpenAI or of any server that speaks chat completions.
 
     It goes through the openai SDK (``pip install 'memctx[openai]'``). The form of the answer is enforced by a JSON
-    schema; a server that refuses one is asked for plain JSON instead.
+    schema; a server that refuses that, or a setting, is asked for plain JSON and without settings instead.
 
     >>> extractor = OpenAIExtractor("qwen3-coder", base_url="http://127.0.0.1:11434/v1")
     >>> extractor.model
@@ -127,15 +127,15 @@ class OpenAIExtractor:
                 {"role": "user", "content": question.prompt.user},
             ],
         }
-        if question.has_schema:
+        if not question.is_plain:
             arguments["response_format"] = {
                 "type": "json_schema",
                 "json_schema": {"name": "facts", "strict": True, "schema": SCHEMA},
             }
-        if self._max_tokens is not None:
-            arguments["max_completion_tokens"] = self._max_tokens
-        if self._temperature is not None:
-            arguments["temperature"] = self._temperature
+            if self._max_tokens is not None:
+                arguments["max_completion_tokens"] = self._max_tokens
+            if self._temperature is not None:
+                arguments["temperature"] = self._temperature
         async with self._session() as client:
             api = client.chat.completions
             completion: object = (

@@ -27,9 +27,10 @@ LONGEST_CONTEXT = 1_000
 # What 15 facts need many times over; searching more for something usable is not worth the time.
 LONGEST_REPLY = 1_000_000
 MOST_TRIES = 1_000
+MOST_READ_IN_VAIN = 2 * LONGEST_REPLY
 MOST_PROBLEMS = 20
 
-FENCE = re.compile(r"```[\w-]*\s*\n(.*?)\n?\s*```", re.DOTALL)
+FENCE = re.compile(r"```[\w-]*[ \t]*\n(.*?)```", re.DOTALL)
 DECODER = json.JSONDecoder(strict=False)  # line breaks inside strings are read too
 
 
@@ -69,16 +70,22 @@ def at_most(
 
 def facts_in(text: str) -> tuple[list[object], list[str]]:
     """The list of facts in an answer, whatever stands around it; if it is broken, those of its items that are whole."""
-    for candidate in (text, *(found[1] for found in FENCE.finditer(text))):
+    # Where there are several, the last: what comes before it was thought aloud.
+    fenced = [found[1] for found in FENCE.finditer(text)]
+    for candidate in (text, *reversed(fenced)):
         items = list_in(decoded(candidate.strip().removeprefix("\ufeff")))
         if items is not None:
             return items, []
+    lists: list[list[object]] = []
     facts: list[object] = []
     for value in objects_in(text):
         items = list_in(value)
         if items is not None and "facts" in value:
-            return items, []
-        facts += items or ()
+            lists.append(items)
+        else:
+            facts += items or ()
+    if lists:
+        return lists[-1], []
     if not facts:
         raise ExtractionError("the answer is not the JSON that was asked for", is_malformed=True)
     return facts, ["the answer is broken JSON; the facts in it that are whole were taken"]
@@ -101,14 +108,15 @@ def list_in(value: object) -> list[object] | None:
 
 def objects_in(text: str) -> Iterator[dict[str, Any]]:
     """Every whole JSON object in a text, the outermost of those that stand in each other."""
-    place = 0
+    place = in_vain = 0
     for _ in range(MOST_TRIES):
         place = text.find("{", place)
-        if place < 0:
+        if place < 0 or in_vain > MOST_READ_IN_VAIN:
             return
         try:
             value, place = DECODER.raw_decode(text, place)
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError) as error:
+            in_vain += getattr(error, "pos", place) - place
             place += 1
         else:
             yield value
