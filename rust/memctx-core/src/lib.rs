@@ -8,6 +8,7 @@ mod explanation;
 mod file;
 pub mod fusion;
 pub mod ingest;
+pub mod knowledge;
 pub mod prune;
 pub mod recall;
 mod roster;
