@@ -13,6 +13,9 @@ mod cold_store;
 mod conversation;
 mod error;
 mod explanation;
+mod fact;
+mod fact_change;
+mod fact_store;
 mod flat;
 mod fusion;
 mod hash;
@@ -50,6 +53,10 @@ mod _core {
     use crate::conversation::Conversation;
     #[pymodule_export]
     use crate::explanation::Explanation;
+    #[pymodule_export]
+    use crate::fact::{Fact, FactHit};
+    #[pymodule_export]
+    use crate::fact_store::FactStore;
     #[pymodule_export]
     use crate::flat::FlatIndex;
     #[pymodule_export]

@@ -115,6 +115,17 @@ impl Texts {
         Query::new(self, query).best(k, admit)
     }
 
+    /// How many texts have a term.
+    pub(crate) fn count(&self, term: Term) -> usize {
+        self.terms.find(term).map_or(0, |number| self.terms.list(number).live())
+    }
+
+    /// The numbers of the texts that have a term, ascending; those of removed texts among them.
+    pub(crate) fn holders(&self, term: Term) -> impl Iterator<Item = u32> {
+        let list = self.terms.find(term).map(|number| self.terms.list(number));
+        list.into_iter().flat_map(|list| self.postings.blocks(list)).flatten().map(|posting| posting.document())
+    }
+
     /// A question as a person asks it: its meaning words, in whatever form, rather than its wording.
     #[must_use]
     pub fn ask<'a>(&'a self, question: &'a str) -> Question<'a> {

@@ -1,12 +1,26 @@
-//! Knowledge: what a new statement does to what is known.
+//! Facts: short statements that stay true until one says otherwise.
 
+mod batch;
+mod change;
+mod fact_store;
+mod history;
+mod index;
+mod kind;
 mod lexicon;
 mod plan;
 mod polarity;
+mod question;
 mod relation;
+mod search;
+mod settings;
 mod statement;
 mod stem;
 mod value;
 
+pub use change::{Change, Outcome, Statement};
+pub use fact_store::{FactStore, Statistics};
+pub use kind::Kind;
 pub use plan::{Action, Draft, Known, Op, plan};
 pub use relation::{Relation, relate};
+pub use search::{Found, Request};
+pub use settings::Settings;

@@ -1,12 +1,15 @@
 //! One state of a fact as a line of `knowledge.jsonl`.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use super::seal::{self, Seal};
-use super::segment::{number, words_of};
+use super::segment::{has_surrogate, number, without_lone_surrogates, words_of};
 
 /// One extracted statement. Every change writes all of it again.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Fact {
     /// Unique; the last line of an id counts.
     pub id: String,
@@ -16,23 +19,49 @@ pub struct Fact {
     /// The statement.
     pub content: String,
     /// Where it came up.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
     /// When it was stated or changed, in milliseconds since 1970; `None` in lines of other programs.
-    #[serde(default, serialize_with = "as_javascript", skip_serializing_if = "Option::is_none")]
+    #[serde(serialize_with = "as_javascript", skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<f64>,
     /// The fact that replaced it.
-    #[serde(default, rename = "supersededBy", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "supersededBy", skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<String>,
     /// Whether it was taken back.
-    #[serde(default, rename = "_deleted", skip_serializing_if = "std::ops::Not::not")]
+    #[serde(rename = "_deleted", skip_serializing_if = "std::ops::Not::not")]
     pub is_deleted: bool,
     /// The session it came up in.
-    #[serde(default, rename = "sessionId", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "sessionId", skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// The segments it was taken from.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<String>,
+    /// How many earlier states of the fact there are, as far as they were read.
+    #[serde(skip)]
+    pub revision: u32,
+}
+
+/// A line as it lies in the file. Where the original does not look at the type of a value, neither does this.
+#[derive(Debug, Deserialize)]
+struct Line<'a> {
+    #[serde(borrow)]
+    id: Cow<'a, str>,
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(borrow)]
+    content: Cow<'a, str>,
+    #[serde(borrow, default)]
+    context: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    timestamp: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "supersededBy")]
+    superseded_by: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "_deleted")]
+    is_deleted: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "sessionId")]
+    session: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    sources: Option<&'a RawValue>,
 }
 
 impl Fact {
@@ -57,12 +86,41 @@ impl Fact {
         if seal::check(line) == Seal::Broken {
             return Err("the checksum does not hold".to_owned());
         }
-        let fact: Self = serde_json::from_slice(line).map_err(|fault| words_of(&fault))?;
+        let text = std::str::from_utf8(line).map_err(|fault| format!("not UTF-8 at byte {}", fault.valid_up_to()))?;
+        let text = if has_surrogate(text) { Cow::Owned(without_lone_surrogates(text)) } else { Cow::Borrowed(text) };
+        let fact: Self = serde_json::from_str::<Line<'_>>(&text).map_err(|fault| words_of(&fault))?.into();
         if fact.id.is_empty() || fact.kind.is_empty() || fact.content.is_empty() {
             return Err("id, type or content is empty".to_owned());
         }
         Ok(fact)
     }
+}
+
+impl From<Line<'_>> for Fact {
+    fn from(line: Line<'_>) -> Self {
+        Self {
+            id: line.id.into_owned(),
+            kind: line.kind.into_owned(),
+            content: line.content.into_owned(),
+            context: said(line.context),
+            timestamp: read(line.timestamp),
+            superseded_by: said(line.superseded_by),
+            is_deleted: line.is_deleted.is_some_and(|raw| !matches!(raw.get(), "false" | "null" | "0" | "\"\"")),
+            session: read(line.session),
+            sources: read(line.sources).unwrap_or_default(),
+            revision: 0,
+        }
+    }
+}
+
+/// A value, unless it is of another type.
+fn read<T: serde::de::DeserializeOwned>(raw: Option<&RawValue>) -> Option<T> {
+    serde_json::from_str(raw?.get()).ok()
+}
+
+/// A text that is not empty.
+fn said(raw: Option<&RawValue>) -> Option<String> {
+    read(raw).filter(|text: &String| !text.is_empty())
 }
 
 #[expect(clippy::ref_option, reason = "serde hands over a reference to the field")]

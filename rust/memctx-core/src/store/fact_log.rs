@@ -1,8 +1,7 @@
 //! The log of facts: every change a line, the last line of an id counts.
 
-use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::Durability;
@@ -10,128 +9,184 @@ use super::directory::Directory;
 use super::fact::Fact;
 use super::health::Health;
 use super::lines::Lines;
-use super::lock::Lock;
+use super::lock::{Format, Held, Lock};
 use super::log::Log;
 use super::warm::Cursor;
-use crate::Result;
+use crate::{Error, Result};
 
 const KNOWLEDGE: &str = "knowledge.jsonl";
 
-/// Facts on disk, shared with other processes as segments are.
-///
-/// ```
-/// use std::time::Duration;
-/// use memctx_core::store::{Durability, Fact, FactLog};
-///
-/// let folder = tempfile::tempdir()?;
-/// let log = FactLog::open(&folder.path().join("memory"), Durability::Fsync, Duration::from_secs(5))?;
-/// let line = br#"{"id":"f1","type":"config","content":"port 3000","timestamp":1770000003000}"#;
-/// let fact = Fact::from_line(line)?;
-/// log.append(&[fact.clone(), Fact { content: "port 8080".to_owned(), ..fact }])?;
-/// assert_eq!(log.facts()?[0].content, "port 8080");
-/// assert_eq!(log.history("f1")?.len(), 2);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
+/// Facts on disk, shared with other processes as segments are: read on from where reading ended.
 #[derive(Debug)]
-pub struct FactLog {
+pub(crate) struct FactLog {
     directory: Directory,
     durability: Durability,
-    state: Mutex<State>,
-}
-
-#[derive(Debug)]
-struct State {
     lock: Lock,
     log: Option<Arc<Log>>,
     cursor: Cursor,
-    /// Every line that was read, in order.
-    lines: Vec<Fact>,
+    /// How long the log was when it was last read; an unfinished line may lie between the cursor and here.
+    seen: u64,
     health: Health,
 }
 
+/// What came since the log was last read.
+#[derive(Debug)]
+pub(crate) struct News {
+    /// Whether it is another log now, and what was read before counts no more.
+    pub(crate) is_anew: bool,
+    /// The states of facts, in order.
+    pub(crate) facts: Vec<Fact>,
+}
+
+/// Something that must be on disk before it is vouched for.
+#[derive(Debug)]
+pub(crate) struct Unsynced {
+    log: Option<Arc<Log>>,
+    end: u64,
+}
+
+impl Unsynced {
+    /// Return once it is on disk.
+    pub(crate) fn sync(&self) -> Result<()> {
+        self.log.as_ref().map_or(Ok(()), |log| log.sync(self.end))
+    }
+}
+
 impl FactLog {
-    /// Open the log of a directory, which is made if it is missing.
-    pub fn open(path: &Path, durability: Durability, lock_timeout: Duration) -> Result<Self> {
+    /// The log of a directory, which is made if it is missing. Nothing is read yet.
+    pub(crate) fn open(path: &Path, durability: Durability, lock_timeout: Duration) -> Result<Self> {
         let directory = Directory::open(path)?;
+        let format = Format::of(&directory);
+        if format.min_reader > Format::OURS {
+            return Err(Error::Version { path: path.to_owned(), found: format.version, supported: Format::OURS });
+        }
+        let health = Health {
+            is_read_only: format.min_writer > Format::OURS,
+            network: directory.network(),
+            ..Health::default()
+        };
         let lock = Lock::new(directory.clone(), lock_timeout);
-        let health = Health::default();
-        let state = State { lock, log: None, cursor: Cursor::default(), lines: Vec::new(), health };
-        Ok(Self { directory, durability, state: Mutex::new(state) })
+        Ok(Self { directory, durability, lock, log: None, cursor: Cursor::default(), seen: 0, health })
     }
 
-    /// Write new states of facts; they are acknowledged when this returns.
-    pub fn append(&self, facts: &[Fact]) -> Result<()> {
+    /// Read what has been written since, by whomever; none if nothing has.
+    pub(crate) fn news(&mut self) -> Result<Option<News>> {
+        let mut is_anew = false;
+        if self.log.as_ref().is_none_or(|log| log.current_len().is_none()) {
+            // If it was deleted, what was read stays known until there is another.
+            let Some(log) = Log::open(&self.directory, KNOWLEDGE, self.durability)? else { return Ok(None) };
+            self.health.is_read_only |= !log.is_writable();
+            is_anew = self.log.replace(Arc::new(log)).is_some();
+            self.begin_anew(if is_anew { Some("the log of facts was replaced; read anew") } else { None });
+        }
+        let Some(log) = self.log.clone() else { return Ok(None) };
+        let length = log.current_len().unwrap_or_default();
+        if length < self.cursor.offset {
+            self.begin_anew(Some("the log of facts became shorter; read anew"));
+            is_anew = true;
+        }
+        if length == self.seen && !is_anew {
+            return Ok(None);
+        }
+        let mut facts = Vec::new();
+        let mut lines = Lines::new(log.file(), self.cursor.offset, self.cursor.line);
+        while let Some(line) = lines.next() {
+            let read = match line.bytes {
+                Ok(bytes) if bytes.trim_ascii().is_empty() => continue,
+                Ok(bytes) => Fact::from_line(bytes),
+                Err(fault) => Err(fault.to_owned()),
+            };
+            match read {
+                Ok(fact) => facts.push(fact),
+                Err(fault) => self.health.skip(line.number, line.offset, fault),
+            }
+        }
+        self.cursor = Cursor { offset: lines.position(), line: lines.number() };
+        self.seen = length.max(self.cursor.offset);
+        Ok(Some(News { is_anew, facts }))
+    }
+
+    /// Wait for the right to write, since when the caller has been waiting.
+    pub(crate) fn acquire(&self, since: Instant) -> Result<Held> {
+        if self.health.is_read_only {
+            let why = "it is read-only, so no fact can be stored";
+            return Err(Error::Refused { path: self.directory.path().to_owned(), why });
+        }
+        self.lock.acquire(since)
+    }
+
+    /// Close a last line that lacks its end, so that it counts before anything is added. Gives whether there was one.
+    pub(crate) fn heal(&mut self, _held: &Held) -> Result<bool> {
+        let healed = self.log.as_ref().map_or(Ok(false), |log| log.close_last_line())?;
+        self.health.healed += u64::from(healed);
+        Ok(healed)
+    }
+
+    /// Write states of facts behind all others. Gives whether they have been read with that: they have not if something
+    /// lies before them.
+    pub(crate) fn append(&mut self, _held: &Held, facts: &[Fact]) -> Result<bool> {
         let mut lines = Vec::new();
         for fact in facts {
             lines.extend_from_slice(&fact.to_line());
             lines.push(b'\n');
         }
-        let since = Instant::now();
-        let mut state = self.state();
-        let State { lock, log, health, .. } = &mut *state;
-        let held = lock.acquire(since)?;
-        let log = match log.as_ref().filter(|log| log.current_len().is_some()) {
-            Some(log) => Arc::clone(log),
-            None => Arc::clone(log.insert(Arc::new(Log::create(&self.directory, KNOWLEDGE, self.durability)?))),
-        };
+        let log = self.writable()?;
         let place = log.append(lines)?;
-        drop(held);
-        health.healed += u64::from(place.healed);
-        drop(state);
-        log.sync(place.end)
-    }
-
-    /// The facts as they are now, in the order they were first stated; those taken back are left out.
-    pub fn facts(&self) -> Result<Vec<Fact>> {
-        let mut places: HashMap<&str, usize> = HashMap::new();
-        let mut facts: Vec<&Fact> = Vec::new();
-        let state = self.current()?;
-        for fact in &state.lines {
-            if let Some(&place) = places.get(fact.id.as_str()) {
-                facts[place] = fact;
-            } else {
-                places.insert(&fact.id, facts.len());
-                facts.push(fact);
-            }
+        self.health.healed += u64::from(place.healed);
+        let is_read = place.start == self.cursor.offset;
+        if is_read {
+            self.cursor = Cursor { offset: place.end, line: self.cursor.line + facts.len() as u64 };
+            self.seen = place.end;
         }
-        Ok(facts.into_iter().filter(|fact| !fact.is_deleted).cloned().collect())
+        Ok(is_read)
     }
 
-    /// All states of a fact, oldest first.
-    pub fn history(&self, id: &str) -> Result<Vec<Fact>> {
-        Ok(self.current()?.lines.iter().filter(|fact| fact.id == id).cloned().collect())
+    /// The log to write to; a new one if there is none or someone deleted it.
+    fn writable(&mut self) -> Result<Arc<Log>> {
+        if let Some(log) = self.log.as_ref().filter(|log| log.current_len().is_some()) {
+            return Ok(Arc::clone(log));
+        }
+        let log = Arc::new(Log::create(&self.directory, KNOWLEDGE, self.durability)?);
+        let is_another = self.log.replace(Arc::clone(&log)).is_some();
+        let words = "the log of facts was deleted; begun anew, with what is in memory still in memory";
+        self.begin_anew(is_another.then_some(words));
+        self.health.is_degraded |= is_another;
+        Ok(log)
+    }
+
+    /// All that has been read or written so far.
+    pub(crate) fn unsynced(&self) -> Unsynced {
+        Unsynced { log: self.log.clone(), end: self.cursor.offset }
     }
 
     /// What was skipped or healed.
-    pub fn health(&self) -> Result<Health> {
-        Ok(self.current()?.health.clone())
+    pub(crate) fn health(&self) -> Health {
+        let is_unwritten = self.log.as_ref().is_some_and(|log| log.is_poisoned());
+        let mut health = self.health.clone();
+        health.is_degraded |= is_unwritten;
+        health
     }
 
-    /// With everything that others have written.
-    fn current(&self) -> Result<MutexGuard<'_, State>> {
-        let mut state = self.state();
-        if state.log.as_ref().is_none_or(|log| log.current_len().is_none()) {
-            state.log = Log::open(&self.directory, KNOWLEDGE, self.durability)?.map(Arc::new);
-            (state.cursor, state.lines) = (Cursor::default(), Vec::new());
-        }
-        let Some(log) = state.log.clone() else { return Ok(state) };
-        if log.current_len().is_some_and(|length| length < state.cursor.offset) {
-            (state.cursor, state.lines) = (Cursor::default(), Vec::new());
-        }
-        let mut lines = Lines::new(log.file(), state.cursor.offset, state.cursor.line);
-        while let Some(line) = lines.next() {
-            match line.bytes.map_err(str::to_owned).and_then(|bytes| {
-                if bytes.trim_ascii().is_empty() { Ok(None) } else { Fact::from_line(bytes).map(Some) }
-            }) {
-                Ok(fact) => state.lines.extend(fact),
-                Err(fault) => state.health.skip(line.number, line.offset, fault),
-            }
-        }
-        state.cursor = Cursor { offset: lines.position(), line: lines.number() };
-        Ok(state)
+    /// Remember what went wrong.
+    pub(crate) fn note(&mut self, fault: impl Into<String>) {
+        self.health.note(fault);
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The folder.
+    pub(crate) fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// Bytes and lines that have been read.
+    pub(crate) fn read_so_far(&self) -> (u64, u64) {
+        (self.cursor.offset, self.cursor.line)
+    }
+
+    fn begin_anew(&mut self, why: Option<&str>) {
+        (self.cursor, self.seen) = (Cursor::default(), 0);
+        (self.health.skipped, self.health.skipped_lines) = (Vec::new(), 0);
+        if let Some(why) = why {
+            self.health.note(why);
+        }
     }
 }

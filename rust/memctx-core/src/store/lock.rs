@@ -31,7 +31,7 @@ pub(super) struct Lock {
 /// The file is open only for as long as the lock is held: a child of this process that inherited the handle would keep
 /// the lock of a parent that died.
 #[derive(Debug)]
-pub(super) struct Held(File);
+pub(crate) struct Held(File);
 
 impl Drop for Held {
     fn drop(&mut self) {

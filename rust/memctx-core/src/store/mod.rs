@@ -28,12 +28,13 @@ mod write;
 
 pub use cold_store::{ColdStore, Scan, Wanted};
 pub use fact::Fact;
-pub use fact_log::FactLog;
+pub(crate) use fact_log::FactLog;
 pub use health::{Health, Skipped};
 pub use intake::{Added, Outcome, Record};
 pub use search::{Found, Ranking, Request};
 pub use segment::Segment;
 pub use settings::{Durability, Settings};
+pub(crate) use warm_store::now;
 pub use warm_store::{Statistics, WarmStore};
 
 /// The log of segments.

@@ -136,12 +136,12 @@ pub(super) fn words_of(fault: &serde_json::Error) -> String {
     }
 }
 
-fn has_surrogate(text: &str) -> bool {
+pub(super) fn has_surrogate(text: &str) -> bool {
     text.as_bytes().windows(3).any(|bytes| bytes[..2] == *b"\\u" && bytes[2].eq_ignore_ascii_case(&b'd'))
 }
 
 /// Replace each escaped surrogate that has no partner by U+FFFD, as a JavaScript host may have written it.
-fn without_lone_surrogates(text: &str) -> String {
+pub(super) fn without_lone_surrogates(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut mended = String::with_capacity(text.len());
     let (mut from, mut at) = (0, 0);

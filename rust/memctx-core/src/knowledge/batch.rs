@@ -1,0 +1,170 @@
+//! Changes on their way to the log: each sees what those before it did, and memory sees none of them yet.
+
+use std::collections::HashMap;
+
+use super::change::{Change, Outcome};
+use super::index::{Index, digest};
+use super::kind::Kind;
+use crate::store::Fact;
+use crate::{Error, Result};
+
+/// New states of facts.
+#[derive(Debug)]
+pub(super) struct Batch<'a> {
+    index: &'a Index,
+    session: &'a str,
+    /// The states, in the order they will be written.
+    pub(super) states: Vec<Fact>,
+    /// Where among them the facts are that were changed, as they are now.
+    changed: HashMap<String, usize>,
+    /// Facts of this batch by the digest of what they said when they came.
+    said: HashMap<u64, String>,
+}
+
+/// What a fact is to say: masked, trimmed and dated.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Said {
+    pub(super) content: String,
+    pub(super) context: Option<String>,
+    pub(super) sources: Vec<String>,
+    pub(super) timestamp: f64,
+}
+
+/// What became of a change, and which fact it is now about.
+#[derive(Debug)]
+pub(super) struct Made {
+    pub(super) outcome: Outcome,
+    pub(super) id: Option<String>,
+}
+
+impl Made {
+    fn of(outcome: Outcome, id: impl Into<String>) -> Self {
+        Self { outcome, id: Some(id.into()) }
+    }
+
+    fn missing() -> Self {
+        Self { outcome: Outcome::Missing, id: None }
+    }
+}
+
+impl<'a> Batch<'a> {
+    pub(super) fn new(index: &'a Index, session: &'a str) -> Self {
+        Self { index, session, states: Vec::new(), changed: HashMap::new(), said: HashMap::new() }
+    }
+
+    /// Make a change as far as what is known allows it.
+    pub(super) fn make(&mut self, change: &Change<'_>, said: Said) -> Result<Made> {
+        match *change {
+            Change::Add { id, kind, .. } => self.add(id, kind.name(), said, Outcome::Done),
+            Change::Update { target, .. } => self.update(target, said),
+            Change::Supersede { target, id, kind, .. } => self.supersede(target, id, kind, said),
+            Change::Delete { target } => Ok(self.delete(target)),
+        }
+    }
+
+    /// Refuse a change of a fact that does not hold.
+    pub(super) fn check(&self, target: &str) -> Result<()> {
+        let fate = match self.current(target) {
+            None => "which is not known here".to_owned(),
+            Some(Fact { is_deleted: true, .. }) => "which was forgotten".to_owned(),
+            Some(Fact { superseded_by: Some(by), .. }) => format!("which was superseded by {by:?}"),
+            Some(_) => return Ok(()),
+        };
+        Err(Error::argument("id", "that of an active fact of this session", format!("{target:?}, {fate}")))
+    }
+
+    fn add(&mut self, id: Option<&str>, kind: &str, said: Said, outcome: Outcome) -> Result<Made> {
+        let digest = digest(&said.content);
+        if let Some(twin) = self.twin(digest) {
+            return Ok(Made::of(Outcome::Duplicate, twin));
+        }
+        let id = self.new_id(id)?;
+        self.said.insert(digest, id.clone());
+        self.write(Fact {
+            id: id.clone(),
+            kind: kind.to_owned(),
+            content: said.content,
+            context: said.context,
+            timestamp: Some(said.timestamp),
+            superseded_by: None,
+            is_deleted: false,
+            session: Some(self.session.to_owned()),
+            sources: said.sources,
+            revision: 0,
+        });
+        Ok(Made::of(outcome, id))
+    }
+
+    fn update(&mut self, target: &str, said: Said) -> Result<Made> {
+        let Some(known) = self.current(target) else { return Ok(Made::missing()) };
+        if !known.is_active() {
+            let kind = known.kind.clone();
+            return self.add(None, &kind, said, Outcome::Added);
+        }
+        let mut fact = known.clone();
+        fact.content = said.content;
+        fact.context = said.context.or(fact.context);
+        for source in said.sources {
+            if !fact.sources.contains(&source) {
+                fact.sources.push(source);
+            }
+        }
+        if fact == *known {
+            return Ok(Made::of(Outcome::Duplicate, target));
+        }
+        fact.timestamp = Some(said.timestamp);
+        self.said.insert(digest(&fact.content), fact.id.clone());
+        self.write(fact);
+        Ok(Made::of(Outcome::Done, target))
+    }
+
+    fn supersede(&mut self, target: &str, id: Option<&str>, kind: Kind, said: Said) -> Result<Made> {
+        let Some(old) = self.current(target).filter(|fact| fact.is_active()).cloned() else {
+            return self.add(id, kind.name(), said, Outcome::Added);
+        };
+        let new = self.add(id, kind.name(), said, Outcome::Done)?;
+        if new.id.as_deref() == Some(target) {
+            return Ok(new);
+        }
+        // Also if the new statement was known before: then that fact takes the place of this one.
+        self.write(Fact { superseded_by: new.id.clone(), ..old });
+        Ok(Made { outcome: Outcome::Done, ..new })
+    }
+
+    fn delete(&mut self, target: &str) -> Made {
+        match self.current(target).filter(|fact| fact.is_active()).cloned() {
+            Some(fact) => {
+                self.write(Fact { is_deleted: true, ..fact });
+                Made::of(Outcome::Done, target)
+            }
+            None => Made::missing(),
+        }
+    }
+
+    fn write(&mut self, fact: Fact) {
+        self.changed.insert(fact.id.clone(), self.states.len());
+        self.states.push(fact);
+    }
+
+    /// A fact as it will be after what came before.
+    fn current(&self, id: &str) -> Option<&Fact> {
+        let changed = self.changed.get(id).map(|&place| &self.states[place]);
+        changed.or_else(|| self.index.find(id).map(|number| self.index.fact(number)))
+    }
+
+    /// The active fact that says the same.
+    fn twin(&self, wanted: u64) -> Option<String> {
+        let fresh = self.said.get(&wanted).and_then(|id| self.current(id));
+        let fresh = fresh.filter(|fact| fact.is_active() && digest(&fact.content) == wanted);
+        let known = || self.index.twins(wanted).find(|fact| !self.changed.contains_key(&fact.id));
+        fresh.or_else(known).map(|fact| fact.id.clone())
+    }
+
+    fn new_id(&self, id: Option<&str>) -> Result<String> {
+        let Some(id) = id else { return Ok(uuid::Uuid::new_v4().to_string()) };
+        if id.trim().is_empty() || self.changed.contains_key(id) || self.index.has_id(id) {
+            return Err(Error::argument("id", "one that no fact has, and not blank", format!("{id:?}")));
+        }
+        Ok(id.to_owned())
+    }
+}

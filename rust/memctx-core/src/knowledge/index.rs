@@ -1,0 +1,195 @@
+//! All facts that a store may see, as they are and as they were, in memory.
+
+use std::collections::HashMap;
+use std::hash::BuildHasher as _;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use sha2::{Digest as _, Sha256};
+
+use super::settings::Settings;
+use crate::Result;
+use crate::bm25::Texts;
+use crate::store::Fact;
+
+/// Texts that hold no more are kept in the index until they are this many more than those that do.
+const SLACK: usize = 1024;
+
+/// The facts of one session or of all.
+#[derive(Debug)]
+pub(super) struct Index {
+    /// The only session that is seen, unless all are.
+    session: Option<String>,
+    /// Every state of every fact, in the order of the log.
+    states: Vec<Fact>,
+    entries: Vec<Entry>,
+    ids: HashMap<Box<str>, u32>,
+    /// Hashes of the ids of facts that are not seen, so that none is given out twice.
+    foreign: FxHashSet<u64>,
+    /// The active facts by the digest of what they say.
+    twins: FxHashMap<u64, Vec<u32>>,
+    /// What the active facts say.
+    texts: Texts,
+    /// The facts that texts belong to, by the number of the text.
+    owners: Vec<u32>,
+}
+
+/// A fact.
+#[derive(Debug, Default)]
+struct Entry {
+    /// Its states, oldest first; never empty once it is in the index.
+    states: Vec<u32>,
+    /// The text that is searched while the fact is active, and its digest.
+    text: Option<(u32, u64)>,
+}
+
+/// The first eight bytes of the sha256 of a content in small letters, which is how the original tells duplicates.
+pub(super) fn digest(content: &str) -> u64 {
+    let whole = Sha256::digest(content.trim().to_lowercase().as_bytes());
+    whole.first_chunk().map_or(0, |half| u64::from_be_bytes(*half))
+}
+
+impl Index {
+    pub(super) fn new(settings: &Settings) -> Self {
+        Self {
+            session: (!settings.cross_session).then(|| settings.session.clone()),
+            states: Vec::new(),
+            entries: Vec::new(),
+            ids: HashMap::new(),
+            foreign: FxHashSet::default(),
+            twins: FxHashMap::default(),
+            texts: Texts::default(),
+            owners: Vec::new(),
+        }
+    }
+
+    /// Take in the next state of a fact, if it may be seen.
+    pub(super) fn take(&mut self, mut fact: Fact) -> Result<()> {
+        let known = self.ids.get(&*fact.id).copied();
+        if fact.session.is_none() {
+            // Whoever wrote this knows nothing of sessions: the fact stays where it is.
+            fact.session = known.and_then(|number| self.fact(number).session.clone());
+        }
+        if self.session.is_some() && self.session != fact.session {
+            self.foreign.insert(self.ids.hasher().hash_one(&*fact.id));
+            return Ok(());
+        }
+        let text =
+            if fact.is_active() { Some((self.texts.push(&words_of(&fact))?, digest(&fact.content))) } else { None };
+        let number = known.unwrap_or(self.entries.len() as u32);
+        if known.is_none() {
+            self.entries.push(Entry::default());
+            self.ids.insert(fact.id.as_str().into(), number);
+        }
+        let entry = &mut self.entries[number as usize];
+        fact.revision = entry.states.len() as u32;
+        entry.states.push(self.states.len() as u32);
+        self.states.push(fact);
+        if let Some((old, digest)) = std::mem::replace(&mut entry.text, text) {
+            self.texts.remove(old);
+            self.part(digest, number);
+        }
+        if let Some((_, digest)) = text {
+            self.owners.push(number);
+            self.twins.entry(digest).or_default().push(number);
+        }
+        self.tidy();
+        Ok(())
+    }
+
+    fn part(&mut self, digest: u64, number: u32) {
+        if let Some(twins) = self.twins.get_mut(&digest) {
+            twins.retain(|&twin| twin != number);
+            if twins.is_empty() {
+                self.twins.remove(&digest);
+            }
+        }
+    }
+
+    /// Drop texts that hold no more once they are many.
+    fn tidy(&mut self) {
+        let live = self.active();
+        if self.texts.span() <= 2 * live + SLACK {
+            return;
+        }
+        let mut next = 0;
+        let mut numbers = vec![None; self.texts.span()];
+        let mut owners = Vec::with_capacity(live);
+        for (old, &owner) in self.owners.iter().enumerate() {
+            let text = &mut self.entries[owner as usize].text;
+            if let Some((number, _)) = text.as_mut().filter(|(number, _)| *number == old as u32) {
+                *number = next;
+                numbers[old] = Some(next);
+                owners.push(owner);
+                next += 1;
+            }
+        }
+        self.texts = self.texts.renumbered(&numbers);
+        self.owners = owners;
+    }
+
+    /// The number of the fact of an id.
+    pub(super) fn find(&self, id: &str) -> Option<u32> {
+        self.ids.get(id).copied()
+    }
+
+    /// Whether an id stands for a fact already, one that may be seen or not.
+    pub(super) fn has_id(&self, id: &str) -> bool {
+        self.ids.contains_key(id) || self.foreign.contains(&self.ids.hasher().hash_one(id))
+    }
+
+    /// A fact as it is now.
+    pub(super) fn fact(&self, number: u32) -> &Fact {
+        let states = &self.entries[number as usize].states;
+        &self.states[states[states.len() - 1] as usize]
+    }
+
+    /// A fact as it was and is, oldest first.
+    pub(super) fn states(&self, number: u32) -> impl Iterator<Item = &Fact> {
+        self.entries[number as usize].states.iter().map(|&state| &self.states[state as usize])
+    }
+
+    /// The active facts that say this.
+    pub(super) fn twins(&self, digest: u64) -> impl Iterator<Item = &Fact> {
+        self.twins.get(&digest).into_iter().flatten().map(|&number| self.fact(number))
+    }
+
+    /// The numbers of all facts.
+    pub(super) fn numbers(&self) -> std::ops::Range<u32> {
+        0..self.entries.len() as u32
+    }
+
+    /// What a fact is ordered by among others of its age: newer is greater.
+    pub(super) fn age_of(&self, number: u32) -> (f64, u32) {
+        let states = &self.entries[number as usize].states;
+        (self.fact(number).timestamp.unwrap_or(f64::NEG_INFINITY), states[states.len() - 1])
+    }
+
+    /// What the active facts say, under numbers of its own.
+    pub(super) fn texts(&self) -> &Texts {
+        &self.texts
+    }
+
+    /// The fact that a text belongs to, if it still says that.
+    pub(super) fn owner(&self, text: u32) -> Option<u32> {
+        let owner = self.owners[text as usize];
+        self.entries[owner as usize].text.filter(|(number, _)| *number == text).map(|_| owner)
+    }
+
+    /// Facts that hold.
+    pub(super) fn active(&self) -> usize {
+        self.texts.statistics().documents
+    }
+
+    /// States of facts.
+    pub(super) fn span(&self) -> usize {
+        self.states.len()
+    }
+}
+
+/// What of a fact is searched.
+fn words_of(fact: &Fact) -> String {
+    match &fact.context {
+        Some(context) => format!("{}\n{context}", fact.content),
+        None => fact.content.clone(),
+    }
+}
