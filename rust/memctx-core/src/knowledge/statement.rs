@@ -265,9 +265,8 @@ impl<'t> Reader<'t> {
 
     fn run(&mut self) {
         let rest = &self.text[self.at..];
-        let length = rest.find(|c| !runs(c)).unwrap_or(rest.len());
-        let run = &rest[..length];
-        self.at += length;
+        let run = &rest[..run_length(rest)];
+        self.at += run.len();
         let ends_sentence = run.ends_with('.');
         let ends_clause = run.ends_with([':', ',', ';']);
         let word = run.trim_start_matches(['=', ':', '\'', '’', '+', '/']);
@@ -304,6 +303,7 @@ impl<'t> Reader<'t> {
         let (run, responsible, tail) = responsible(run);
         for part in [run, responsible, tail] {
             if part == responsible && !part.is_empty() {
+                self.mark(flag::FILLER | flag::PIVOT);
                 self.push(value::value(part, class::NAME));
                 continue;
             }
@@ -352,6 +352,22 @@ impl<'t> Reader<'t> {
         if matches!(&word[stem.len()..], "는" | "은") {
             self.mark(flag::FILLER | flag::PIVOT);
         }
+    }
+}
+
+/// How far a run goes; the comma of 1,000 belongs to it.
+fn run_length(text: &str) -> usize {
+    let mut length = 0;
+    loop {
+        let rest = &text[length..];
+        length += rest.find(|c| !runs(c)).unwrap_or(rest.len());
+        let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
+        let behind = &text.as_bytes()[length..];
+        let groups = behind.first() == Some(&b',') && (1..4).all(|at| is_digit(behind.get(at))) && !is_digit(behind.get(4));
+        if !groups || !is_digit(text.as_bytes()[..length].last()) {
+            return length;
+        }
+        length += 1;
     }
 }
 
