@@ -83,7 +83,7 @@ pub(super) mod class {
 const VERBS: [(u32, &str); 15] = [
     (LIGHT | PIVOT, "run listen live sit locate reside be go configure set define specify make do"),
     (LIGHT | PIVOT | USE, "use utilize utilise adopt choose pick have"),
-    (LIGHT, "add keep introduce retain decide settle agree remember note want prefer perform happen start begin ensure"),
+    (LIGHT, "add keep introduce retain decide settle agree remember note want prefer perform happen start begin ensure turn"),
     (LIGHT | CHANGE, "change move bump upgrade downgrade raise lower increase decrease reduce extend"),
     (LIGHT | CHANGE | SWAP, "switch migrate rename replace convert swap transition"),
     (NEGATES | LIGHT, "remove drop delete cancel abandon revert discard stop deprecate retire avoid skip scrap omit"),
@@ -277,7 +277,9 @@ const CJK: [(u32, &str); 19] = [
 ];
 
 /// Words of these languages that mean the same as an English one, or the opposite of it behind `!`.
-const CJK_MEANINGS: [(&str, &str); 46] = [
+const CJK_MEANINGS: [(&str, &str); 48] = [
+    ("空格", "spaces"),
+    ("制表符", "tabs"),
     ("端口", "port"),
     ("端口号", "port"),
     ("ポート", "port"),
@@ -428,7 +430,7 @@ impl Lexicon {
                 entry.key = if entry.class == class { key } else { entry.key };
             });
         }
-        let (cjk, cjk_entries) = cjk_tables(&stems);
+        let (cjk, cjk_entries) = cjk_tables(&words, &stems);
         Self { words, stems, cjk, cjk_entries }
     }
 }
@@ -446,7 +448,10 @@ fn for_each_value<'t>(row: usize, values: &'t str, mut see: impl FnMut(&'t str, 
     }
 }
 
-fn cjk_tables(stems: &FxHashMap<String, Entry>) -> (AhoCorasick, Vec<Entry>) {
+fn cjk_tables(
+    words: &FxHashMap<&'static str, Entry>,
+    stems: &FxHashMap<String, Entry>,
+) -> (AhoCorasick, Vec<Entry>) {
     let mut known: FxHashMap<&'static str, Entry> = FxHashMap::default();
     for word in CJK_WHOLE.split_whitespace() {
         known.insert(word, Entry { key: Term::new(word), flags: 0, class: 0 });
@@ -464,6 +469,10 @@ fn cjk_tables(stems: &FxHashMap<String, Entry>) -> (AhoCorasick, Vec<Entry>) {
     }
     for (word, meaning) in CJK_MEANINGS {
         let (meaning, flags) = meaning.strip_prefix('!').map_or((meaning, 0), |meaning| (meaning, NEGATES));
+        if let Some(&value) = words.get(meaning).filter(|entry| entry.class != 0) {
+            known.insert(word, value);
+            continue;
+        }
         let english = stems.get(&*stem(meaning)).map_or(0, |entry| entry.flags);
         let class = if super::value::unit_of(meaning).is_some() { class::UNIT } else { 0 };
         let key = super::value::unit_of(meaning).map_or_else(|| Term::new(&stem(meaning)), Term::new);

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::lexicon::{class, flag};
+use super::lexicon::{Entry, class, flag};
 use super::statement::{Piece, Side, key_of};
 use crate::text::Term;
 
@@ -22,8 +22,21 @@ pub(super) fn mark(pieces: &mut [Piece]) {
         if let Some(start) = clause.iter().position(|piece| piece.has(flag::REASON)) {
             clause[start..].iter_mut().for_each(|piece| piece.is_aside = true);
         }
+        mark_switched_on(clause);
         mark_sides(clause);
         mark_negations(clause);
+    }
+}
+
+/// "It is on", "turn it on": elsewhere the word says nothing.
+fn mark_switched_on(clause: &mut [Piece]) {
+    let end = clause.iter().rposition(|piece| !piece.has(flag::BREAK)).map_or(0, |last| last + 1);
+    let turns = clause.iter().any(|piece| piece.entry.key == Term::new("turn"));
+    if let [.., before, on] = &mut clause[..end]
+        && on.entry.key == Term::new("on")
+        && (turns || before.has(flag::PIVOT) && before.has(flag::FILLER))
+    {
+        on.entry = Entry { key: key_of("enable"), flags: 0, class: 0 };
     }
 }
 
@@ -70,7 +83,7 @@ fn inverts(clause: &[Piece], pivot: usize) -> bool {
     let is_named = first.entry.class & !class::ALWAYS != 0;
     let (the, our, what, r#where) = (Term::new("the"), Term::new("our"), Term::new("what"), Term::new("where"));
     let next = after.first().map(|piece| (piece.entry.key, piece.entry.flags));
-    is_named
+    (is_named || first.may_be_name && first.entry.class == 0)
         && clause[pivot].has(flag::FILLER)
         && next.is_some_and(|(key, flags)| [the, our, what, r#where].contains(&key) || flags & flag::USE != 0)
 }

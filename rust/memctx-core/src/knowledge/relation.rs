@@ -173,13 +173,16 @@ impl<'s> Comparison<'s> {
         if self.old.fingerprint == self.new.fingerprint {
             return Relation::Same;
         }
-        if self.common.is_empty() && !self.is_one_value_each() {
+        if self.common.is_empty() && !self.is_one_value_each() && !self.is_copy_with_other_value() {
             return Relation::Apart;
         }
         let loses_topic = self.lost().any(|token| !token.is_value());
         let gains_topic = self.gained().any(|token| !token.is_value());
         let is_subset = self.gained().next().is_none() || self.lost().next().is_none();
         if self.is_status_change() && is_subset {
+            return Relation::Changed;
+        }
+        if self.is_copy_with_other_value() {
             return Relation::Changed;
         }
         if self.has_flips() {
@@ -226,6 +229,9 @@ impl<'s> Comparison<'s> {
 
     /// A value of the old one has given way to another that answers the same question.
     fn is_changed_value(&self, loses_topic: bool, gains_topic: bool) -> bool {
+        if self.names_others() {
+            return false;
+        }
         let mut pairs = self.lost.iter().flat_map(|&old| self.gained.iter().map(move |&new| (old, new)));
         if !gains_topic {
             let names_place = self.lost().any(|token| token.flags & flag::PLACE_OF_MANY != 0);
@@ -279,16 +285,40 @@ impl<'s> Comparison<'s> {
             return false;
         }
         let (lost, gained) = (self.lost(), self.gained());
-        let is_answer = |token: &Token| token.side == Side::Object;
+        // Another verb says another thing.
+        let is_answer = |token: &Token| token.side == Side::Object && token.flags & flag::PIVOT == 0;
         let is_short = |count: usize| (1..=LONGEST_ANSWER).contains(&count);
         if !lost.clone().chain(gained.clone()).all(is_answer) || !is_short(lost.count()) || !is_short(gained.count()) {
             return false;
         }
         let subject: Vec<&Token> = new.subject().collect();
         let names_attribute = subject.iter().any(|token| token.flags & flag::ATTRIBUTE != 0);
-        let says_verb = |statement: &Statement| statement.tokens.iter().any(|token| token.flags & flag::PIVOT != 0);
-        let is_state = verbs & flag::LIGHT == 0 && !says_verb(new);
-        !subject.is_empty() && (!is_state || subject.len() > 1 || names_attribute)
+        !subject.is_empty() && (verbs & flag::LIGHT != 0 || self.says_how() || subject.len() > 1 || names_attribute)
+    }
+
+    /// Whether both say in the same words what the answers are to: "hashed with", "stored in".
+    fn says_how(&self) -> bool {
+        let leads = |statement: &Statement, gone: &[usize]| {
+            let first = gone.first().copied().unwrap_or(0);
+            statement.tokens[..first].iter().any(|token| token.side == Side::Object)
+        };
+        leads(self.old, &self.lost) && leads(self.new, &self.gained)
+    }
+
+    /// "2 spaces in YAML", "4 spaces in Python": a name on each side that nothing on the other answers to.
+    fn names_others(&self) -> bool {
+        let is_name = |token: &Token| token.is_value() && token.class & class::ALWAYS == 0 && !token.is_aside;
+        let is_unanswered = |old: &usize| !self.gained.iter().any(|&new| self.is_answer(*old, new));
+        let is_unasked = |new: &usize| !self.lost.iter().any(|&old| self.is_answer(old, *new));
+        self.lost.iter().filter(|&&at| is_name(&self.old.tokens[at])).any(is_unanswered)
+            && self.gained.iter().filter(|&&at| is_name(&self.new.tokens[at])).any(is_unasked)
+    }
+
+    /// Whether the two are the same word for word but for one number, unit, day or state.
+    fn is_copy_with_other_value(&self) -> bool {
+        let ([old], [new]) = (&self.lost[..], &self.gained[..]) else { return false };
+        let (old_token, new_token) = (&self.old.tokens[*old], &self.new.tokens[*new]);
+        old == new && old_token.class & new_token.class & class::ALWAYS != 0
     }
 
     /// "A depends on B", "B depends on A".
