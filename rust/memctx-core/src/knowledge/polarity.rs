@@ -150,7 +150,7 @@ fn negate(clause: &mut [Piece], at: usize) {
     let is_local = is_bare
         && at > 0
         && !clause[at - 1].has(flag::AUXILIARY | flag::PIVOT | flag::FILLER)
-        && clause[..at].iter().any(Piece::is_content);
+        && [&clause[..at], &clause[at..]].iter().all(|side| side.iter().any(Piece::is_content));
     if is_local { toggle(&mut clause[at + 1..]) } else { toggle(clause) }
 }
 

@@ -153,7 +153,10 @@ impl<'s> Comparison<'s> {
 
     /// Whether every value of the new one, with its polarity, is in the old one.
     pub(super) fn keeps_new_values(&self) -> bool {
-        !self.gained.iter().any(|&at| self.new.tokens[at].class != 0) && !self.has_flips() && !self.is_status_change()
+        !self.gained.iter().any(|&at| self.new.tokens[at].class != 0)
+            && !self.has_flips()
+            && !self.is_status_change()
+            && self.new.negations <= self.old.negations
     }
 
     /// A value that the old one has and the new one has not.
@@ -163,6 +166,12 @@ impl<'s> Comparison<'s> {
 
     fn has_flips(&self) -> bool {
         self.common.iter().any(|(old, new)| old.is_negated != new.is_negated)
+    }
+
+    /// Whether the new one denies something that the old one does not, whatever that is.
+    fn has_other_negations(&self) -> bool {
+        let (old, new) = (self.old.negations, self.new.negations);
+        new > old || self.lost.is_empty() && old % 2 != new % 2
     }
 
     fn is_status_change(&self) -> bool {
@@ -192,7 +201,9 @@ impl<'s> Comparison<'s> {
             return Relation::Changed;
         }
         if self.gained.is_empty() && !self.new.tokens.is_empty() {
-            return if self.keeps_neighbours() {
+            return if self.has_other_negations() {
+                Relation::Changed
+            } else if self.keeps_neighbours() {
                 Relation::Same
             } else if self.lost.is_empty() && self.has_words_in_order() {
                 Relation::Changed

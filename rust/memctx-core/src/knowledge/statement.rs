@@ -57,6 +57,8 @@ pub(super) struct Statement {
     pub(super) verbs: u32,
     /// Whether it is still to be done.
     pub(super) is_pending: bool,
+    /// How many words turn something into its opposite.
+    pub(super) negations: usize,
     /// The place of the token before which a verb stands whose sides may not be exchanged.
     pub(super) directed_at: Option<usize>,
     /// A hash of the text but for case, white space and the marks at its end.
@@ -125,7 +127,8 @@ impl Statement {
         let mut by_key: Vec<u32> = (0..).take(tokens.len()).collect();
         by_key.sort_by_key(|&at| tokens[at as usize].key);
         let is_pending = pieces.iter().any(|piece| piece.has(flag::PENDING) && !piece.is_aside);
-        Self { tokens, by_key, verbs, is_pending, directed_at, fingerprint }
+        let negations = pieces.iter().filter(|piece| piece.has(flag::NEGATES | flag::WITHOUT)).count();
+        Self { tokens, by_key, verbs, is_pending, negations, directed_at, fingerprint }
     }
 
     /// What the clause's first part is about.
@@ -255,12 +258,21 @@ impl<'t> Reader<'t> {
         let inner = self.text[start..start + length].trim();
         self.at = start + length + closing.len_utf8();
         if inner.contains(char::is_whitespace) || inner.chars().any(is_cjk) {
-            let words: Vec<&str> = inner.split_whitespace().collect();
-            self.push(value::value(&words.join(" "), class::NAME));
+            self.quoted_words(inner);
         } else if !inner.is_empty() {
             self.word(inner, true);
         }
         self.opens_sentence = false;
+    }
+
+    /// One value, and the numbers in it as values of their own: `serve -p 3000` is `serve -p 8080` on another port.
+    fn quoted_words(&mut self, inner: &str) {
+        let has_digit = |word: &&str| word.contains(|c: char| c.is_ascii_digit());
+        let words: Vec<&str> = inner.split_whitespace().map(|word| if has_digit(&word) { "#" } else { word }).collect();
+        self.push(value::value(&words.join(" "), class::NAME));
+        for word in inner.split_whitespace().filter(has_digit) {
+            self.push(value::value(word, class::NUMBER));
+        }
     }
 
     fn run(&mut self) {
