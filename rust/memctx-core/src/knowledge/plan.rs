@@ -116,8 +116,8 @@ pub fn plan(drafts: &[Draft<'_>], known: &[Known<'_>], allow_delete: bool) -> Ve
 struct Facts {
     list: Vec<Option<(String, Statement)>>,
     places: FxHashMap<String, usize>,
-    /// The place of what has taken the place of a fact.
-    heirs: FxHashMap<String, usize>,
+    /// What has taken the place of a fact, by id.
+    heirs: FxHashMap<String, String>,
 }
 
 /// What the rule says without the extractor's word.
@@ -138,58 +138,48 @@ impl Facts {
         facts
     }
 
-    fn put(&mut self, id: &str, statement: Statement) -> usize {
-        let place = self.list.len();
-        if let Some(former) = self.places.insert(id.to_owned(), place) {
+    fn put(&mut self, id: &str, statement: Statement) {
+        if let Some(former) = self.places.insert(id.to_owned(), self.list.len()) {
             self.list[former] = None;
         }
         self.list.push(Some((id.to_owned(), statement)));
-        place
     }
 
     fn apply(&mut self, op: &Op, id: &str, statement: Statement) {
-        let target = op.target.as_deref();
-        match op.action {
-            Action::Nothing => {}
-            Action::Add => {
+        let Some(target) = op.target.as_deref() else {
+            if op.action == Action::Add {
                 self.put(id, statement);
             }
+            return;
+        };
+        match op.action {
+            Action::Nothing | Action::Add => {}
             Action::Update => {
-                if let Some(slot) = target.and_then(|target| self.places.get(target)).copied()
-                    && let Some((_, known)) = &mut self.list[slot]
+                if let Some(place) = self.find(target)
+                    && let Some((_, known)) = &mut self.list[place]
                 {
                     *known = statement;
                     // The draft never becomes a fact of its own; whoever means it means the one it went into.
-                    self.heirs.insert(id.to_owned(), slot);
+                    self.heirs.insert(id.to_owned(), target.to_owned());
                 }
             }
             Action::Supersede | Action::Delete => {
-                let removed = target.and_then(|target| self.places.remove(target));
-                if let Some(slot) = removed {
-                    self.list[slot] = None;
+                if let Some(place) = self.places.remove(target) {
+                    self.list[place] = None;
                 }
                 if op.action == Action::Supersede {
-                    let place = self.put(id, statement);
-                    if let Some(target) = target.filter(|&target| target != id) {
-                        self.heirs.insert(target.to_owned(), place);
-                    }
+                    self.put(id, statement);
+                    self.heirs.insert(target.to_owned(), id.to_owned());
                 }
             }
         }
     }
 
-    /// The fact of that id, or what has taken its place.
+    /// The place of the fact of that id, or of what has taken its place.
     fn find(&self, id: &str) -> Option<usize> {
-        let mut place = self.places.get(id).or_else(|| self.heirs.get(id)).copied()?;
-        // What has taken its place may have been replaced in its turn; a chain is no longer than the list.
-        for _ in 0..self.list.len() {
-            if self.list[place].is_some() {
-                return Some(place);
-            }
-            let (_, &heir) = self.heirs.iter().find(|(_, heir)| **heir > place)?;
-            place = heir;
-        }
-        None
+        // No chain is longer than there are heirs.
+        let ids = std::iter::successors(Some(id), |id| self.heirs.get(*id).map(String::as_str));
+        ids.take(self.heirs.len() + 1).find_map(|id| self.places.get(id).copied())
     }
 
     fn id(&self, place: usize) -> Option<&str> {
