@@ -218,7 +218,9 @@ impl Facts {
             }
         }
         match best {
-            Some((2, ..)) if is_tie => Verdict { reason: "it may refute several facts and does not say which", ..ADDED },
+            Some((2, ..)) if is_tie => {
+                Verdict { reason: "it may refute several facts and does not say which", ..ADDED }
+            }
             Some((3, _, place, _)) => {
                 Verdict { action: Action::Nothing, target: Some(place), reason: "it is known already" }
             }
@@ -235,7 +237,8 @@ impl Facts {
 
 fn decide(draft: &Draft<'_>, new: &Statement, facts: &Facts, allow_delete: bool) -> Op {
     if draft.content.trim().is_empty() {
-        let degraded = draft.action.filter(|&action| action != Action::Nothing).map(|_| "there is nothing in it".into());
+        let degraded =
+            draft.action.filter(|&action| action != Action::Nothing).map(|_| "there is nothing in it".into());
         return Op { action: Action::Nothing, target: None, reason: "it says nothing".into(), degraded };
     }
     let op = |verdict: Verdict, degraded: Option<Cow<'static, str>>| Op {

@@ -7,9 +7,8 @@ use super::statement::{Piece, Side, key_of};
 use crate::text::Term;
 
 /// The states that have an opposite, which is written as their negation.
-static STATES: LazyLock<[Term; 8]> = LazyLock::new(|| {
-    ["enable", "public", "require", "sync", "allow", "include", "accept", "true"].map(key_of)
-});
+static STATES: LazyLock<[Term; 8]> =
+    LazyLock::new(|| ["enable", "public", "require", "sync", "allow", "include", "accept", "true"].map(key_of));
 
 /// Whether a word is a state that has an opposite.
 pub(super) fn is_state(key: Term) -> bool {
@@ -67,7 +66,8 @@ fn mark_sides(clause: &mut [Piece]) {
 
 /// The verb of a clause: "is" before "uses" before words that may be nouns as well.
 fn pivot_of(clause: &[Piece]) -> Option<usize> {
-    let place = |flags: u32| clause.iter().position(|piece| piece.has(flag::PIVOT) && piece.has(flags) && !piece.is_aside);
+    let place =
+        |flags: u32| clause.iter().position(|piece| piece.has(flag::PIVOT) && piece.has(flags) && !piece.is_aside);
     let has_before = |&at: &usize| clause[..at].iter().any(Piece::is_content);
     place(flag::FILLER).or_else(|| place(flag::LIGHT)).or_else(|| place(flag::PIVOT).filter(has_before))
 }
@@ -105,7 +105,8 @@ fn mark_negations(clause: &mut [Piece]) {
             toggle_last(&mut clause[..at]);
         }
         if piece.has(flag::FROM) && changes {
-            let end = clause[at + 1..].iter().position(|piece| piece.has(flag::TO)).map_or(clause.len(), |to| at + 1 + to);
+            let end =
+                clause[at + 1..].iter().position(|piece| piece.has(flag::TO)).map_or(clause.len(), |to| at + 1 + to);
             toggle(&mut clause[at + 1..end]);
         }
         if piece.has(flag::SWAP) {

@@ -73,7 +73,8 @@ impl<'s> Comparison<'s> {
         let key = |statement: &Statement, at: u32| statement.tokens[at as usize].key;
         while let (Some(&a), Some(&b)) = (olds.first(), news.first()) {
             let (old_key, new_key) = (key(self.old, a), key(self.new, b));
-            let width = |statement, of: &[u32], wanted| of.iter().take_while(|&&at| key(statement, at) == wanted).count();
+            let width =
+                |statement, of: &[u32], wanted| of.iter().take_while(|&&at| key(statement, at) == wanted).count();
             let old_width = if old_key <= new_key { width(self.old, olds, old_key) } else { 0 };
             let new_width = if new_key <= old_key { width(self.new, news, new_key) } else { 0 };
             let (old_group, new_group) = (olds.split_at(old_width), news.split_at(new_width));
@@ -266,7 +267,8 @@ impl<'s> Comparison<'s> {
         if shared & class::ALWAYS != 0 {
             return true;
         }
-        let has_purpose = || self.common.iter().any(|(old, new)| [old, new].iter().all(|token| token.side == Side::Qualifier));
+        let has_purpose =
+            || self.common.iter().any(|(old, new)| [old, new].iter().all(|token| token.side == Side::Qualifier));
         if verbs & flag::MANY != 0 && !has_purpose() {
             return false;
         }
@@ -365,10 +367,12 @@ impl<'s> Comparison<'s> {
         let (before, after) = neighbours(self.new, new);
         let key = self.new.tokens[new].key;
         let olds = self.old.tokens.iter().enumerate().filter(|(_, old)| old.key == key);
-        let beside: Vec<Term> = olds.flat_map(|(old, _)| {
-            let (before, after) = neighbours(self.old, old);
-            [before, after].into_iter().flatten()
-        }).collect();
+        let beside: Vec<Term> = olds
+            .flat_map(|(old, _)| {
+                let (before, after) = neighbours(self.old, old);
+                [before, after].into_iter().flatten()
+            })
+            .collect();
         let mut around = [before, after].into_iter().flatten().peekable();
         !beside.is_empty() && around.peek().is_some() && !around.any(|word| beside.contains(&word))
     }
@@ -386,13 +390,16 @@ impl<'s> Comparison<'s> {
     }
 
     fn has_words_in_order(&self) -> bool {
-        let words = |statement: &'s Statement| statement.tokens.iter().filter(|token| token.class == 0).map(|token| token.key);
+        let words =
+            |statement: &'s Statement| statement.tokens.iter().filter(|token| token.class == 0).map(|token| token.key);
         words(self.old).eq(words(self.new))
     }
 
     fn is_longer_form(&self) -> bool {
         let (old, new) = (self.old.tokens.len(), self.new.tokens.len());
-        old > 0 && old * REFINED_SHARE >= new && (old > 1 || self.old.verbs & self.new.verbs & flag::PIVOT != 0 || new <= 3)
+        old > 0
+            && old * REFINED_SHARE >= new
+            && (old > 1 || self.old.verbs & self.new.verbs & flag::PIVOT != 0 || new <= 3)
     }
 }
 
