@@ -59,6 +59,8 @@ pub(super) mod flag {
     pub(crate) const AUXILIARY: u32 = 1 << 21;
     /// A general word for what a thing is like: has one value.
     pub(crate) const ATTRIBUTE: u32 = 1 << 22;
+    /// Says nothing by itself, but another one in its place says another thing: "from", "must", "up to".
+    pub(crate) const COUNTS: u32 = 1 << 23;
 }
 
 /// What may stand in a word's place, as bits: two values with a bit in common answer the same question.
@@ -74,7 +76,7 @@ pub(super) mod class {
     /// The first of the classes that the tables below define.
     pub(crate) const FIRST_TABLE: u32 = 4;
     /// Values wherever they stand.
-    pub(crate) const ALWAYS: u64 = NUMBER | UNIT | 0b1111 << FIRST_TABLE;
+    pub(crate) const ALWAYS: u64 = NUMBER | UNIT | 0b1_1111 << FIRST_TABLE;
 }
 
 /// What is known of a word.

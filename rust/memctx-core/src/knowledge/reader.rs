@@ -200,11 +200,19 @@ impl<'t> Reader<'t> {
                     let digits = value::numerals(part).unwrap_or_default();
                     self.push(value::value(&digits, class::NUMBER));
                 }
-                Script::Hiragana => self.mark(if negates_in_hiragana(part) { flag::NEGATES } else { flag::FILLER }),
+                Script::Hiragana => self.hiragana(part),
                 Script::Hangul => self.hangul(part),
                 Script::Han | Script::Katakana => self.push(value::value(part, 0)),
             }
         }
+    }
+
+    /// Endings and particles; those that are not all grammar count.
+    fn hiragana(&mut self, part: &str) {
+        let is_grammar = part.chars().all(|c| "でですますはをのがにともしたっているだなうくりきえけせれめ".contains(c));
+        let counts = if is_grammar { 0 } else { flag::COUNTS };
+        let flags = if negates_in_hiragana(part) { flag::NEGATES } else { flag::FILLER | counts };
+        self.push(Entry { key: Term::new(part), flags, class: 0 });
     }
 
     fn hangul(&mut self, word: &str) {

@@ -175,6 +175,16 @@ impl<'s> Comparison<'s> {
         new > old || self.lost.is_empty() && old % 2 != new % 2
     }
 
+    /// Whether the new one links its words in another way: "to" for "from", "or" for "and", "may" for "must".
+    fn has_other_links(&self) -> bool {
+        let [or, must, may] = ["or", "must", "may"].map(Term::new);
+        // What must not be may not be.
+        let is_free = |key: Term| self.new.negations > 0 && [must, may].contains(&key);
+        let (old, new) = (&self.old.counting, &self.new.counting);
+        new.iter().any(|&key| !is_free(key) && !old.contains(&key))
+            || self.lost.is_empty() && old.contains(&or) != new.contains(&or)
+    }
+
     fn is_status_change(&self) -> bool {
         self.old.is_pending != self.new.is_pending && !self.common.is_empty()
     }
@@ -202,8 +212,10 @@ impl<'s> Comparison<'s> {
             return Relation::Changed;
         }
         if self.gained.is_empty() && !self.new.tokens.is_empty() {
-            return if self.has_other_negations() {
+            return if self.has_other_negations() || self.lost.is_empty() && self.has_other_links() {
                 Relation::Changed
+            } else if self.has_other_links() {
+                Relation::Apart
             } else if self.keeps_neighbours() {
                 Relation::Same
             } else if self.lost.is_empty() && self.has_words_in_order() {

@@ -59,6 +59,8 @@ pub(super) struct Statement {
     pub(super) is_pending: bool,
     /// How many words turn something into its opposite.
     pub(super) negations: usize,
+    /// Words that say nothing by themselves but may not be exchanged, ordered.
+    pub(super) counting: Vec<Term>,
     /// The place of the token before which a verb stands whose sides may not be exchanged.
     pub(super) directed_at: Option<usize>,
     /// A hash of the text but for case, white space and the marks at its end.
@@ -139,7 +141,7 @@ impl Statement {
         by_key.sort_by_key(|&at| tokens[at as usize].key);
         let is_pending = pieces.iter().any(|piece| piece.has(flag::PENDING) && !piece.is_aside);
         let negations = pieces.iter().filter(|piece| piece.has(flag::NEGATES | flag::WITHOUT)).count();
-        Self { tokens, by_key, verbs, is_pending, negations, directed_at, fingerprint }
+        Self { tokens, by_key, verbs, is_pending, negations, counting: counting(pieces), directed_at, fingerprint }
     }
 
     /// What the clause's first part is about.
@@ -148,11 +150,32 @@ impl Statement {
     }
 }
 
+/// The words that may not be exchanged; the "to" of "to use" is none.
+fn counting(pieces: &[Piece]) -> Vec<Term> {
+    const LOOSE: [&str; 4] = ["may", "might", "can", "could"];
+    let verb_follows =
+        |at: usize| pieces.get(at + 1).is_some_and(|next| next.has(flag::LIGHT | flag::PIVOT | flag::PENDING));
+    let counts = |&(at, piece): &(usize, &Piece)| {
+        piece.has(flag::COUNTS) && !piece.is_content() && !(piece.has(flag::TO) && verb_follows(at))
+    };
+    let key = |(_, piece): (usize, &Piece)| match piece.entry.key {
+        key if LOOSE.map(Term::new).contains(&key) => Term::new("may"),
+        _ if piece.has(flag::AUXILIARY) => Term::new("must"),
+        key => key,
+    };
+    let mut keys: Vec<Term> = pieces.iter().enumerate().filter(counts).map(key).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    keys
+}
+
 /// A hash of the text but for case, white space and the marks at its end.
 fn fingerprint(text: &str) -> u64 {
     let mut hasher = FxHasher::default();
     let text = text.trim().trim_end_matches(['.', '。', '!', '！', ' ', ';']);
     let mut is_behind_space = false;
+    // Case matters in paths and in code.
+    let has_code = text.contains(['/', '\\', '`']);
     for c in text.chars() {
         if c.is_whitespace() {
             is_behind_space = true;
@@ -161,7 +184,11 @@ fn fingerprint(text: &str) -> u64 {
         if std::mem::take(&mut is_behind_space) {
             hasher.write_u32(u32::from(' '));
         }
-        c.to_lowercase().for_each(|c| hasher.write_u32(u32::from(c)));
+        if has_code {
+            hasher.write_u32(u32::from(c));
+        } else {
+            c.to_lowercase().for_each(|c| hasher.write_u32(u32::from(c)));
+        }
     }
     hasher.finish()
 }

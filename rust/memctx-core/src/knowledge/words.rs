@@ -1,19 +1,20 @@
 //! English words, and names of things that may stand for one another.
 
 use super::lexicon::flag::{
-    ATTRIBUTE, AUXILIARY, BREAK, CHANGE, DIRECTED, FILLER, FROM, INSTEAD, INVERTS, LIGHT, MANY, NEGATES, PENDING,
-    PIVOT, PLACE_OF_MANY, QUALIFY, REASON, SWAP, TO, USE, WITHOUT,
+    ATTRIBUTE, AUXILIARY, BREAK, CHANGE, COUNTS, DIRECTED, FILLER, FROM, INSTEAD, INVERTS, LIGHT, MANY, NEGATES,
+    PENDING, PIVOT, PLACE_OF_MANY, QUALIFY, REASON, SWAP, TO, USE, WITHOUT,
 };
 
 /// Words by what they do. An inflected form does the same.
-pub(super) const VERBS: [(u32, &str); 15] = [
+pub(super) const VERBS: [(u32, &str); 16] = [
     (LIGHT | PIVOT, "run listen live sit locate reside be go configure set define specify make do"),
     (LIGHT | PIVOT | USE, "use utilize utilise adopt choose pick have"),
     (
         LIGHT,
         "add keep introduce retain decide settle agree remember note want prefer perform happen start begin ensure turn",
     ),
-    (LIGHT | CHANGE, "change move bump upgrade downgrade raise lower increase decrease reduce extend"),
+    (LIGHT | CHANGE, "change move bump"),
+    (LIGHT | CHANGE | COUNTS, "upgrade downgrade raise lower increase decrease reduce extend"),
     (LIGHT | CHANGE | SWAP, "switch migrate rename replace convert swap transition"),
     (NEGATES | LIGHT, "remove drop delete cancel abandon revert discard stop deprecate retire avoid skip scrap omit"),
     (PIVOT | MANY, "support include accept provide contain offer need require allow handle export import expose"),
@@ -31,27 +32,27 @@ pub(super) const VERBS: [(u32, &str); 15] = [
 ];
 
 /// Words that have no other forms, or whose other forms do something else.
-pub(super) const WORDS: [(u32, &str); 18] = [
+pub(super) const WORDS: [(u32, &str); 19] = [
     (
         FILLER,
-        "a an the this that these those it its we our us you your i my me he she they their them there here of and or \
-         also too very just really quite so as at by into onto out up about via per each every all any some both such \
-         than then when where which who whom whose what how while longer again already now currently still only even \
-         always please yes ok okay let lets s t re ll ve d m e.g i.e etc eg ie one's am been being \
-         decision fact rule reminder fyi instead-of onwards henceforth correction update",
+        "a an the this that these those it its we our us you your i my me he she they their them there here of and \
+         also too very just really quite so then when where which who whom whose what how while again already now \
+         currently still even always please yes ok okay let lets s t re ll ve d m e.g i.e etc eg ie am been being \
+         decision fact rule reminder fyi onwards henceforth correction update",
     ),
+    (FILLER | COUNTS, "or as at by into onto out about via per than longer with on in through until till"),
     (FILLER | PIVOT, "is are was were"),
-    (FILLER | AUXILIARY, "be must should may might can could would shall does do did get gets got"),
+    (FILLER | AUXILIARY, "be would does do did get gets got"),
+    (FILLER | AUXILIARY | COUNTS, "must should shall may might can could"),
     (FILLER | AUXILIARY | PENDING, "will"),
     (PENDING | FILLER, "todo wip upcoming next tbd planned going"),
     (NEGATES, "not never no cannot dont don't doesn't neither nor none nobody nothing without-any unable"),
     (NEGATES, "previously formerly originally"),
     (WITHOUT, "without except excluding"),
     (INSTEAD, "instead rather"),
-    (FROM, "from"),
-    (TO, "to into"),
-    (FILLER, "with on in"),
-    (QUALIFY, "for within inside under regarding concerning among"),
+    (FROM | COUNTS, "from"),
+    (TO | COUNTS, "to"),
+    (QUALIFY, "for within inside regarding concerning among"),
     (REASON, "because since due reason otherwise so-that"),
     (BREAK, "but however although though whereas"),
     (DIRECTED, "before after"),
@@ -61,15 +62,16 @@ pub(super) const WORDS: [(u32, &str); 18] = [
 
 /// Values that may stand for one another. `=` joins spellings of the same one, `!` says that it is the opposite of the
 /// one before it. The first rows are values wherever they stand.
-pub(super) const VALUES: [&str; 45] = [
+pub(super) const VALUES: [&str; 49] = [
     "monday=mon=mondays tuesday=tue=tuesdays wednesday=wed=wednesdays thursday=thu=thursdays friday=fri=fridays \
      saturday=sat=saturdays sunday=sun=sundays daily weekly biweekly monthly quarterly yearly=annually nightly hourly \
      weekday=weekdays weekend=weekends",
     "january=jan february=feb march april=apr june=jun july=jul august=aug september=sep october=oct november=nov \
      december=dec",
     "open fixed=done=resolved=finished=completed=complete=closed=implemented=merged=shipped=solved blocked=stuck \
-     pending=unresolved in-progress=ongoing=started failing=failed=broken passing=passed=green=working",
-    "dark light above=over=exceed below at-least=minimum=min at-most=maximum=max less more fewer greater >= <= > <",
+     pending=unresolved=waiting in-progress=ongoing=started failing=failed=broken passing=passed=green=working",
+    "dark light above=over=exceed below=under least=minimum=min most=maximum=max less more fewer greater >= <= > < up down",
+    "all=every=each=any=everyone=anyone=everybody=anybody some=several half both few only=solely=exclusively",
     "postgres=postgresql=pg=psql mysql mariadb sqlite=sqlite3 mongodb=mongo dynamodb cockroachdb=cockroach cassandra \
      oracle mssql redis duckdb clickhouse supabase firestore couchdb neo4j snowflake bigquery planetscale neon \
      elasticsearch opensearch s3 gcs minio",
@@ -113,6 +115,9 @@ pub(super) const VALUES: [&str; 45] = [
     "tailwind bootstrap sass less-css styled-components",
     "axios fetch ky superagent",
     "claude gpt gemini llama mistral deepseek qwen",
+    "gzip zstd brotli lz4 snappy deflate",
+    "bcrypt argon2 scrypt pbkdf2 md5 sha1 sha256",
+    "debug info warn=warning trace verbose",
     "english chinese japanese korean german french spanish",
 ];
 
