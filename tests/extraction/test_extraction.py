@@ -13,7 +13,7 @@ import memctx
 from memctx import ConfigError
 from memctx.extraction import Extraction
 
-from .places import LONG, SESSION, Model, Place, flushed, text, until
+from .places import LONG, SESSION, Model, Place, flushed, name, text, until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -185,7 +185,7 @@ def test_waking_and_archiving_do_not_wait(place: Place) -> None:
         extraction.wake()
     assert time.perf_counter() - start < 0.5
     place.say(2)
-    assert place.archive.search("service 2")
+    assert place.archive.search(name(2))
 
 
 def test_a_hundred_sessions_share_a_thread(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ class Backlog:
 
     def pending(self, offset: int) -> Pending:
         """What lies behind a place. Only what was appended since the last time is read."""
-        if offset != self._from or self._log.end() < self._to:
+        if offset != self._from or self._log.is_shorter_than(self._to):
             self._from = self._to = offset
             self._pending = Pending()
         while True:

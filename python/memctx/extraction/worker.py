@@ -67,6 +67,7 @@ class Worker:
         self._breaker = Breaker(settings.patience)
         self._seat = Seat(settings.store, settings.session_id)
         self._cursor = self._saved = cursor
+        self._stamp: tuple[int, int] | None = None
         self._pending = Pending()
         self._again: list[Trouble] = []
         self._flushes: list[Flush] = []
@@ -201,6 +202,10 @@ class Worker:
 
     def _loaded(self) -> Cursor:
         """The cursor as another process may have moved it."""
+        stamp = cursors.stamp_of(self._path)
+        if stamp == self._stamp:
+            return self._cursor
+        self._stamp = stamp
         try:
             saved = cursors.load(self._path, self._settings.session_id)
         except ValueError as error:
