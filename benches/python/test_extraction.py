@@ -1,7 +1,7 @@
 """What a host notices of extraction: the time of its turns while a hundred sessions extract, against none that do.
 
-Turns are timed by the wall, for what could delay them is another thread. The two ways take turns, so that the machine is
-the same for both.
+Turns are timed by the wall, for what could delay them is another thread. The two ways take turns, so that the machine
+is the same for both.
 """
 
 from __future__ import annotations
@@ -116,7 +116,9 @@ def conversation(
         yield memory, messages, source
 
 
-def turns(memory: memctx.Memory, messages: list[contexts.Message], source: Iterator[str]) -> list[float]:
+def turns(
+    memory: memctx.Memory, messages: list[contexts.Message], source: Iterator[str]
+) -> list[float]:
     """Seconds by the wall of each turn, the conversation being as long before as after."""
     times = []
     gc.collect()
@@ -155,7 +157,9 @@ def test_turns_beside_extraction(  # noqa: PLR0913, PLR0917 - pytest gives them 
     turns(*conversation)
     for number in range(ROUNDS):
         alone.append(turns(*conversation))
-        sessions = Sessions(tmp_path / f"{number}", seconds, corpus.sample(batches * BATCH), batches)
+        sessions = Sessions(
+            tmp_path / f"{number}", seconds, corpus.sample(batches * BATCH), batches
+        )
         beside.append(turns(*conversation))
         answered += sessions.model.answered
         sessions.close()

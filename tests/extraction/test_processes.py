@@ -1,11 +1,10 @@
-"""Processes that die, fork, end, and share a session: no batch is lost, and at most the one in flight is asked again."""
+"""Processes die, fork, end, and share a session: no batch is lost, and at most the one in flight is asked again."""
 
 from __future__ import annotations
 
 import os
 import random
 import signal
-import subprocess
 import sys
 import time
 from collections import Counter
@@ -16,6 +15,7 @@ import pytest
 from .places import LONG, Model, Place, child, flushed, text, until
 
 if TYPE_CHECKING:
+    import subprocess
     from pathlib import Path
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and forks of POSIX")

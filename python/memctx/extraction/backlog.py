@@ -48,7 +48,8 @@ class Backlog:
     def __init__(self, log: Log, batch_chars: int) -> None:
         self._log = log
         self._batch_chars = batch_chars
-        self._from = self._to = 0
+        self._from: int = 0
+        self._to: int = 0
         self._pending = Pending()
 
     @property

@@ -171,6 +171,9 @@ class Worker:
             await self._work()
             asked += [flush for flush in self._flushes if flush not in asked]
             await self._look()
+            if self._breaker.is_open:  # who waits is told at once, however soon a probe is due
+                self._publish("open", self._breaker.wait)
+                self._serve(asked, self._error)
         await self._keep_place()
         self._publish("idle")
         self._serve(asked)
