@@ -12,6 +12,7 @@ Estimator: TypeAlias = Literal["utf16", "script"]
 EntityKind: TypeAlias = Literal["url", "email", "stock", "amount", "date", "person", "project"]
 Redaction: TypeAlias = Literal["off", "mask", "seed"]
 Shape: TypeAlias = Literal["anthropic", "openai", "responses", "gemini", "bedrock", "pi"]
+FactAction: TypeAlias = Literal["add", "update", "supersede", "none", "delete"]
 Role: TypeAlias = Literal["system", "user", "assistant", "tool", "other"]
 
 # A result of the mended list: its message, how many of its kind stand before it there, whether it is there, and, where
@@ -1210,6 +1211,21 @@ class Pruned:
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
     __hash__: None  # type: ignore[assignment]
+
+def plan_facts(
+    drafts: Sequence[tuple[str, str, str | None, str | None]],
+    known: Sequence[tuple[str, str]],
+    *,
+    allow_delete: bool = False,
+) -> list[tuple[FactAction, str | None, str, str | None]]:
+    """What is to be done for each draft, in order: the action, its target, the reason, why the word was not followed.
+
+    A draft is its id, its content, and the action and the target that its extractor names. A known fact is its id and
+    its content. A later draft sees what becomes of the earlier ones.
+
+    >>> plan_facts([("b", "The port is 8080", None, None)], [("a", "The port is 3000")])
+    [('supersede', 'a', 'it says another thing of the same', None)]
+    """
 
 def plan_prune(
     conversation: Conversation,

@@ -1,5 +1,7 @@
 """Facts: short statements that stay true until one says otherwise."""
 
 from memctx.knowledge.draft import FACT_TYPES, Action, Draft, FactType
+from memctx.knowledge.plan import Op, plan
+from memctx.knowledge.update import update
 
-__all__ = ["FACT_TYPES", "Action", "Draft", "FactType"]
+__all__ = ["FACT_TYPES", "Action", "Draft", "FactType", "Op", "plan", "update"]

@@ -21,6 +21,7 @@ mod fusion;
 mod hash;
 mod hit;
 mod ingest;
+mod plan;
 mod prune;
 mod recall;
 mod redact;
@@ -66,6 +67,8 @@ mod _core {
     use crate::hit::Hit;
     #[pymodule_export]
     use crate::ingest::{Entity, Topics, entities, is_noise, strip_channel_prefix};
+    #[pymodule_export]
+    use crate::plan::plan_facts;
     #[pymodule_export]
     use crate::prune::{Pruned, plan_prune, shorten, shorten_results};
     #[pymodule_export]

@@ -1,0 +1,407 @@
+//! How a new statement stands to an old one.
+
+use super::lexicon::{class, flag};
+use super::statement::{Side, Statement, Token};
+use crate::text::Term;
+
+/// What a new statement is to an old one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// It says nothing that the old one does not say.
+    Same,
+    /// It says all that the old one says, and more.
+    Refined,
+    /// It says another thing of the same: the old one no longer holds.
+    Changed,
+    /// It is about something else, or both hold side by side.
+    Apart,
+}
+
+impl Relation {
+    /// The name that Python sees.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Same => "same",
+            Self::Refined => "refined",
+            Self::Changed => "changed",
+            Self::Apart => "apart",
+        }
+    }
+}
+
+/// How the new statement stands to the old one.
+///
+/// ```
+/// use memctx_core::knowledge::{Relation, relate};
+///
+/// assert_eq!(relate("The port is 3000", "The port is 8080"), Relation::Changed);
+/// assert_eq!(relate("The staging port is 3000", "The production port is 8080"), Relation::Apart);
+/// ```
+#[must_use]
+pub fn relate(old: &str, new: &str) -> Relation {
+    Comparison::new(&Statement::read(old), &Statement::read(new)).relation()
+}
+
+/// Two statements side by side.
+pub(super) struct Comparison<'s> {
+    old: &'s Statement,
+    new: &'s Statement,
+    /// Tokens that both have.
+    common: Vec<(&'s Token, &'s Token)>,
+    /// Tokens that only the old one has.
+    lost: Vec<usize>,
+    /// Tokens that only the new one has.
+    gained: Vec<usize>,
+}
+
+/// So much of the new statement must have been in the old one for the new one to be a longer form of it.
+const REFINED_SHARE: usize = 4;
+/// A thing may be said in so many words that none of them is the same; more is another statement.
+const LONGEST_ANSWER: usize = 4;
+
+impl<'s> Comparison<'s> {
+    pub(super) fn new(old: &'s Statement, new: &'s Statement) -> Self {
+        let mut comparison = Self { old, new, common: Vec::new(), lost: Vec::new(), gained: Vec::new() };
+        comparison.merge();
+        comparison
+    }
+
+    /// Walk both in the order of their keys.
+    fn merge(&mut self) {
+        let (mut olds, mut news) = (&self.old.by_key[..], &self.new.by_key[..]);
+        let key = |statement: &Statement, at: u32| statement.tokens[at as usize].key;
+        while let (Some(&a), Some(&b)) = (olds.first(), news.first()) {
+            let (old_key, new_key) = (key(self.old, a), key(self.new, b));
+            let width = |statement, of: &[u32], wanted| of.iter().take_while(|&&at| key(statement, at) == wanted).count();
+            let old_width = if old_key <= new_key { width(self.old, olds, old_key) } else { 0 };
+            let new_width = if new_key <= old_key { width(self.new, news, new_key) } else { 0 };
+            let (old_group, new_group) = (olds.split_at(old_width), news.split_at(new_width));
+            (olds, news) = (old_group.1, new_group.1);
+            self.pair(old_group.0, new_group.0);
+        }
+        self.lost.extend(olds.iter().map(|&at| at as usize));
+        self.gained.extend(news.iter().map(|&at| at as usize));
+        self.lost.sort_unstable();
+        self.gained.sort_unstable();
+    }
+
+    /// Pair tokens of the same key, those of the same polarity first. What is said in a reason answers nothing.
+    fn pair(&mut self, olds: &[u32], news: &[u32]) {
+        let mut news: Vec<u32> = news.to_vec();
+        let mut left = Vec::new();
+        let (old_tokens, new_tokens) = (&self.old.tokens, &self.new.tokens);
+        for &at in olds {
+            let old = &old_tokens[at as usize];
+            let fits = |&&(_, new): &&(usize, &Token)| new.is_negated == old.is_negated && old.is_aside == new.is_aside;
+            let candidates: Vec<(usize, &Token)> =
+                news.iter().map(|&at| &new_tokens[at as usize]).enumerate().collect();
+            match candidates.iter().find(fits) {
+                Some(&(found, new)) => {
+                    self.common.push((old, new));
+                    news.remove(found);
+                }
+                None => left.push(at),
+            }
+        }
+        for at in left {
+            let old = &old_tokens[at as usize];
+            let found = news.iter().position(|&at| {
+                let new = &new_tokens[at as usize];
+                old.is_aside == new.is_aside || !old.is_value() && !new.is_value()
+            });
+            match found {
+                Some(found) => self.common.push((old, &new_tokens[news.remove(found) as usize])),
+                // A word said twice is not said more.
+                None if self.common.iter().any(|(common, _)| common.key == old.key) && !old.is_value() => {}
+                None => self.lost.push(at as usize),
+            }
+        }
+        for at in news {
+            let new = &new_tokens[at as usize];
+            if new.is_value() || !self.common.iter().any(|(common, _)| common.key == new.key) {
+                self.gained.push(at as usize);
+            }
+        }
+    }
+
+    fn lost(&self) -> impl Iterator<Item = &'s Token> + Clone {
+        self.lost.iter().map(|&at| &self.old.tokens[at]).filter(|token| !token.is_aside)
+    }
+
+    fn gained(&self) -> impl Iterator<Item = &'s Token> + Clone {
+        self.gained.iter().map(|&at| &self.new.tokens[at]).filter(|token| !token.is_aside)
+    }
+
+    /// How much the two have in common, from 0 to 1.
+    pub(super) fn overlap(&self) -> f64 {
+        let common = self.common.len();
+        let all = common + self.lost.len() + self.gained.len();
+        if all == 0 { 0.0 } else { common as f64 / all as f64 }
+    }
+
+    /// Whether the two have any word, or a question that both answer, in common.
+    pub(super) fn is_related(&self) -> bool {
+        let answers = |old: &Token| self.new.tokens.iter().any(|new| old.class & new.class & !class::NAME != 0);
+        !self.common.is_empty() || self.old.tokens.iter().any(answers)
+    }
+
+    /// Whether the new one leaves out words that say which one is meant.
+    pub(super) fn is_less_specific(&self) -> bool {
+        self.lost().any(|token| !token.is_value()) && !self.gained().any(|token| !token.is_value())
+    }
+
+    /// Whether every value of the new one, with its polarity, is in the old one.
+    pub(super) fn keeps_new_values(&self) -> bool {
+        !self.gained.iter().any(|&at| self.new.tokens[at].class != 0)
+            && !self.has_flips()
+            && !self.is_status_change()
+            && self.new.negations <= self.old.negations
+    }
+
+    /// A value that the old one has and the new one has not.
+    pub(super) fn loses_value(&self) -> bool {
+        self.lost().any(|token| token.class != 0)
+    }
+
+    fn has_flips(&self) -> bool {
+        self.common.iter().any(|(old, new)| old.is_negated != new.is_negated)
+    }
+
+    /// Whether the new one denies something that the old one does not, whatever that is.
+    fn has_other_negations(&self) -> bool {
+        let (old, new) = (self.old.negations, self.new.negations);
+        new > old || self.lost.is_empty() && old % 2 != new % 2
+    }
+
+    fn is_status_change(&self) -> bool {
+        self.old.is_pending != self.new.is_pending && !self.common.is_empty()
+    }
+
+    pub(super) fn relation(&self) -> Relation {
+        if self.old.fingerprint == self.new.fingerprint {
+            return Relation::Same;
+        }
+        if self.common.is_empty() && !self.is_one_value_each() && !self.is_copy_with_other_value() {
+            return Relation::Apart;
+        }
+        let loses_topic = self.lost().any(|token| !token.is_value());
+        let gains_topic = self.gained().any(|token| !token.is_value());
+        let is_subset = self.gained().next().is_none() || self.lost().next().is_none();
+        if self.is_status_change() && is_subset {
+            return Relation::Changed;
+        }
+        if self.is_copy_with_other_value() {
+            return Relation::Changed;
+        }
+        if self.has_flips() {
+            return self.flipped(loses_topic, gains_topic);
+        }
+        if self.is_changed_value(loses_topic, gains_topic) || self.is_other_answer() || self.is_turned_round() {
+            return Relation::Changed;
+        }
+        if self.gained.is_empty() && !self.new.tokens.is_empty() {
+            return if self.has_other_negations() {
+                Relation::Changed
+            } else if self.keeps_neighbours() {
+                Relation::Same
+            } else if self.lost.is_empty() && self.has_words_in_order() {
+                Relation::Changed
+            } else {
+                Relation::Apart
+            };
+        }
+        if self.lost().next().is_none() && self.is_longer_form() {
+            return Relation::Refined;
+        }
+        Relation::Apart
+    }
+
+    /// "Use Postgres", "Use MySQL".
+    fn is_one_value_each(&self) -> bool {
+        let only = |statement: &'s Statement| match &statement.tokens[..] {
+            [token] if token.is_value() => Some(token),
+            _ => None,
+        };
+        let same_sort = |a: &Token, b: &Token| a.class & b.class & !class::NAME != 0;
+        only(self.old).zip(only(self.new)).is_some_and(|(old, new)| same_sort(old, new))
+    }
+
+    /// Something both speak of is said to hold by one of them only.
+    fn flipped(&self, loses_topic: bool, gains_topic: bool) -> Relation {
+        let narrows = self.gained().any(|token| !token.is_value() && token.side != Side::Object);
+        let is_aligned = !loses_topic && (!gains_topic || !narrows) || !gains_topic;
+        let drops_value = || {
+            let dropped = |(old, new): &(&Token, &Token)| old.is_value() && !old.is_negated && new.is_negated;
+            self.common.iter().any(dropped) && self.gained().any(|token| token.class != 0 && !token.is_negated)
+        };
+        if is_aligned || self.overlap() >= 0.6 || drops_value() { Relation::Changed } else { Relation::Apart }
+    }
+
+    /// A value of the old one has given way to another that answers the same question.
+    fn is_changed_value(&self, loses_topic: bool, gains_topic: bool) -> bool {
+        if self.names_others() {
+            return false;
+        }
+        let mut pairs = self.lost.iter().flat_map(|&old| self.gained.iter().map(move |&new| (old, new)));
+        if !gains_topic {
+            let names_place = self.lost().any(|token| token.flags & flag::PLACE_OF_MANY != 0);
+            return !names_place && !self.counts_subject() && pairs.any(|(old, new)| self.is_answer(old, new));
+        }
+        let aims_elsewhere = |token: &Token| !token.is_value() && token.side != Side::Object;
+        if self.gained().any(aims_elsewhere) || self.lost().any(aims_elsewhere) || loses_topic && !self.has_subject() {
+            return false;
+        }
+        pairs.any(|(old, new)| self.is_answer(old, new) && self.has_same_neighbour(old, new))
+    }
+
+    /// Whether two values, of which one was lost and one gained, answer the same question.
+    fn is_answer(&self, old: usize, new: usize) -> bool {
+        let (old, new) = (&self.old.tokens[old], &self.new.tokens[new]);
+        if !old.is_value() || !new.is_value() || old.is_aside || new.is_aside || old.is_negated != new.is_negated {
+            return false;
+        }
+        let shared = old.class & new.class;
+        let verbs = self.old.verbs & self.new.verbs;
+        if shared & class::ALWAYS != 0 {
+            return true;
+        }
+        let has_purpose = || self.common.iter().any(|(old, new)| [old, new].iter().all(|token| token.side == Side::Qualifier));
+        if verbs & flag::MANY != 0 && !has_purpose() {
+            return false;
+        }
+        if shared & !class::NAME != 0 {
+            return true;
+        }
+        // Of two names it is not known what they are names of: that must be said.
+        (verbs & flag::USE == 0 && shared != 0) || has_purpose()
+    }
+
+    /// "Server 1 has 4 cores", "server 2 has 8 cores": a number in the subject tells two things apart.
+    fn counts_subject(&self) -> bool {
+        let is_number = |token: &&Token| token.class & class::NUMBER != 0;
+        let side = |wanted: Side| self.gained().filter(is_number).any(|token| token.side == wanted);
+        side(Side::Subject) && side(Side::Object)
+    }
+
+    fn has_subject(&self) -> bool {
+        self.common.iter().any(|(old, new)| old.side == Side::Subject && new.side == Side::Subject)
+    }
+
+    /// The subject is the same, what is said of it is not, and it can be said of it only once.
+    fn is_other_answer(&self) -> bool {
+        let (old, new) = (self.old, self.new);
+        let verbs = old.verbs & new.verbs;
+        if verbs & flag::PIVOT == 0 || (old.verbs | new.verbs) & (flag::MANY | flag::USE) != 0 {
+            return false;
+        }
+        let (lost, gained) = (self.lost(), self.gained());
+        // Another verb says another thing.
+        let is_answer = |token: &Token| token.side == Side::Object && token.flags & flag::PIVOT == 0;
+        let is_short = |count: usize| (1..=LONGEST_ANSWER).contains(&count);
+        if !lost.clone().chain(gained.clone()).all(is_answer) || !is_short(lost.count()) || !is_short(gained.count()) {
+            return false;
+        }
+        let subject: Vec<&Token> = new.subject().collect();
+        let names_attribute = subject.iter().any(|token| token.flags & flag::ATTRIBUTE != 0);
+        !subject.is_empty() && (verbs & flag::LIGHT != 0 || self.says_how() || subject.len() > 1 || names_attribute)
+    }
+
+    /// Whether both say in the same words what the answers are to: "hashed with", "stored in".
+    fn says_how(&self) -> bool {
+        let leads = |statement: &Statement, gone: &[usize]| {
+            let first = gone.first().copied().unwrap_or(0);
+            statement.tokens[..first].iter().any(|token| token.side == Side::Object)
+        };
+        leads(self.old, &self.lost) && leads(self.new, &self.gained)
+    }
+
+    /// "2 spaces in YAML", "4 spaces in Python": a name on each side that nothing on the other answers to.
+    fn names_others(&self) -> bool {
+        let is_name = |token: &Token| token.is_value() && token.class & class::ALWAYS == 0 && !token.is_aside;
+        let is_unanswered = |old: &usize| !self.gained.iter().any(|&new| self.is_answer(*old, new));
+        let is_unasked = |new: &usize| !self.lost.iter().any(|&old| self.is_answer(old, *new));
+        self.lost.iter().filter(|&&at| is_name(&self.old.tokens[at])).any(is_unanswered)
+            && self.gained.iter().filter(|&&at| is_name(&self.new.tokens[at])).any(is_unasked)
+    }
+
+    /// Whether the two are the same word for word but for one number, unit, day or state.
+    fn is_copy_with_other_value(&self) -> bool {
+        let ([old], [new]) = (&self.lost[..], &self.gained[..]) else { return false };
+        let (old_token, new_token) = (&self.old.tokens[*old], &self.new.tokens[*new]);
+        old == new && old_token.class & new_token.class & class::ALWAYS != 0
+    }
+
+    /// "A depends on B", "B depends on A".
+    fn is_turned_round(&self) -> bool {
+        let (Some(old_at), Some(new_at)) = (self.old.directed_at, self.new.directed_at) else { return false };
+        let is_in = |tokens: &[Token], key: Term| tokens.iter().any(|token| token.key == key);
+        let ((old_left, old_right), (new_left, new_right)) =
+            (self.old.tokens.split_at(old_at), self.new.tokens.split_at(new_at));
+        let crosses = |from: &[Token], to: &[Token], not: &[Token]| {
+            from.iter().any(|token| is_in(to, token.key) && !is_in(not, token.key))
+        };
+        crosses(old_left, new_right, new_left) && crosses(old_right, new_left, new_right)
+    }
+
+    /// Whether each value stands beside the words that it stands beside in the old one: 3 replicas and 5 shards are not
+    /// 5 replicas and 3 shards.
+    fn keeps_neighbours(&self) -> bool {
+        let differs = |a: Option<Term>, b: Option<Term>| a.is_some() && b.is_some() && a != b;
+        let may_swap = |token: &Token| self.old.tokens.iter().filter(|old| old.class & token.class != 0).count() > 1;
+        let values = self.common.iter().filter(|(_, new)| new.class & !class::UNIT != 0 && may_swap(new));
+        { values }.all(|(_, token)| {
+            let new = place_of(self.new, token);
+            let mut olds = self.old.tokens.iter().enumerate().filter(|(_, old)| old.key == token.key);
+            olds.any(|(old, _)| {
+                let (before, after) = (neighbours(self.old, old), neighbours(self.new, new));
+                !differs(before.0, after.0) || before.1.is_some() && before.1 == after.1
+            }) && !self.is_torn(new)
+        })
+    }
+
+    /// Whether a value has a word on each side that it never had in the old one.
+    fn is_torn(&self, new: usize) -> bool {
+        let (before, after) = neighbours(self.new, new);
+        let key = self.new.tokens[new].key;
+        let olds = self.old.tokens.iter().enumerate().filter(|(_, old)| old.key == key);
+        let beside: Vec<Term> = olds.flat_map(|(old, _)| {
+            let (before, after) = neighbours(self.old, old);
+            [before, after].into_iter().flatten()
+        }).collect();
+        let mut around = [before, after].into_iter().flatten().peekable();
+        !beside.is_empty() && around.peek().is_some() && !around.any(|word| beside.contains(&word))
+    }
+
+    fn has_same_neighbour(&self, old: usize, new: usize) -> bool {
+        // "session cookies" takes the place of "JWT": its own words do not tell where it stands.
+        let is_name = self.new.tokens[new].class & class::ALWAYS == 0;
+        let is_stray = |gone: &[usize], at: usize| is_name && gone.contains(&at);
+        let before = |statement: &Statement, gone: &[usize], at: usize| {
+            (0..at).rev().find(|&at| !is_stray(gone, at)).map(|at| statement.tokens[at].key)
+        };
+        let (old_before, new_before) = (before(self.old, &self.lost, old), before(self.new, &self.gained, new));
+        let (old, new) = (neighbours(self.old, old).1, neighbours(self.new, new).1);
+        old_before == new_before || old.is_some() && old == new
+    }
+
+    fn has_words_in_order(&self) -> bool {
+        let words = |statement: &'s Statement| statement.tokens.iter().filter(|token| token.class == 0).map(|token| token.key);
+        words(self.old).eq(words(self.new))
+    }
+
+    fn is_longer_form(&self) -> bool {
+        let (old, new) = (self.old.tokens.len(), self.new.tokens.len());
+        old > 0 && old * REFINED_SHARE >= new && (old > 1 || self.old.verbs & self.new.verbs & flag::PIVOT != 0 || new <= 3)
+    }
+}
+
+fn place_of(statement: &Statement, token: &Token) -> usize {
+    statement.tokens.iter().position(|other| std::ptr::eq(other, token)).unwrap_or(0)
+}
+
+/// The words on both sides of a token.
+fn neighbours(statement: &Statement, at: usize) -> (Option<Term>, Option<Term>) {
+    let key = |at: Option<usize>| at.and_then(|at| statement.tokens.get(at)).map(|token| token.key);
+    (key(at.checked_sub(1)), key(at.checked_add(1)))
+}
