@@ -11,7 +11,6 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import standins  # isort: skip
 from memctx import WarmStore
 from memctx._core import FactStore
 from memctx.extraction import Extraction, Patience
