@@ -16,7 +16,7 @@ export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test lint redaction bench bench-rust wheel fuzz crash check clean extension cargo
+.PHONY: help dev demo test lint redaction extractors bench bench-rust wheel fuzz crash check clean extension cargo
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -45,6 +45,9 @@ lint: extension ## Check format, lints, types, stubs and layers
 
 redaction: extension ## Show which kinds of secrets are found and which look-alikes are left alone
 	@cd tests && ../$(BIN)/python -m redaction.report
+
+extractors: extension ## Show what becomes of every way in which a model can answer or fail
+	@cd tests && ../$(BIN)/python -m extractors.report
 
 # One thread and one core for everybody, so that the ratios compare work with work.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1 RAYON_NUM_THREADS=1

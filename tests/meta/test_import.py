@@ -17,7 +17,14 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_import_leaves_heavy_packages_alone() -> None:
     loaded = run("-c", "import memctx, sys; print(*sys.modules)").stdout.split()
     assert "memctx._core" in loaded
-    assert {"anthropic", "asyncio", "numpy", "pydantic"}.isdisjoint(loaded)
+    assert {"anthropic", "asyncio", "httpx2", "numpy", "openai", "pydantic"}.isdisjoint(loaded)
+
+
+def test_extractors_wait_with_the_sdks_until_a_model_is_asked() -> None:
+    program = "import memctx.extractors as e, sys; e.extractor_of('anthropic'); e.extractor_of('openai:x')"
+    loaded = run("-c", f"{program}; print(*sys.modules)").stdout.split()
+    assert "memctx.extractors.anthropic" in loaded
+    assert {"anthropic", "httpx2", "openai"}.isdisjoint(loaded)
 
 
 def test_what_waits_for_its_first_use_comes_then() -> None:

@@ -8,7 +8,7 @@ from typing import get_origin
 import pytest
 
 import memctx
-from memctx import config, messages, prune, trim
+from memctx import config, extractors, messages, prune, trim
 
 PUBLIC = {
     "memctx": [
@@ -68,6 +68,21 @@ PUBLIC = {
         "Redaction",
         "Thinking",
     ],
+    "memctx.extractors": [
+        "PROMPT_VERSION",
+        "AnthropicExtractor",
+        "Extraction",
+        "Extractor",
+        "FunctionExtractor",
+        "Known",
+        "Message",
+        "OpenAIExtractor",
+        "Price",
+        "Request",
+        "Usage",
+        "extractor_of",
+        "split",
+    ],
     "memctx.messages": ["Record", "Shape", "detect", "read", "read_each"],
     "memctx.prune": ["prune_at_birth"],
     "memctx.registry": ["bind", "memories", "of", "open", "runtime"],
@@ -80,6 +95,7 @@ PUBLIC = {
 MODULES = (
     memctx,
     config,
+    extractors,
     memctx.fusion,
     memctx.ingest,
     messages,
@@ -98,7 +114,8 @@ def test_every_public_name_exists_and_is_documented() -> None:
     for module in MODULES:
         for name in module.__all__:
             value = getattr(module, name)
-            plain = isinstance(value, str) or get_origin(value)  # a version, a type by another name
+            # A version, a type by another name.
+            plain = isinstance(value, str | int) or get_origin(value)
             assert plain or inspect.getdoc(value), f"{module.__name__}.{name}"
 
 

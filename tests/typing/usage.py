@@ -12,6 +12,20 @@ from numpy.typing import NDArray
 import memctx
 from memctx import Explanation, Hit, Memory
 from memctx._core import Segment, StoreHit, WarmStore
+from memctx.extractors import (
+    AnthropicExtractor,
+    Extraction,
+    Extractor,
+    FunctionExtractor,
+    Message,
+    OpenAIExtractor,
+    Price,
+    Request,
+    Usage,
+    extractor_of,
+    split,
+)
+from memctx.knowledge import Draft
 
 assert_type(memctx.__version__, str)
 
@@ -169,8 +183,35 @@ assert_type(memctx.prune_at_birth(spoken[0], archive=memory), dict[str, str])
 memctx.prune_at_birth("text", max_chars=10, archive=print)
 
 
+# extractors
+claude = AnthropicExtractor("claude-sonnet-5-5", small_model="claude-haiku-5-5", effort="low")
+served = OpenAIExtractor("qwen3", base_url="http://127.0.0.1/v1", price={"qwen3": Price(0, 0)})
+assert_type(claude.usage, Usage)
+assert_type(served.model, str)
+assert_type(extractor_of("anthropic:claude-haiku-5-5"), Extractor)
+AnthropicExtractor(effort="most")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+OpenAIExtractor()  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+request = Request((Message("user", "text", "s1"),))
+assert_type(split(request.messages, 1000), list[tuple[Message, ...]])
+
+
+def plain(request: Request) -> list[Draft]:
+    """A function that finds facts."""
+    return [Draft("config", message.text) for message in request.messages]
+
+
+async def waiting(request: Request) -> list[dict[str, str]]:
+    """One that waits for something."""
+    return [{"type": "config", "content": message.text} for message in request.messages]
+
+
+extractors: list[Extractor] = [claude, served, FunctionExtractor(plain), FunctionExtractor(waiting)]
+assert_type([extractor_of(plain), extractor_of(waiting), extractor_of(claude)], list[Extractor])
+
+
 async def turn() -> None:
     """The same for asyncio."""
+    assert_type(await extractors[0].extract(request), Extraction)
     assert_type(await memory.aarchive([]), memctx.Archived)
     assert_type(await memory.asearch("query", limit=5, window=2), list[StoreHit])
 

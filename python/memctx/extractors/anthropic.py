@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from memctx.errors import ConfigError
@@ -42,8 +41,8 @@ class AnthropicExtractor:
         model: The model that is asked.
         small_model: A cheaper one to ask first; ``model`` is then asked only where its answer cannot be used.
         client: Your own client, for a proxy, Bedrock or Vertex. A blocking one is called in threads; an asynchronous
-            one must not be in use on another event loop. By default a client is made for each extraction and closed
-            after it.
+            one must not be in use on another event loop. By default a client is made for each call and closed after
+            it.
         api_key: By default whatever the SDK finds in the environment.
         base_url: Another server that speaks the Messages API.
         timeout: Seconds for one call.
@@ -96,9 +95,9 @@ class AnthropicExtractor:
 
     async def extract(self, request: Request) -> Extraction:
         """The facts that the messages state."""
+        await sdk.ready("anthropic.resources")
         with sdk.silenced("anthropic._base_client"):
-            async with self._session() as client:
-                return await self._asking.extract(request, partial(self._send, client))
+            return await self._asking.extract(request, self._send)
 
     @asynccontextmanager
     async def _session(self) -> AsyncGenerator[Anthropic | AsyncAnthropic]:
@@ -118,28 +117,27 @@ class AnthropicExtractor:
         ) as client:
             yield client
 
-    async def _send(self, client: Anthropic | AsyncAnthropic, question: Question) -> Answer:
+    async def _send(self, question: Question) -> Answer:
         from anthropic.resources import AsyncMessages  # noqa: PLC0415 - as above
 
-        output: OutputConfigParam = {}
-        if question.has_schema:
-            output["format"] = {"type": "json_schema", "schema": SCHEMA}
-        if self._effort is not None:
-            output["effort"] = self._effort
         arguments: MessageCreateParamsNonStreaming = {
             "model": question.model,
             "max_tokens": self._max_tokens,
             "system": question.prompt.system,
             "messages": [{"role": "user", "content": question.prompt.user}],
         }
-        if output:
+        if not question.is_plain:
+            output: OutputConfigParam = {"format": {"type": "json_schema", "schema": SCHEMA}}
+            if self._effort is not None:
+                output["effort"] = self._effort
             arguments["output_config"] = output
-        api = client.messages
-        message: object = (
-            await api.create(**arguments)
-            if isinstance(api, AsyncMessages)
-            else await asyncio.to_thread(lambda: api.create(**arguments))
-        )
+        async with self._session() as client:
+            api = client.messages
+            message: object = (
+                await api.create(**arguments)
+                if isinstance(api, AsyncMessages)
+                else await asyncio.to_thread(lambda: api.create(**arguments))
+            )
         return answer_of(document_of(message, question.model))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
+import threading
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 8.0
 # Who is to be left alone for longer is asked again by whoever keeps the queue, not from here.
-LONGEST_WAIT = 30.0
+LONGEST_WAIT = 15.0
 
 logger = logging.getLogger("memctx.extraction")
 
@@ -38,8 +39,8 @@ class Question:
 
     model: str
     prompt: Prompt
-    has_schema: bool
-    """Whether the form of the answer is enforced, or only asked for in the prompt."""
+    is_plain: bool
+    """Whether to send nothing but what every server takes: no schema and no settings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +65,15 @@ class Asking:
     price: Price | Mapping[str, Price] | None
     usage: Usage = field(default_factory=Usage)
     """All that was spent, for answers that could not be used too."""
-    without_schema: set[str] = field(default_factory=set[str])
-    """The models that turned out to take no schema."""
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    """For event loops in several threads."""
+    plain: set[str] = field(default_factory=set[str])
+    """The models that turned out to take neither schema nor settings."""
 
     def __post_init__(self) -> None:
-        for name, model in (("model", self.model), ("small_model", self.small_model)):
-            if model is not None and not model.strip():
-                raise ConfigError(f"{name} must be the name of a model, not {model!r}")
+        check_name("model", self.model)
+        if self.small_model is not None:
+            check_name("small_model", self.small_model)
         if not self.timeout > 0:
             raise ConfigError(f"timeout must be a number of seconds above 0, not {self.timeout!r}")
         if self.retries < 0:
@@ -101,13 +104,15 @@ class Asking:
         """The answer of a model, after as many tries as it takes or as there are."""
         tries = 0
         while True:
-            question = Question(model, prompt, has_schema=model not in self.without_schema)
+            question = Question(model, prompt, is_plain=model in self.plain)
             outcome = await self.attempt(question, send)
-            if isinstance(outcome, Failure) and outcome.is_refused and question.has_schema:
-                outcome = await self.attempt(replace(question, has_schema=False), send)
+            if isinstance(outcome, Failure) and outcome.is_refused and not question.is_plain:
+                outcome = await self.attempt(replace(question, is_plain=True), send)
                 if isinstance(outcome, Answer):
-                    self.without_schema.add(model)
-                    logger.info("%s takes no JSON schema and is asked without from now on", model)
+                    self.plain.add(model)
+                    logger.info(
+                        "%s takes no schema or settings; it is asked without from now on", model
+                    )
             if isinstance(outcome, Answer):
                 return outcome
             pause = self.pause_after(outcome, tries)
@@ -138,8 +143,15 @@ class Asking:
     def account(self, answer: Answer, model: str) -> Usage:
         """What an answer cost, also added to all that was spent."""
         usage = usage_of(answer.tokens, model, self.price)
-        self.usage += usage
+        with self.lock:
+            self.usage += usage
         return usage
+
+
+def check_name(setting: str, value: object) -> None:
+    """Complain about what cannot be the name of a model."""
+    if not isinstance(value, str) or not value.strip():
+        raise ConfigError(f"{setting} must be the name of a model, not {value!r}")
 
 
 def usable(

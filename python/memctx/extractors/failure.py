@@ -95,7 +95,7 @@ def retry_after_in(headers: Mapping[str, str]) -> float | None:
         return seconds
     try:
         return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
-    except (ValueError, OverflowError):
+    except (ValueError, OverflowError, OSError):
         return None
 
 

@@ -69,16 +69,22 @@ def at_most(
 
 def facts_in(text: str) -> tuple[list[object], list[str]]:
     """The list of facts in an answer, whatever stands around it; if it is broken, those of its items that are whole."""
-    for candidate in (text, *(found[1] for found in FENCE.finditer(text))):
+    # Where there are several, the last: what comes before it was thought aloud.
+    fenced = [found[1] for found in FENCE.finditer(text)]
+    for candidate in (text, *reversed(fenced)):
         items = list_in(decoded(candidate.strip().removeprefix("\ufeff")))
         if items is not None:
             return items, []
+    lists: list[list[object]] = []
     facts: list[object] = []
     for value in objects_in(text):
         items = list_in(value)
         if items is not None and "facts" in value:
-            return items, []
-        facts += items or ()
+            lists.append(items)
+        else:
+            facts += items or ()
+    if lists:
+        return lists[-1], []
     if not facts:
         raise ExtractionError("the answer is not the JSON that was asked for", is_malformed=True)
     return facts, ["the answer is broken JSON; the facts in it that are whole were taken"]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import sys
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from memctx.errors import ConfigError
+from memctx.errors import ConfigError, ExtractionError
 
 if TYPE_CHECKING:
     import ssl
@@ -24,6 +27,17 @@ def require(package: str, user: str) -> None:
         raise ConfigError(
             f"{user} needs the package {package!r}, which is not installed: pip install 'memctx[{package}]'"
         )
+
+
+async def ready(package: str) -> None:
+    """Import what a call needs, which takes seconds, in a thread and before the clock of the call starts."""
+    if package in sys.modules:
+        return
+    try:
+        await asyncio.to_thread(import_module, package)
+        await asyncio.to_thread(ssl_context)
+    except ImportError as error:
+        raise ExtractionError(f"{package} cannot be imported: {error}", is_dead=True) from error
 
 
 @cache

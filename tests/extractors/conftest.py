@@ -1,0 +1,21 @@
+"""What holds here: short pauses, and nothing of the machine's settings for models."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from memctx.extractors import asking
+
+
+@pytest.fixture(autouse=True)
+def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "FIRST_PAUSE", 0.01)
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in os.environ:
+        if name.upper().startswith(("ANTHROPIC_", "OPENAI_")) or name.upper().endswith("_PROXY"):
+            monkeypatch.delenv(name)
