@@ -232,3 +232,31 @@ def test_a_forked_child_leaves_the_work_to_its_parent(place: Place) -> None:
     assert model.texts == [text(1)]
     assert model.cancelled == 0
     assert sorted(place.contents()) == sorted([text(1), text(2)])
+
+
+@posix
+def test_an_interpreter_does_not_wait_for_an_extractor_that_blocks(tmp_path: Path) -> None:
+    code = """
+        import sys, time
+        from pathlib import Path
+        from extraction.places import Place, until
+        from memctx.extractors import FunctionExtractor
+        asked = []
+        def ask(request):
+            asked.append(request)
+            time.sleep(float(sys.argv[2]))
+        place = Place(Path(sys.argv[1]))
+        extraction = place.open(FunctionExtractor(ask))
+        place.say(1)
+        extraction.flush()
+        until(lambda: asked)
+    """
+    process = child(code, tmp_path / "store", LONG)
+    start = time.monotonic()
+    output = process.communicate(timeout=LONG)
+    assert time.monotonic() - start < LONG / 2
+    assert (process.returncode, output) == (0, ("", ""))
+    place = Place(tmp_path / "store")
+    assert flushed(place.open(model := Model())).is_complete
+    assert model.texts == [text(1)]
+    place.close()
