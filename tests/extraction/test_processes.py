@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from memctx.extraction.election import Seat
+
 from .places import LONG, Model, Place, child, flushed, text, until
 
 if TYPE_CHECKING:
@@ -260,3 +262,22 @@ def test_an_interpreter_does_not_wait_for_an_extractor_that_blocks(tmp_path: Pat
     assert flushed(place.open(model := Model())).is_complete
     assert model.texts == [text(1)]
     place.close()
+
+
+def test_what_was_done_before_the_seat_was_free_is_not_done_again(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another worker does the batch, and is done, between our look and our turn."""
+    slow = place.open(model := Model())
+    other = place.open(first := Model())
+    real = Seat.take
+
+    def late(seat: Seat) -> bool:
+        monkeypatch.setattr(Seat, "take", real)
+        assert flushed(other).is_complete
+        return real(seat)
+
+    monkeypatch.setattr(Seat, "take", late)
+    place.say(1)
+    assert flushed(slow).is_complete
+    assert (first.texts, model.texts) == ([text(1)], [])

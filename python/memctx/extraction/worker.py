@@ -199,8 +199,7 @@ class Worker:
         self._cursor, self._pending = await self._loop.by_hand(self._looked)
 
     def _looked(self) -> tuple[Cursor, Pending]:
-        cursor = self._cursor if self._seat.is_taken else self._loaded()
-        cursor = self._backlog.placed(cursor)
+        cursor = self._backlog.placed(self._loaded())
         return cursor, self._backlog.pending(cursor.offset)
 
     def _loaded(self) -> Cursor:
@@ -342,9 +341,12 @@ class Worker:
 
     async def _save(self, cursor: Cursor) -> None:
         self._cursor = cursor
-        save = partial(cursors.save, self._path, self._settings.session_id, cursor)
+
+        def save() -> None:
+            cursors.save(self._path, self._settings.session_id, cursor)
+            self._saved, self._stamp = cursor, cursors.stamp_of(self._path)
+
         await self._loop.by_hand(save)
-        self._saved = cursor
 
     def _count(self, actions: Sequence[Action], usage: Usage) -> None:
         tally = self._cursor.tally.counting(actions, usage)
