@@ -8,11 +8,11 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from memctx.knowledge.update import update
 
 from memctx import ExtractionError, StoreError
 from memctx.extraction import Patience
 from memctx.extractors import Extraction as Found
+from memctx.knowledge.update import update
 
 from .places import LONG, Model, Place, drafts_of, flushed, text, until
 
