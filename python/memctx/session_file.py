@@ -51,6 +51,7 @@ def create(path: Path, document: dict[str, Any]) -> bool:
     """Write a file durably if there is none; False if there is one, whoever was quicker."""
     if path.exists():
         return False
+    is_first = not path.parent.exists()
     written = _written(path, document, is_durable=True)
     try:
         os.link(written, path)
@@ -63,7 +64,8 @@ def create(path: Path, document: dict[str, Any]) -> bool:
     finally:
         written.unlink(missing_ok=True)
     _sync_folder(path.parent)
-    _sync_folder(path.parent.parent)  # where the folder may be new
+    if is_first:
+        _sync_folder(path.parent.parent)  # where the folder's own name is
     return True
 
 

@@ -11,7 +11,6 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import standins  # isort: skip
 from memctx import WarmStore
 from memctx._core import FactStore
 from memctx.extraction import Extraction, Patience
@@ -31,8 +30,18 @@ QUICK = Patience(pause=0.02, failures=3, rest=0.15, longest=0.6)
 LONG = 20.0
 
 
+def name(number: int) -> str:
+    """A word of its own for each number, as a service may be called."""
+    syllables = [f"{consonant}{vowel}" for consonant in "bdfgklmnprstvz" for vowel in "aeiou"]
+    word = ""
+    for _ in range(3):
+        number, place = divmod(number * 37 + 11, len(syllables))
+        word += syllables[place]
+    return word.capitalize()
+
+
 def text(number: int) -> str:
-    return f"Remember: service {number} of the shop listens on port {8000 + number}."
+    return f"Remember: the {name(number)} service of the shop listens on port {8000 + number}."
 
 
 def drafts_of(request: Request) -> tuple[Draft, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -56,10 +57,8 @@ def test_it_reads_back(cursor: Cursor) -> None:
 )
 def test_anything_else_is_a_value_error(found: object) -> None:
     if isinstance(found, dict):
-        try:
+        with suppress(ValueError):
             Cursor.from_json(found)
-        except ValueError:
-            pass
 
 
 def test_the_file_is_its_owners_alone(place: Place) -> None:

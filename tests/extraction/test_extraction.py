@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,7 +13,7 @@ import memctx
 from memctx import ConfigError
 from memctx.extraction import Extraction
 
-from .places import LONG, SESSION, Model, Place, flushed, text, until
+from .places import LONG, SESSION, Model, Place, flushed, name, text, until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -185,7 +185,7 @@ def test_waking_and_archiving_do_not_wait(place: Place) -> None:
         extraction.wake()
     assert time.perf_counter() - start < 0.5
     place.say(2)
-    assert place.archive.search("service 2")
+    assert place.archive.search(name(2))
 
 
 def test_a_hundred_sessions_share_a_thread(tmp_path: Path) -> None:
@@ -206,11 +206,12 @@ def test_a_hundred_sessions_share_a_thread(tmp_path: Path) -> None:
 
 
 def test_settings_that_cannot_be_used_are_refused(place: Place) -> None:
-    for settings, name in (
+    wrong: list[tuple[dict[str, Any], str]] = [
         ({"batch_chars": 0}, "batch_chars"),
         ({"fewest_messages": -1}, "fewest_messages"),
         ({"longest_call": 0}, "longest_call"),
         ({"start": "middle"}, "middle"),
-    ):
-        with pytest.raises(ConfigError, match=name):
-            Extraction(place.folder, SESSION, place.facts, Model(), **settings)  # type: ignore[arg-type]
+    ]
+    for settings, word in wrong:
+        with pytest.raises(ConfigError, match=word):
+            Extraction(place.folder, SESSION, place.facts, Model(), **settings)

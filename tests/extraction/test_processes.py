@@ -1,11 +1,10 @@
-"""Processes that die, fork, end, and share a session: no batch is lost, and at most the one in flight is asked again."""
+"""Processes die, fork, end, and share a session: no batch is lost, and at most the one in flight is asked again."""
 
 from __future__ import annotations
 
 import os
 import random
 import signal
-import subprocess
 import sys
 import time
 from collections import Counter
@@ -13,9 +12,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from memctx.extraction.election import Seat
+
 from .places import LONG, Model, Place, child, flushed, text, until
 
 if TYPE_CHECKING:
+    import subprocess
     from pathlib import Path
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and forks of POSIX")
@@ -231,4 +233,51 @@ def test_a_forked_child_leaves_the_work_to_its_parent(place: Place) -> None:
     assert flushed(extraction).is_complete
     assert model.texts == [text(1)]
     assert model.cancelled == 0
-    assert sorted(place.contents()) == [text(1), text(2)]
+    assert sorted(place.contents()) == sorted([text(1), text(2)])
+
+
+@posix
+def test_an_interpreter_does_not_wait_for_an_extractor_that_blocks(tmp_path: Path) -> None:
+    code = """
+        import sys, time
+        from pathlib import Path
+        from extraction.places import Place, until
+        from memctx.extractors import FunctionExtractor
+        asked = []
+        def ask(request):
+            asked.append(request)
+            time.sleep(float(sys.argv[2]))
+        place = Place(Path(sys.argv[1]))
+        extraction = place.open(FunctionExtractor(ask))
+        place.say(1)
+        extraction.flush()
+        until(lambda: asked)
+    """
+    process = child(code, tmp_path / "store", LONG)
+    start = time.monotonic()
+    output = process.communicate(timeout=LONG)
+    assert time.monotonic() - start < LONG / 2
+    assert (process.returncode, output) == (0, ("", ""))
+    place = Place(tmp_path / "store")
+    assert flushed(place.open(model := Model())).is_complete
+    assert model.texts == [text(1)]
+    place.close()
+
+
+def test_what_was_done_before_the_seat_was_free_is_not_done_again(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another worker does the batch, and is done, between our look and our turn."""
+    slow = place.open(model := Model())
+    other = place.open(first := Model())
+    real = Seat.take
+
+    def late(seat: Seat) -> bool:
+        monkeypatch.setattr(Seat, "take", real)
+        assert flushed(other).is_complete
+        return real(seat)
+
+    monkeypatch.setattr(Seat, "take", late)
+    place.say(1)
+    assert flushed(slow).is_complete
+    assert (first.texts, model.texts) == ([text(1)], [])

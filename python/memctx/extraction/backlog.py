@@ -48,7 +48,8 @@ class Backlog:
     def __init__(self, log: Log, batch_chars: int) -> None:
         self._log = log
         self._batch_chars = batch_chars
-        self._from = self._to = 0
+        self._from: int = 0
+        self._to: int = 0
         self._pending = Pending()
 
     @property
@@ -69,7 +70,7 @@ class Backlog:
 
     def pending(self, offset: int) -> Pending:
         """What lies behind a place. Only what was appended since the last time is read."""
-        if offset != self._from or self._log.end() < self._to:
+        if offset != self._from or self._log.is_shorter_than(self._to):
             self._from = self._to = offset
             self._pending = Pending()
         while True:

@@ -108,6 +108,15 @@ def load(path: Path, session_id: str) -> Cursor | None:
     return Cursor.from_json(found)
 
 
+def stamp_of(path: Path) -> tuple[int, int] | None:
+    """What changes whenever the cursor on disk does; None if there is none."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_mtime_ns
+
+
 def save(path: Path, session_id: str, cursor: Cursor) -> None:
     """Replace the cursor on disk, durably: what lies before it is never read again."""
     session_file.replace(path, {"session": session_id, **cursor.to_json()}, is_durable=True)

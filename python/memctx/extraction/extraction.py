@@ -13,6 +13,7 @@ from memctx.extraction import cursor as cursors
 from memctx.extraction import loop
 from memctx.extraction.breaker import Patience
 from memctx.extraction.cursor import Cursor
+from memctx.extraction.fault import words_of
 from memctx.extraction.flush import Flush, Flushed
 from memctx.extraction.log import Log
 from memctx.extraction.progress import Progress
@@ -80,12 +81,14 @@ class Extraction:
         self._cursor: Cursor | None = None
         try:
             self._cursor = self._opened(start)
-        except StoreError as error:  # not ours to touch
+            is_behind = self._log.end() > self._cursor.offset
+        except (StoreError, OSError) as error:  # not ours to touch
             logger.warning("session %r: no facts are extracted: %s", session_id, error)
-            self._progress = Progress("stopped", last_error=f"{type(error).__name__}: {error}")
+            self._cursor = None
+            self._progress = Progress("stopped", last_error=words_of(error))
             return
         self._progress = Progress(set_aside=len(self._cursor.aside), tally=self._cursor.tally)
-        if self._log.end() > self._cursor.offset:
+        if is_behind:
             self.wake()
 
     def wake(self) -> None:
@@ -108,21 +111,17 @@ class Extraction:
         >>> flushed.is_complete, flushed.progress.tally.added  # doctest: +SKIP
         (True, 3)
         """
-        flush = Flush(self._log.end())
+        try:
+            flush = Flush(self._log.end())
+        except OSError as error:
+            return self._settled(words_of(error))
         running = self._started()
         if running is None:
-            reason = "extraction is closed" if self._is_closed else self.progress().last_error
-            flush.settle(Flushed(is_complete=False, progress=self.progress(), reason=reason))
-        else:
-            worker, where = running
-            if not where.call(partial(worker.expect, flush, timeout)):
-                flush.settle(
-                    Flushed(
-                        is_complete=False,
-                        progress=self.progress(),
-                        reason="the interpreter is going",
-                    )
-                )
+            reason = None if self._is_closed else self.progress().last_error
+            return self._settled(reason or "extraction is closed")
+        worker, where = running
+        if not where.call(partial(worker.expect, flush, timeout)):
+            return self._settled("the interpreter is going")
         return flush
 
     def progress(self) -> Progress:
@@ -178,13 +177,23 @@ class Extraction:
             return cursor
         return cursor if is_first else cursors.load(path, session_id) or cursor
 
+    def _settled(self, reason: str) -> Flush:
+        """A flush that nobody works on."""
+        flush = Flush(0)
+        flush.settle(Flushed(is_complete=False, progress=self.progress(), reason=reason))
+        return flush
+
     def _started(self) -> tuple[Worker, Loop] | None:
         """The worker, and the loop it is on; None if there is none any more."""
         with self._lock:
             if self._is_closed or self._cursor is None:
                 return None
             if self._worker is None:
-                where = loop.shared()
+                try:
+                    where = loop.shared()
+                except RuntimeError as error:  # no thread is to be had: the interpreter is going
+                    logger.warning("session %r: %s", self._settings.session_id, error)
+                    return None
                 worker = Worker(self._settings, where, self._cursor)
                 where.start(worker.run())
                 self._worker = worker, where

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SPEAKERS = ("user", "assistant")
 # As long as the end of any line that is sealed, so that no two places look alike.
 BEFORE = 256
-CHUNK = 64 * 1024
+CHUNK = 16 * 1024
 PAGE = 256
 
 
@@ -50,6 +50,13 @@ class Log:
         except FileNotFoundError:
             pass
         return 0
+
+    def is_shorter_than(self, offset: int) -> bool:
+        """Whether the log does not reach a place that it has reached before."""
+        try:
+            return self._file.stat().st_size < offset
+        except FileNotFoundError:
+            return offset > 0
 
     def mark(self, offset: int) -> int | None:
         """What a place is known by: a checksum of the bytes before it; None if the log is shorter."""

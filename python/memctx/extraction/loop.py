@@ -7,22 +7,41 @@ import atexit
 import logging
 import os
 import threading
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, TypeVar
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
-    from concurrent.futures import Future
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 logger = logging.getLogger("memctx.extraction")
 
 # Disks and the core are served by these; more would only wait for the same lock.
 HANDS = 2
-# Extractors that block have a thread each, up to this many.
-BLOCKING_EXTRACTORS = 32
 LONGEST_STOP = 1.0
+
+
+class Detached(ThreadPoolExecutor):
+    """A thread for each call that blocks: an extractor's, for which the end of the interpreter does not wait."""
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Call a function in a thread of its own."""
+        future: Future[T] = Future()
+
+        def run() -> None:
+            if not future.set_running_or_notify_cancel():
+                return
+            try:
+                result = fn(*args, **kwargs)
+            except BaseException as error:  # noqa: BLE001 - whoever waits gets it, whatever it is
+                future.set_exception(error)
+            else:
+                future.set_result(result)
+
+        threading.Thread(target=run, name="memctx-extractor", daemon=True).start()
+        return future
 
 
 class Loop:
@@ -31,10 +50,9 @@ class Loop:
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
         self._loop.set_exception_handler(_report)
-        self._loop.set_default_executor(
-            ThreadPoolExecutor(BLOCKING_EXTRACTORS, thread_name_prefix="memctx-extractor")
-        )
-        # Apart from the extractors, so that slow ones do not keep others from the disk.
+        self._loop.set_default_executor(Detached())
+        # Apart from the extractors, so that slow ones do not keep others from the disk. The interpreter waits for
+        # these when it ends: a thread that it stops inside the core would take the process down.
         self._hands = ThreadPoolExecutor(HANDS, thread_name_prefix="memctx-extraction-hand")
         # The loop itself holds its tasks weakly only.
         self._tasks: set[Future[None]] = set()

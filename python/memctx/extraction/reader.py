@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from memctx.errors import ExtractionError
 from memctx.extractors import Extraction, Known, Request, Usage
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from memctx.extraction.loop import Loop
     from memctx.extraction.settings import Settings
     from memctx.extractors import Message
-    from memctx.knowledge import Action, Draft
+    from memctx.knowledge import Action, Draft, FactType
 
     Count = Callable[[Sequence[Action], Usage], None]
     """Told what was done with facts, and what was spent."""
@@ -74,12 +74,13 @@ class Reader:
     def _near(self, part: Sequence[Message]) -> tuple[Known, ...]:
         text = "\n".join(message.text for message in part)
         found = self._settings.facts.nearest(text, limit=NEAR)
-        return tuple(Known(fact.id, fact.type, fact.content) for fact in found)
+        # Another program may have facts of another type; the extractor is only shown it.
+        return tuple(Known(fact.id, cast("FactType", fact.type), fact.content) for fact in found)
 
     async def _ask(self, request: Request) -> Extraction:
         try:
             async with asyncio.timeout(self._settings.longest_call):
-                found: object = await self._settings.extractor.extract(request)
+                found = await self._settings.extractor.extract(request)
         except Exception:
             raise
         except asyncio.CancelledError:
@@ -91,7 +92,12 @@ class Reader:
             raise ExtractionError(f"the extractor raised {type(error).__name__}") from None
         if self._is_over:  # it did not let itself be cancelled
             raise asyncio.CancelledError
-        if not isinstance(found, Extraction):
-            told = f"the extractor gave {type(found).__name__}; expected Extraction"
-            raise ExtractionError(told, is_malformed=True)
-        return found
+        return _checked(found)
+
+
+def _checked(found: object) -> Extraction:
+    """What an extractor gave, if it is what was asked for."""
+    if not isinstance(found, Extraction):
+        told = f"the extractor gave {type(found).__name__}; expected Extraction"
+        raise ExtractionError(told, is_malformed=True)
+    return found

@@ -67,6 +67,7 @@ class Worker:
         self._breaker = Breaker(settings.patience)
         self._seat = Seat(settings.store, settings.session_id)
         self._cursor = self._saved = cursor
+        self._stamp: tuple[int, int] | None = None
         self._pending = Pending()
         self._again: list[Trouble] = []
         self._flushes: list[Flush] = []
@@ -170,6 +171,9 @@ class Worker:
             await self._work()
             asked += [flush for flush in self._flushes if flush not in asked]
             await self._look()
+            if self._breaker.is_open:  # who waits is told at once, however soon a probe is due
+                self._publish("open", self._breaker.wait)
+                self._serve(asked, self._error)
         await self._keep_place()
         self._publish("idle")
         self._serve(asked)
@@ -195,12 +199,15 @@ class Worker:
         self._cursor, self._pending = await self._loop.by_hand(self._looked)
 
     def _looked(self) -> tuple[Cursor, Pending]:
-        cursor = self._cursor if self._seat.is_taken else self._loaded()
-        cursor = self._backlog.placed(cursor)
+        cursor = self._backlog.placed(self._loaded())
         return cursor, self._backlog.pending(cursor.offset)
 
     def _loaded(self) -> Cursor:
         """The cursor as another process may have moved it."""
+        stamp = cursors.stamp_of(self._path)
+        if stamp == self._stamp:
+            return self._cursor
+        self._stamp = stamp
         try:
             saved = cursors.load(self._path, self._settings.session_id)
         except ValueError as error:
@@ -334,9 +341,12 @@ class Worker:
 
     async def _save(self, cursor: Cursor) -> None:
         self._cursor = cursor
-        save = partial(cursors.save, self._path, self._settings.session_id, cursor)
+
+        def save() -> None:
+            cursors.save(self._path, self._settings.session_id, cursor)
+            self._saved, self._stamp = cursor, cursors.stamp_of(self._path)
+
         await self._loop.by_hand(save)
-        self._saved = cursor
 
     def _count(self, actions: Sequence[Action], usage: Usage) -> None:
         tally = self._cursor.tally.counting(actions, usage)

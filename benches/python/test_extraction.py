@@ -1,0 +1,175 @@
+"""What a host notices of extraction: the time of its turns while a hundred sessions extract, against none that do.
+
+Turns are timed by the wall, for what could delay them is another thread. The two ways take turns, so that the machine
+is the same for both.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from itertools import islice
+from statistics import median, quantiles
+from time import monotonic, perf_counter, sleep
+from typing import TYPE_CHECKING
+
+import contexts
+import pytest
+import stores
+from race import Figure, Row
+
+import memctx
+from memctx._core import FactStore
+from memctx.extraction import Extraction
+from memctx.extractors import Extraction as Found
+from memctx.extractors import Usage
+from memctx.knowledge import Draft
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from corpus import Corpus
+    from race import Race
+
+    from memctx.extractors import Request
+
+SESSIONS = 100
+MESSAGES = 400
+ROUNDS = 7
+TURNS = 60
+BATCH = 5
+HOURS = 10_000.0
+CALL = 2.0
+"""Seconds that a model takes which answers."""
+
+
+class Model:
+    """Answers after a while, with a fact for each message."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.waiting = self.answered = 0
+
+    async def extract(self, request: Request) -> Found:
+        self.waiting += 1
+        try:
+            await asyncio.sleep(self.seconds)
+        finally:
+            self.waiting -= 1
+        self.answered += 1
+        drafts = [Draft("config", message.text[:120]) for message in request.messages]
+        return Found(tuple(drafts), Usage(1, 2_000, 200))
+
+
+class Sessions:
+    """A hundred sessions, each with batches to extract from."""
+
+    def __init__(self, folder: Path, seconds: float, texts: list[str], batches: int) -> None:
+        self.model = Model(seconds)
+        self._open: list[tuple[Extraction, FactStore]] = []
+        for number in range(SESSIONS):
+            session = f"session {number}"
+            facts = FactStore(folder, session_id=session)
+            extraction = Extraction(
+                folder, session, facts, self.model, fewest_messages=BATCH, batch_chars=6_000
+            )
+            said = [f"{session}, {text}" for text in texts[: batches * BATCH]]
+            store = memctx.WarmStore(folder, session_id=session, durability="os")
+            store.add([("user", text, None, None) for text in said])
+            store.close()
+            extraction.wake()
+            self._open.append((extraction, facts))
+        self.wait()
+
+    def wait(self) -> None:
+        """Until every session's batch is in flight."""
+        end = monotonic() + 60
+        while self.model.waiting < SESSIONS:
+            assert monotonic() < end, f"only {self.model.waiting} batches are in flight"
+            sleep(0.01)
+
+    def close(self) -> None:
+        for extraction, facts in self._open:
+            extraction.close()
+            facts.close()
+
+
+@pytest.fixture(scope="module")
+def conversation(
+    corpus: Corpus, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[memctx.Memory, list[contexts.Message], Iterator[str]]]:
+    """A conversation over a store of the whole corpus, and what is said next in it."""
+    path = tmp_path_factory.mktemp("extraction") / "memory"
+    stores.fill(path, corpus.texts)
+    material = contexts.texts(
+        tmp_path_factory.mktemp("material") / "corpus.jsonl",
+        MESSAGES + 12 * (ROUNDS + 1) * TURNS,
+        len(corpus.texts),
+    )
+    source = iter(material)
+    messages = contexts.context(source, MESSAGES)
+    with memctx.open(
+        path, session_id="bench", context_window=2_000_000, durability="os", pruning="off"
+    ) as memory:
+        len(memory.store)
+        yield memory, messages, source
+
+
+def turns(
+    memory: memctx.Memory, messages: list[contexts.Message], source: Iterator[str]
+) -> list[float]:
+    """Seconds by the wall of each turn, the conversation being as long before as after."""
+    times = []
+    gc.collect()
+    for question in islice(source, TURNS):
+        said = [*messages, {"role": "user", "content": question[:600]}]
+        start = perf_counter()
+        turn = memory.prepare(said, shape="anthropic")
+        times.append(perf_counter() - start)
+        assert not turn.report.errors, turn.report.errors
+        sleep(0.001)  # as a host does, which sends them
+    return times
+
+
+@pytest.mark.parametrize(
+    ("seconds", "batches", "words", "limits"),
+    [
+        (HOURS, 1, "100 batches in flight", (1.1, 1.5)),
+        (CALL, 40, f"100 sessions extract, {CALL:g} s a call", (None, None)),
+    ],
+    ids=["in flight", "answering"],
+)
+def test_turns_beside_extraction(  # noqa: PLR0913, PLR0917 - pytest gives them by name
+    seconds: float,
+    batches: int,
+    words: str,
+    limits: tuple[float | None, float | None],
+    race: Race,
+    conversation: tuple[memctx.Memory, list[contexts.Message], Iterator[str]],
+    corpus: Corpus,
+    tmp_path: Path,
+) -> None:
+    """The median and the slowest hundredth of the turns of a round, then the median of the rounds."""
+    alone: list[list[float]] = []
+    beside: list[list[float]] = []
+    answered = 0
+    turns(*conversation)
+    for number in range(ROUNDS):
+        alone.append(turns(*conversation))
+        sessions = Sessions(
+            tmp_path / f"{number}", seconds, corpus.sample(batches * BATCH), batches
+        )
+        beside.append(turns(*conversation))
+        answered += sessions.model.answered
+        sessions.close()
+    for name, part, limit in (("p50", 50, limits[0]), ("p99", 99, limits[1])):
+        ours, theirs = (
+            Figure.of([quantiles(times, n=100)[part - 1] for times in each])
+            for each in (beside, alone)
+        )
+        race.enter(Row(f"turn, {words}, {name}", ours, "no extraction", theirs, limit))
+    race.ledger.notes.append(
+        f"turn, {words}: median of {median(map(len, beside)):g} turns in each of {ROUNDS} rounds, by the wall; "
+        f"{answered} batches were answered meanwhile"
+    )
