@@ -9,6 +9,7 @@ mod kind;
 mod question;
 mod search;
 mod settings;
+mod subject;
 
 pub use change::{Change, Outcome, Statement};
 pub use fact_store::{FactStore, Statistics};
