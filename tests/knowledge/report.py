@@ -11,8 +11,14 @@ import tempfile
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from memctx._core import FactStore
+
+from . import crowd as crowds
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 QUESTIONS = Path(__file__).with_name("questions.toml")
 FOUND = 5
@@ -40,13 +46,22 @@ class Score:
         return 1 - len(self.spoken) / self.silent
 
 
-def scores(folder: Path, *, held_out: bool = False) -> list[Score]:
-    """Ask every question of a store that holds all facts, those that were used to choose or the others."""
-    asked = tomllib.loads(QUESTIONS.read_text(encoding="utf-8"))
+def read() -> dict[str, Any]:
+    """The facts and the questions."""
+    return tomllib.loads(QUESTIONS.read_text(encoding="utf-8"))
+
+
+def scores(folder: Path, *, held_out: bool = False, crowd: Sequence[str] = ()) -> list[Score]:
+    """Ask every question of a store that holds all facts, those that were used to choose or the others.
+
+    ``crowd`` are further facts, which no question is about.
+    """
+    asked = read()
     chosen = asked["held_out"] if held_out else asked
     store = FactStore(folder / "memory", session_id="s", durability="os")
     for name, content in asked["facts"].items():
         store.add("config", content, id=name)
+    crowds.fill(store, crowd)
     return [
         _score(store, language, chosen["questions"][language], chosen["silent"][language])
         for language in chosen["questions"]
@@ -70,6 +85,13 @@ def _score(
     )
 
 
+def overall(results: list[Score]) -> tuple[float, float]:
+    """Recall at 5 and silence over all languages."""
+    asked, silent = sum(s.questions for s in results), sum(s.silent for s in results)
+    missed, spoken = sum(len(s.missed) for s in results), sum(len(s.spoken) for s in results)
+    return 1 - missed / asked, 1 - spoken / silent
+
+
 def table(results: list[Score]) -> str:
     """The scores as lines."""
     lines = ["language  questions  recall@5  first  silent questions  silence"]
@@ -78,20 +100,23 @@ def table(results: list[Score]) -> str:
         for s in results
     ]
     asked, silent = sum(s.questions for s in results), sum(s.silent for s in results)
-    missed, spoken = sum(len(s.missed) for s in results), sum(len(s.spoken) for s in results)
-    first = sum(s.first for s in results)
-    lines.append(
-        f"all       {asked:9}  {1 - missed / asked:8.3f}  {first:5}  {silent:16}  {1 - spoken / silent:7.3f}"
-    )
+    (recall, silence), first = overall(results), sum(s.first for s in results)
+    lines.append(f"all       {asked:9}  {recall:8.3f}  {first:5}  {silent:16}  {silence:7.3f}")
     return "\n".join(lines)
 
 
 def main() -> None:
     """Print the tables, and what was missed or said."""
-    for held_out in (False, True):
+    many = crowds.sentences(10_000)
+    for name, held_out, crowd in (
+        ("chosen by", False, ()),
+        ("held out", True, ()),
+        ("chosen by, among 10,000 other facts", False, many),
+        ("held out, among 10,000 other facts", True, many),
+    ):
         with tempfile.TemporaryDirectory() as folder:
-            results = scores(Path(folder), held_out=held_out)
-        sys.stdout.write(f"{'held out' if held_out else 'chosen by'}\n{table(results)}\n")
+            results = scores(Path(folder), held_out=held_out, crowd=crowd)
+        sys.stdout.write(f"{name}\n{table(results)}\n")
         for score in results:
             for question in score.missed:
                 sys.stdout.write(f"missed  {question}\n")

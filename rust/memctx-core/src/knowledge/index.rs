@@ -12,6 +12,7 @@ use super::settings::Settings;
 use crate::Result;
 use crate::bm25::Texts;
 use crate::store::Fact;
+use crate::text::trim_js;
 
 /// Texts that hold no more are kept in the index until they are this many more than those that do.
 const SLACK: usize = 1024;
@@ -94,7 +95,7 @@ struct Entry {
 
 /// The first eight bytes of the sha256 of a content in small letters, which is how the original tells duplicates.
 pub(super) fn digest(content: &str) -> u64 {
-    let whole = Sha256::digest(content.trim().to_lowercase().as_bytes());
+    let whole = Sha256::digest(trim_js(content).to_lowercase().as_bytes());
     whole.first_chunk().map_or(0, |half| u64::from_be_bytes(*half))
 }
 
@@ -209,10 +210,12 @@ impl Index {
         0..self.entries.len() as u32
     }
 
-    /// What a fact is ordered by among others.
+    /// What a fact is ordered by among others. What only ended it makes it no newer.
     pub(super) fn age_of(&self, number: u32) -> Age {
-        let states = &self.entries[number as usize].states;
-        Age::of(self.fact(number), states[states.len() - 1])
+        let (now, states) = (self.fact(number), &self.entries[number as usize].states);
+        let is_same = |fact: &Fact| fact.timestamp == now.timestamp && fact.content == now.content;
+        let since = states.iter().copied().rev().take_while(|&state| is_same(&self.states[state as usize])).last();
+        Age::of(now, since.unwrap_or_default())
     }
 
     /// What the active facts say, under numbers of its own.
@@ -241,5 +244,18 @@ fn words_of(fact: &Fact) -> String {
     match &fact.context {
         Some(context) => format!("{}\n{context}", fact.content),
         None => fact.content.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_digest_is_the_original_s() {
+        // sha256 of "use redis", of nothing, and of "端口 é".
+        assert_eq!(digest("\u{FEFF} Use Redis\n"), 0x486D_7C79_80AC_098C);
+        assert_eq!(digest(" "), 0xE3B0_C442_98FC_1C14);
+        assert_eq!(digest("端口 É"), 0x47CF_F9F0_530E_67ED);
     }
 }
