@@ -19,8 +19,8 @@ Role: TypeAlias = Literal["system", "user", "assistant", "tool", "other"]
 # it is not, the id and the name of the call that it stands for.
 PlannedResult: TypeAlias = tuple[int, int, bool, str | None, str | None]
 
-# ("add", id, type, content, context, sources), ("update", target, content, context, sources),
-# ("supersede", target, id, type, content, context, sources) or ("delete", target).
+# What is done, to which fact unless it is new, under which id and as what type if it is, and what it says: content,
+# context, sources.
 FactChange: TypeAlias = (
     tuple[Literal["add"], str, str, str, str | None, Iterable[str]]
     | tuple[Literal["update"], str, str, str | None, Iterable[str]]
@@ -722,8 +722,11 @@ class FactStore:
     def apply(self, changes: Iterable[FactChange]) -> list[FactOutcome]:
         """Make planned changes in one append, each seeing those before it; what became of each.
 
-        ``done``; ``duplicate``: that is known, nothing was written; ``added``: the target holds no more, so what was said
-        of it became a fact of its own; ``missing``: there is no such target, nothing was written.
+        Each is ``("add", id, type, content, context, sources)``, ``("update", target, content, context, sources)``,
+        ``("supersede", target, id, type, content, context, sources)`` or ``("delete", target)``.
+
+        ``done``; ``duplicate``: that is known, nothing was written; ``added``: the target holds no more, so what was
+        said of it became a fact of its own; ``missing``: there is no such target, nothing was written.
         """
 
     def get(self, id: str) -> Fact | None:
@@ -739,7 +742,7 @@ class FactStore:
         """The facts that hold, and on request those that others took the place of, newest first."""
 
     def history(self, id: str) -> list[Fact]:
-        """All states of a fact and of every fact it took the place of, oldest first; the same from each of their ids."""
+        """All states of a fact and of every fact it took the place of, oldest first; the same from each id of them."""
 
     def search(
         self,
@@ -749,7 +752,7 @@ class FactStore:
         types: Iterable[str] | None = None,
         explain: bool = False,
     ) -> list[FactHit]:
-        """The facts that answer a question, best first, newer first among equals; none if it is about something else."""
+        """The facts that answer a question, best first, newer first among equals; none if no fact is about it."""
 
     def nearest(
         self, text: str, *, limit: int = 20, types: Iterable[str] | None = None

@@ -11,7 +11,7 @@ from memctx.turn.report import Recalled
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from memctx._core import Conversation, StoreHit, WarmStore
+    from memctx._core import Conversation, Fact, FactHit, StoreHit, WarmStore
     from memctx.config import Config, EstimatorName
 
 # As many candidates as a block has room for, and never fewer than eight, as the original has it.
@@ -26,20 +26,10 @@ STANDING_OUT = 0.8
 SMALLEST_BLOCK = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """A statement that a search of facts found."""
-
-    id: str
-    type: str
-    content: str
-    score: float
-
-
 class Facts(Protocol):
     """Where facts are searched."""
 
-    def search(self, query: str, limit: int) -> Sequence[Fact]:
+    def search(self, query: str, *, limit: int) -> Sequence[FactHit]:
         """The facts that answer a query, best first."""
         ...
 
@@ -78,7 +68,7 @@ class Recall:
         best = hits[0].score if hits else 0.0
         seen = _core.visible(conversation, hidden, [hit.segment.content for hit in hits])
         hits = [hit for hit, is_seen in zip(hits, seen, strict=True) if not is_seen]
-        facts = self.facts.search(query, limit) if self.facts else ()
+        facts = self.facts.search(query, limit=limit) if self.facts else ()
         return Candidates(query, facts, hits, best, self.config.estimator)
 
 
@@ -87,7 +77,7 @@ class Candidates:
     """What may be recalled for a query."""
 
     query: str
-    facts: Sequence[Fact]
+    facts: Sequence[FactHit]
     hits: Sequence[StoreHit]
     best: float
     """The best score of all hits, those that the model sees included."""
@@ -102,7 +92,7 @@ class Candidates:
         facts, hits = self._new(known)
         if room < SMALLEST_BLOCK or not (facts or hits):
             return None
-        lines = [(fact.type, fact.content, fact.score) for fact in facts]
+        lines = [(hit.fact.type, hit.fact.content, hit.score) for hit in facts]
         details = [
             (
                 hit.segment.id,
@@ -132,10 +122,10 @@ class Candidates:
         )
         return Recollection(block.text, tokens, items)
 
-    def _new(self, known: Collection[str]) -> tuple[list[Fact], list[StoreHit]]:
+    def _new(self, known: Collection[str]) -> tuple[list[FactHit], list[StoreHit]]:
         least = STANDING_OUT * self.best if known else 0.0
         return (
-            [fact for fact in self.facts if fact.id not in known],
+            [hit for hit in self.facts if key_of(hit.fact) not in known],
             [hit for hit in self.hits if hit.segment.id not in known and hit.score >= least],
         )
 
@@ -157,14 +147,19 @@ def _fitted(
         cap = min(cap - 1, cap * room // tokens)
 
 
-def _fact(fact: Fact) -> Recalled:
+def key_of(fact: Fact) -> str:
+    """What a recalled fact is known by. It changes with the fact, so that a corrected one is shown again."""
+    return f"{fact.id}.{fact.revision}" if fact.revision else fact.id
+
+
+def _fact(hit: FactHit) -> Recalled:
     return Recalled(
-        id=fact.id,
-        role=fact.type,
-        timestamp=None,
-        score=fact.score,
-        match=fact.score,
-        seed_score=fact.score,
+        id=key_of(hit.fact),
+        role=hit.fact.type,
+        timestamp=hit.fact.timestamp,
+        score=hit.score,
+        match=hit.score,
+        seed_score=hit.score,
         is_cut=False,
     )
 

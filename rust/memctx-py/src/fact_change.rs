@@ -11,6 +11,11 @@ use pyo3::types::{PyString, PyTuple};
 use crate::boundary::{text_of, texts_of};
 use crate::error::ConfigError;
 
+/// What a change must look like.
+const WORDS: &str = "a change must be (\"add\", id, type, content, context, sources), (\"update\", target, content, \
+                     context, sources), (\"supersede\", target, id, type, content, context, sources) or \
+                     (\"delete\", target)";
+
 /// A change as Python asked for it.
 pub(crate) enum Asked<'a> {
     Add { id: Option<Cow<'a, str>>, kind: Cow<'a, str>, said: AskedStatement },
@@ -57,8 +62,19 @@ impl Asked<'static> {
         let owned = |text: &Text<'_>| text_of(text).map(|text| Cow::Owned(text.into_owned()));
         let new_id = |text: &Text<'_>| id_of(text).map(|id| Some(Cow::Owned(id.into_owned())));
         let said = |rest: &Rest<'_>| AskedStatement::new(&rest.0, rest.1.as_ref(), Some(&rest.2), None);
-        let name: String = change.get_item(0)?.extract()?;
+        let refused = || ConfigError::new_err(format!("{WORDS}, not a tuple of {}", change.len()));
+        let name: String = change.get_item(0).map_err(|_| refused())?.extract()?;
         let rest = change.get_slice(1, change.len());
+        let given = match name.as_str() {
+            "add" => 5,
+            "update" => 4,
+            "supersede" => 6,
+            "delete" => 1,
+            _ => return Err(ConfigError::new_err(format!("{WORDS}, not {name:?}"))),
+        };
+        if rest.len() != given {
+            return Err(refused());
+        }
         match name.as_str() {
             "add" => {
                 let (id, kind, content, context, sources): (Text<'_>, Text<'_>, _, _, _) = rest.extract()?;
@@ -74,13 +90,10 @@ impl Asked<'static> {
                 let (target, id, kind) = (owned(&target)?, new_id(&id)?, owned(&kind)?);
                 Ok(Self::Supersede { target, id, kind, said: said(&(content, context, sources))? })
             }
-            "delete" => {
+            _ => {
                 let (target,): (Text<'_>,) = rest.extract()?;
                 Ok(Self::Delete { target: owned(&target)? })
             }
-            _ => Err(ConfigError::new_err(format!(
-                "a change must be \"add\", \"update\", \"supersede\" or \"delete\", not {name:?}"
-            ))),
         }
     }
 }

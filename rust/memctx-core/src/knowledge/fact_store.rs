@@ -1,5 +1,6 @@
 //! A session's facts: changes that last, and a search that sees them at once.
 
+use std::cmp::Reverse;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
@@ -113,10 +114,7 @@ impl FactStore {
             is_of && !fact.is_deleted && (include_superseded || fact.superseded_by.is_none())
         };
         let mut numbers: Vec<u32> = index.numbers().filter(is_wanted).collect();
-        numbers.sort_by(|&a, &b| {
-            let ((one, first), (other, second)) = (index.age_of(a), index.age_of(b));
-            other.total_cmp(&one).then(second.cmp(&first))
-        });
+        numbers.sort_unstable_by_key(|&number| Reverse(index.age_of(number)));
         Ok(numbers.into_iter().take(limit).map(|number| index.fact(number).clone()).collect())
     }
 

@@ -1,15 +1,18 @@
 //! All facts that a store may see, as they are and as they were, in memory.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::hash::BuildHasher as _;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use sha2::{Digest as _, Sha256};
 
+use super::kind::Kind;
 use super::settings::Settings;
 use crate::Result;
 use crate::bm25::Texts;
 use crate::store::Fact;
+use crate::text::trim_js;
 
 /// Texts that hold no more are kept in the index until they are this many more than those that do.
 const SLACK: usize = 1024;
@@ -30,7 +33,55 @@ pub(super) struct Index {
     /// What the active facts say.
     texts: Texts,
     /// The facts that texts belong to, by the number of the text.
-    owners: Vec<u32>,
+    owners: Vec<Owner>,
+}
+
+/// What a search wants to know of the fact that a text belongs to, side by side with that of the next text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Owner {
+    /// The fact.
+    pub(super) number: u32,
+    kind: Option<Kind>,
+    /// What it is ordered by among facts of the same score.
+    pub(super) age: Age,
+    /// Whether the fact still says that.
+    is_live: bool,
+}
+
+impl Owner {
+    /// Whether it may be found where only some kinds are asked for.
+    pub(super) fn is_of(&self, kinds: Option<&[Kind]>) -> bool {
+        kinds.is_none_or(|kinds| self.kind.is_some_and(|kind| kinds.contains(&kind)))
+    }
+}
+
+/// When a fact was stated; the newer is the greater.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Age {
+    timestamp: f64,
+    /// Which state of all states.
+    pub(super) state: u32,
+}
+
+impl Age {
+    fn of(fact: &Fact, state: u32) -> Self {
+        // Who does not say when is taken for old.
+        Self { timestamp: fact.timestamp.unwrap_or(f64::NEG_INFINITY), state }
+    }
+}
+
+impl Eq for Age {}
+
+impl Ord for Age {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.timestamp.total_cmp(&other.timestamp).then(self.state.cmp(&other.state))
+    }
+}
+
+impl PartialOrd for Age {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 /// A fact.
@@ -44,7 +95,7 @@ struct Entry {
 
 /// The first eight bytes of the sha256 of a content in small letters, which is how the original tells duplicates.
 pub(super) fn digest(content: &str) -> u64 {
-    let whole = Sha256::digest(content.trim().to_lowercase().as_bytes());
+    let whole = Sha256::digest(trim_js(content).to_lowercase().as_bytes());
     whole.first_chunk().map_or(0, |half| u64::from_be_bytes(*half))
 }
 
@@ -80,18 +131,21 @@ impl Index {
             self.entries.push(Entry::default());
             self.ids.insert(fact.id.as_str().into(), number);
         }
+        let state = self.states.len() as u32;
         let entry = &mut self.entries[number as usize];
         fact.revision = entry.states.len() as u32;
-        entry.states.push(self.states.len() as u32);
-        self.states.push(fact);
+        entry.states.push(state);
         if let Some((old, digest)) = std::mem::replace(&mut entry.text, text) {
             self.texts.remove(old);
+            self.owners[old as usize].is_live = false;
             self.part(digest, number);
         }
         if let Some((_, digest)) = text {
-            self.owners.push(number);
+            let (kind, age) = (Kind::parse(&fact.kind).ok(), Age::of(&fact, state));
+            self.owners.push(Owner { number, kind, age, is_live: true });
             self.twins.entry(digest).or_default().push(number);
         }
+        self.states.push(fact);
         self.tidy();
         Ok(())
     }
@@ -111,17 +165,15 @@ impl Index {
         if self.texts.span() <= 2 * live + SLACK {
             return;
         }
-        let mut next = 0;
         let mut numbers = vec![None; self.texts.span()];
         let mut owners = Vec::with_capacity(live);
-        for (old, &owner) in self.owners.iter().enumerate() {
-            let text = &mut self.entries[owner as usize].text;
-            if let Some((number, _)) = text.as_mut().filter(|(number, _)| *number == old as u32) {
-                *number = next;
-                numbers[old] = Some(next);
-                owners.push(owner);
-                next += 1;
+        let kept = self.owners.iter().zip(&mut numbers).filter(|(owner, _)| owner.is_live);
+        for ((&owner, number), next) in kept.zip(0..) {
+            if let Some((text, _)) = &mut self.entries[owner.number as usize].text {
+                *text = next;
             }
+            *number = Some(next);
+            owners.push(owner);
         }
         self.texts = self.texts.renumbered(&numbers);
         self.owners = owners;
@@ -158,10 +210,12 @@ impl Index {
         0..self.entries.len() as u32
     }
 
-    /// What a fact is ordered by among others of its age: newer is greater.
-    pub(super) fn age_of(&self, number: u32) -> (f64, u32) {
-        let states = &self.entries[number as usize].states;
-        (self.fact(number).timestamp.unwrap_or(f64::NEG_INFINITY), states[states.len() - 1])
+    /// What a fact is ordered by among others. What only ended it makes it no newer.
+    pub(super) fn age_of(&self, number: u32) -> Age {
+        let (now, states) = (self.fact(number), &self.entries[number as usize].states);
+        let is_same = |fact: &Fact| fact.timestamp == now.timestamp && fact.content == now.content;
+        let since = states.iter().copied().rev().take_while(|&state| is_same(&self.states[state as usize])).last();
+        Age::of(now, since.unwrap_or_default())
     }
 
     /// What the active facts say, under numbers of its own.
@@ -170,9 +224,8 @@ impl Index {
     }
 
     /// The fact that a text belongs to, if it still says that.
-    pub(super) fn owner(&self, text: u32) -> Option<u32> {
-        let owner = self.owners[text as usize];
-        self.entries[owner as usize].text.filter(|(number, _)| *number == text).map(|_| owner)
+    pub(super) fn owner(&self, text: u32) -> Option<&Owner> {
+        self.owners.get(text as usize).filter(|owner| owner.is_live)
     }
 
     /// Facts that hold.
@@ -191,5 +244,18 @@ fn words_of(fact: &Fact) -> String {
     match &fact.context {
         Some(context) => format!("{}\n{context}", fact.content),
         None => fact.content.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_digest_is_the_original_s() {
+        // sha256 of "use redis", of nothing, and of "端口 é".
+        assert_eq!(digest("\u{FEFF} Use Redis\n"), 0x486D_7C79_80AC_098C);
+        assert_eq!(digest(" "), 0xE3B0_C442_98FC_1C14);
+        assert_eq!(digest("端口 É"), 0x47CF_F9F0_530E_67ED);
     }
 }

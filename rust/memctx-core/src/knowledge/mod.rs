@@ -17,6 +17,7 @@ mod search;
 mod settings;
 mod statement;
 mod stem;
+mod subject;
 mod value;
 mod words;
 

@@ -1,5 +1,6 @@
 //! What a question asks for: the words that say something, each once.
 
+use super::subject::subject;
 use crate::bm25::Texts;
 use crate::text::{Term, aboutness, for_each_form, for_each_token, is_cjk, is_filler};
 
@@ -23,12 +24,16 @@ pub(super) fn words(texts: &Texts, question: &str) -> Vec<Word> {
             continue;
         }
         let mut terms = vec![Term::new(&token)];
-        for_each_form(&token, |form| {
+        let mut also = |form: &str| {
             let term = Term::new(form);
             if !terms.contains(&term) && texts.count(term) > 0 {
                 terms.push(term);
             }
-        });
+        };
+        for_each_form(&token, &mut also);
+        if is_short_word(&token) {
+            also(&format!("{token}s"));
+        }
         let facts = terms.iter().map(|&term| texts.count(term)).sum::<usize>().min(texts.statistics().documents);
         let weight = aboutness(&token) * texts.statistics().idf(facts);
         words.push(Word { token, terms, facts, weight });
@@ -40,7 +45,7 @@ pub(super) fn words(texts: &Texts, question: &str) -> Vec<Word> {
 /// identifier rather than the whole, but a number with its points.
 fn tokens(texts: &Texts, question: &str) -> Vec<String> {
     let mut tokens: Vec<String> = Vec::new();
-    for_each_token(question, texts.mode(), |token| {
+    for_each_token(&subject(question), texts.mode(), |token| {
         let parts = parts_of(token, &tokens);
         if is_pair(token) {
             // Its characters came just before it, the first of them with the pair before if there was one.
@@ -55,7 +60,20 @@ fn tokens(texts: &Texts, question: &str) -> Vec<String> {
         tokens.push(token.to_owned());
     });
     tokens.retain(|token| !is_filler(token));
+    if !tokens.iter().all(|token| is_lone(token)) {
+        tokens.retain(|token| !is_lone(token));
+    }
     tokens
+}
+
+/// Whether it is a CJK character by itself, which says little: too many words are written with it.
+fn is_lone(token: &str) -> bool {
+    token.starts_with(is_cjk) && token.chars().count() == 1
+}
+
+/// Whether it is an English word that is too short for more forms than its plural.
+fn is_short_word(token: &str) -> bool {
+    token.len() == 3 && token.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
 fn is_pair(token: &str) -> bool {
@@ -80,4 +98,42 @@ fn parts_of(token: &str, before: &[String]) -> usize {
         }
     }
     if rest.is_empty() { before.len() } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Mode;
+
+    fn read(question: &str) -> Vec<String> {
+        tokens(&Texts::new(Mode::Memctx), question)
+    }
+
+    #[test]
+    fn a_question_is_its_words() {
+        for (question, wanted) in [
+            ("Which port does the webhook use?", &["port", "webhook"][..]),
+            ("src/payHook.rs on 10.0.3.7", &["src", "pay", "hook", "rs", "10.0.3.7"]),
+            ("数据库备份在几点？", &["数据", "据库", "库备", "备份", "份在"]),
+            ("端口 8443 的服务", &["端口", "8443", "服务"]),
+            ("認証には何を使っていますか", &["認証"]),
+            ("書", &["書"]),
+            ("what and when?", &[]),
+            ("", &[]),
+        ] {
+            assert_eq!(read(question), wanted, "{question}");
+        }
+    }
+
+    #[test]
+    fn a_word_counts_once_in_whatever_form() {
+        let mut texts = Texts::new(Mode::Memctx);
+        for text in ["logs are kept", "a log of retries", "deployed on fridays"] {
+            texts.push(text).expect("room");
+        }
+        let words = words(&texts, "log logs LOG deploy zookeeper");
+        let told: Vec<(&str, usize)> = words.iter().map(|word| (word.token.as_str(), word.facts)).collect();
+        assert_eq!(told, [("log", 2), ("deploy", 1), ("zookeeper", 0)]);
+        assert!(words[2].weight > words[1].weight && words[1].weight > words[0].weight);
+    }
 }

@@ -1,9 +1,8 @@
 //! Which facts answer a question, and which are close to a text.
 
 use std::cell::RefCell;
-use std::cmp::Reverse;
 
-use super::index::Index;
+use super::index::{Index, Owner};
 use super::kind::Kind;
 use super::question::{Word, words};
 use crate::Explanation;
@@ -65,28 +64,27 @@ impl Index {
         if all <= 0.0 || request.limit == 0 {
             return Vec::new();
         }
-        let mut found: Vec<(u32, Tally)> = self.tallies(&words, request.kinds);
-        let key = |&(number, tally): &(u32, Tally)| {
-            let (timestamp, state) = self.age_of(number);
-            (Reverse(Ordered(tally.weight)), Reverse(Ordered(timestamp)), Reverse(state))
+        let mut found = self.tallies(&words, request.kinds);
+        let order = |(one, first): &(Owner, Tally), (other, second): &(Owner, Tally)| {
+            second.weight.total_cmp(&first.weight).then_with(|| other.age.cmp(&one.age))
         };
         if found.len() > request.limit {
-            found.select_nth_unstable_by_key(request.limit, key);
+            found.select_nth_unstable_by(request.limit, order);
             found.truncate(request.limit);
         }
-        found.sort_unstable_by_key(key);
+        found.sort_unstable_by(order);
         let explain = |number| request.explain.then(|| self.explain(&words, number, all));
-        let answer = |(number, tally): (u32, Tally)| Found {
-            fact: self.fact(number).clone(),
+        let answer = |(owner, tally): (Owner, Tally)| Found {
+            fact: self.fact(owner.number).clone(),
             score: (tally.weight / all).min(1.0),
             matched: tally.words as usize,
-            explanation: explain(number),
+            explanation: explain(owner.number),
         };
         found.into_iter().map(answer).collect()
     }
 
     /// The facts that have enough of the words.
-    fn tallies(&self, words: &[Word], kinds: Option<&[Kind]>) -> Vec<(u32, Tally)> {
+    fn tallies(&self, words: &[Word], kinds: Option<&[Kind]>) -> Vec<(Owner, Tally)> {
         let least = needed(words.len()) as u32;
         TALLIES.with_borrow_mut(|tallies| {
             tallies.clear();
@@ -104,28 +102,23 @@ impl Index {
                     }
                 }
             }
-            let owned = enough.into_iter().filter_map(|text| Some((self.owner(text)?, tallies[text as usize])));
-            owned.filter(|&(number, _)| self.is_of(number, kinds)).collect()
+            let owned = enough.into_iter().filter_map(|text| Some((*self.owner(text)?, tallies[text as usize])));
+            owned.filter(|(owner, _)| owner.is_of(kinds)).collect()
         })
-    }
-
-    fn is_of(&self, number: u32, kinds: Option<&[Kind]>) -> bool {
-        kinds.is_none_or(|kinds| kinds.iter().any(|kind| kind.name() == self.fact(number).kind))
     }
 
     /// The facts that share most with a text, however little that is, closest first.
     pub(super) fn nearest(&self, text: &str, limit: usize, kinds: Option<&[Kind]>) -> Vec<Fact> {
-        let admit = |text| self.owner(text).is_some_and(|number| self.is_of(number, kinds));
+        let admit = |text| self.owner(text).is_some_and(|owner| owner.is_of(kinds));
         let best = self.texts().ask(text).best(limit, admit);
-        best.into_iter().filter_map(|hit| Some(self.fact(self.owner(hit.number)?).clone())).collect()
+        best.into_iter().filter_map(|hit| Some(self.fact(self.owner(hit.number)?.number).clone())).collect()
     }
 
     /// The score of a fact, word by word.
     fn explain(&self, words: &[Word], number: u32, all: f64) -> Explanation {
         let texts = self.texts();
-        let has = |word: &Word| {
-            word.terms.iter().any(|&term| texts.holders(term).any(|text| self.owner(text) == Some(number)))
-        };
+        let is_owned = |text| self.owner(text).is_some_and(|owner| owner.number == number);
+        let has = |word: &Word| word.terms.iter().any(|&term| texts.holders(term).any(&is_owned));
         let facts = texts.statistics().documents;
         let parts: Vec<Explanation> = words
             .iter()
@@ -143,20 +136,131 @@ impl Index {
     }
 }
 
-/// A number to sort by.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Ordered(f64);
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::knowledge::Settings;
+    use crate::text::{Mode, Term, for_each_token};
+    use proptest::prelude::*;
 
-impl Eq for Ordered {}
-
-impl Ord for Ordered {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.total_cmp(&other.0)
+    fn index(contents: &[String]) -> Index {
+        let mut index = Index::new(&Settings::new("s"));
+        for (content, number) in contents.iter().zip(0_u32..) {
+            let line = serde_json::json!({
+                "id": format!("f{}", number % 40),
+                "type": Kind::ALL[number as usize % 6].name(),
+                "content": content,
+                "sessionId": "s",
+                "timestamp": number / 3,
+                "_deleted": number % 11 == 7,
+            });
+            index.take(Fact::from_line(line.to_string().as_bytes()).expect("a fact")).expect("room");
+        }
+        index
     }
-}
 
-impl PartialOrd for Ordered {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
+    /// Looks at every fact and every word.
+    fn scan(index: &Index, request: &Request<'_>) -> Vec<(String, usize)> {
+        let words = words(index.texts(), request.query);
+        let mut found: Vec<(f64, f64, u32, String, usize)> = Vec::new();
+        for number in index.numbers() {
+            let fact = index.fact(number);
+            let is_of = request.kinds.is_none_or(|kinds| kinds.iter().any(|kind| kind.name() == fact.kind));
+            if !fact.is_active() || !is_of {
+                continue;
+            }
+            let mut tokens = Vec::new();
+            for_each_token(&fact.content, Mode::Memctx, |token| tokens.push(Term::new(token)));
+            let met: Vec<&Word> =
+                words.iter().filter(|word| word.terms.iter().any(|term| tokens.contains(term))).collect();
+            if !words.is_empty() && met.len() >= needed(words.len()) {
+                let weight = met.iter().fold(0.0, |sum, word| sum + word.weight);
+                let place = index.age_of(number).state;
+                found.push((weight, fact.timestamp.unwrap_or(0.0), place, fact.id.clone(), met.len()));
+            }
+        }
+        found.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.total_cmp(&a.1)).then(b.2.cmp(&a.2)));
+        found.into_iter().take(request.limit).map(|(_, _, _, id, met)| (id, met)).collect()
+    }
+
+    fn text() -> impl Strategy<Value = String> {
+        let word = prop::sample::select(vec![
+            "port",
+            "ports",
+            "webhook",
+            "cache",
+            "cached",
+            "log",
+            "logs",
+            "8443",
+            "payHook",
+            "pay_hook",
+            "the",
+            "端口",
+            "服务",
+            "端",
+            "データ",
+            "세션",
+            "캐시는",
+            "3.11",
+        ]);
+        prop::collection::vec(word, 1..9).prop_map(|words| words.join(" "))
+    }
+
+    proptest! {
+        #[test]
+        fn equals_looking_at_every_fact(
+            contents in prop::collection::vec(text(), 0..60),
+            query in text(),
+            limit in 0..12_usize,
+            kinds in prop::option::of(prop::sample::subsequence(Kind::ALL.to_vec(), 0..4)),
+        ) {
+            let index = index(&contents);
+            let request = Request { query: &query, limit, kinds: kinds.as_deref(), explain: true };
+            let found = index.search(&request);
+            for hit in &found {
+                prop_assert!(hit.score > 0.0 && hit.score <= 1.0);
+                let told = hit.explanation.as_ref().map_or(0.0, |told| told.value);
+                prop_assert!((told - hit.score).abs() < 1e-9);
+            }
+            let found: Vec<(String, usize)> = found.into_iter().map(|hit| (hit.fact.id, hit.matched)).collect();
+            prop_assert_eq!(found, scan(&index, &request));
+        }
+
+        #[test]
+        fn the_nearest_are_those_of_an_index_of_their_own(
+            contents in prop::collection::vec(text(), 1..60),
+            query in text(),
+            limit in 0..12_usize,
+        ) {
+            let index = index(&contents);
+            let active: Vec<u32> = index.numbers().filter(|&number| index.fact(number).is_active()).collect();
+            let mut ordered = active;
+            ordered.sort_by_key(|&number| index.age_of(number).state);
+            let mut texts = crate::bm25::Texts::new(Mode::Memctx);
+            for &number in &ordered {
+                texts.push(&index.fact(number).content).expect("room");
+            }
+            let wanted = texts.ask(&query).best(limit, |_| true);
+            let wanted: Vec<&str> =
+                wanted.iter().map(|hit| index.fact(ordered[hit.number as usize]).id.as_str()).collect();
+            let nearest = index.nearest(&query, limit, None);
+            prop_assert_eq!(nearest.iter().map(|fact| fact.id.as_str()).collect::<Vec<_>>(), wanted);
+        }
+    }
+
+    #[test]
+    fn the_more_words_the_smaller_the_share_that_is_needed() {
+        let wanted = [0, 1, 2, 2, 2, 3, 3, 4, 4, 3, 3, 4];
+        assert_eq!(std::array::from_fn(needed), wanted);
+        assert_eq!([20, 21, 1000].map(needed), [6, 6, 6]);
+    }
+
+    #[test]
+    fn one_fact_is_found() {
+        let index = index(&["The webhook listens on port 8443".to_owned()]);
+        let found = index.search(&Request { query: "webhook port?", limit: 5, ..Request::default() });
+        assert!((found[0].score - 1.0).abs() < 1e-12 && found[0].matched == 2);
+        assert!(index.search(&Request { query: "webhook colour?", limit: 5, ..Request::default() }).is_empty());
     }
 }

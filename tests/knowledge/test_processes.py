@@ -1,0 +1,120 @@
+"""Several processes state facts in one directory, fork, and die."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from memctx import StoreLockedError
+
+if TYPE_CHECKING:
+    from .conftest import Opener
+
+WRITER = Path(__file__).with_name("writer.py")
+MANY = 1_000_000
+posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+
+
+def started(folder: Path, tag: str, count: int, said: Path) -> subprocess.Popen[bytes]:
+    command = [sys.executable, str(WRITER), str(folder), tag, str(count)]
+    with said.open("wb") as out:
+        return subprocess.Popen(command, stdout=out)
+
+
+def acknowledged(said: Path) -> list[list[str]]:
+    """What a writer said, without a line that a kill cut short."""
+    return [line.split() for line in said.read_text().split("\n")[1:-1]]
+
+
+def test_processes_write_side_by_side(opened: Opener, folder: Path, tmp_path: Path) -> None:
+    count, tags = 40, ("one", "two", "three")
+    watching = opened()
+    assert len(watching) == 0
+    running = [started(folder, tag, count, tmp_path / tag) for tag in tags]
+    seen = 0
+    while any(process.poll() is None for process in running):
+        assert len(watching) >= seen, "facts only come"
+        seen = len(watching)
+    assert [process.returncode for process in running] == [0, 0, 0]
+    wanted = {f"{tag} counted {n}" for tag in tags for n in range(count)}
+    wanted |= {f"everyone counts {n}" for n in range(count)}
+    for store in (watching, opened()):
+        assert sorted(fact.content for fact in store.facts()) == sorted(wanted), "each once"
+        assert store.health()["ok"]
+    for tag in tags:
+        for old, new in acknowledged(tmp_path / tag):
+            assert watching.get(old).superseded_by == new  # type: ignore[union-attr]
+
+
+def test_what_was_acknowledged_survives_a_kill(
+    opened: Opener, folder: Path, tmp_path: Path
+) -> None:
+    chance = random.Random(7)  # noqa: S311 - no secret
+    told: list[list[str]] = []
+    for number in range(4):
+        logs = [tmp_path / f"{number}-{tag}" for tag in "ab"]
+        running = [started(folder, log.name, MANY, log) for log in logs]
+        waited = time.monotonic()
+        while not all(b"\n" in log.read_bytes() for log in logs):
+            assert time.monotonic() - waited < 30, "a writer does not begin"
+            time.sleep(0.01)
+        for process in running:
+            time.sleep(chance.uniform(0, 0.1))
+            process.kill()
+            process.wait(30)
+        told += [ids for log in logs for ids in acknowledged(log)]
+        store = opened()
+        for old, new in told:
+            fact = store.get(old)
+            assert fact is not None
+            assert fact.superseded_by == new
+            assert store.get(new) is not None
+        store.add("config", f"after round {number}")
+    assert told
+    # A supersession is one append: never is a fact replaced by one that is not there.
+    store = opened()
+    replaced = [fact.superseded_by for fact in store.facts(include_superseded=True)]
+    assert all(store.get(id_) for id_ in replaced if id_)
+
+
+@posix
+def test_a_child_opens_anew(opened: Opener) -> None:
+    store = opened()
+    store.add("config", "stated by the parent")
+    child = os.fork()
+    if child == 0:
+        try:
+            store.reopen()
+            store.add("config", "stated by the child")
+            os._exit(0 if len(store) == 2 else 1)
+        finally:
+            os._exit(2)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+    assert {fact.content for fact in store.facts()} == {
+        "stated by the parent",
+        "stated by the child",
+    }
+
+
+@posix
+def test_a_lock_that_is_held_is_not_waited_for_longer_than_told(
+    opened: Opener, folder: Path
+) -> None:
+    fcntl = pytest.importorskip("fcntl")
+    store = opened(lock_timeout=0.05)
+    store.add("config", "before")
+    with (folder / "LOCK").open("rb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(StoreLockedError, match="nothing was written"):
+            store.add("config", "meanwhile")
+        assert [fact.content for fact in store.facts()] == ["before"], "who reads waits for nobody"
+    store.add("config", "after")
+    assert len(store) == 2
