@@ -13,13 +13,16 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypedDict, Unpack
 
 from memctx import _core
 from memctx.errors import StoreError
+from memctx.extraction import Extraction, Flush, Flushed, Progress
+from memctx.extractors import extractor_of
+from memctx.knowledge import Facts
 from memctx.turn import Turns, prompt_tokens
 
 if TYPE_CHECKING:
@@ -90,7 +93,19 @@ class Memory:
             patterns=config.redaction_patterns or None,
             lock_timeout=config.lock_timeout,
         )
-        self._turns = Turns(config, self._store, self._scanner, self._put)
+        self._fact_store = _core.FactStore(
+            config.storage_path,
+            session_id=session_id,
+            cross_session=config.cross_session,
+            durability=config.durability,
+            redaction=config.redaction,
+            pii=config.pii,
+            patterns=config.redaction_patterns or None,
+            lock_timeout=config.lock_timeout,
+        )
+        self._facts = Facts(self._fact_store)
+        self._extraction = self._opened_extraction()
+        self._turns = Turns(config, self._store, self._fact_store, self._scanner, self._put)
         if config.embedding_model != BUILT_IN_EMBEDDING:
             logging.getLogger("memctx.memory").warning(
                 "embedding_model %r is not built in; %r stands in for it",
@@ -114,6 +129,16 @@ class Memory:
         return self._store
 
     @property
+    def facts(self) -> Facts:
+        """What is known: `Facts.add`, `Facts.search`, `Facts.update`, `Facts.supersede`, `Facts.forget` and more."""
+        return self._facts
+
+    @property
+    def extraction(self) -> Extraction | None:
+        """What finds facts in the background, and how far it is; None if the settings name nothing that would."""
+        return self._extraction
+
+    @property
     def closed(self) -> bool:
         """Whether it was closed by everybody who had opened it."""
         return self._closed
@@ -131,6 +156,7 @@ class Memory:
         records = [record for each in pieces for record in each if self._wants(record)]
         left_out = sum(not each for each in pieces) + sum(map(len, pieces)) - len(records)
         results = self._store.add(records) if records else []
+        self._wake_extraction()
         outcomes = [result.outcome for result in results]
         return Archived(
             ids=tuple(result.id for result in results if result.id is not None),
@@ -207,6 +233,28 @@ class Memory:
             explain=explain,
         )
 
+    def flush(self, timeout: float | None = None) -> Flush:
+        """Extract facts from all that was archived so far, however little it is: await it, or its `Flush.result`.
+
+        It never raises for a model that fails or takes more than ``timeout`` seconds: what it gives says what is left,
+        and that is kept for later.
+
+        >>> import memctx, tempfile
+        >>> with memctx.open(tempfile.mkdtemp(), session_id="s1", knowledge_extraction="rules") as memory:
+        ...     said = "We decided: the payment webhook of the shop listens on port 8443."
+        ...     archived = memory.archive([{"role": "user", "content": said}])
+        ...     flushed = memory.flush().result(timeout=30)
+        >>> flushed.is_complete
+        True
+        """
+        self._check_open()
+        self._turns.settle()
+        if self._extraction is not None:
+            return self._extraction.flush(timeout)
+        flush = Flush(0)
+        flush.settle(Flushed(is_complete=True, progress=Progress()))
+        return flush
+
     async def aarchive(self, messages: Sequence[Any], *, shape: Shape | None = None) -> Archived:
         """`archive`, in a thread, for callers that must not block."""
         return await asyncio.to_thread(self.archive, messages, shape=shape)
@@ -232,18 +280,27 @@ class Memory:
         """Counts of what the store holds."""
         self._check_open()
         self._turns.settle()
-        return self._store.stats()
+        return {**self._store.stats(), "facts": self._fact_store.stats()}
 
     def health(self) -> dict[str, Any]:
         """What was skipped, healed or degraded, and which embedding stands in for the one asked for."""
         self._check_open()
         embedding = {"asked": self._config.embedding_model, "used": BUILT_IN_EMBEDDING}
-        return {**self._store.health(), "embedding": embedding}
+        extraction = None if self._extraction is None else asdict(self._extraction.progress())
+        return {
+            **self._store.health(),
+            "facts": self._fact_store.health(),
+            "extraction": extraction,
+            "embedding": embedding,
+        }
 
     def reopen(self) -> None:
         """After a fork, share neither files nor locks with the parent; `memctx.open` sees to it by itself."""
         self._scanner = _core.Scanner(self._config.estimator)
         self._store.reopen()
+        self._fact_store.reopen()
+        if self._extraction is not None:
+            self._extraction.reopen()
         self._turns.reopen(self._scanner)
 
     def close(self) -> None:
@@ -253,6 +310,9 @@ class Memory:
         if self._release is None or self._release(self):
             self._closed = True
             self._turns.close()
+            if self._extraction is not None:
+                self._extraction.close()
+            self._fact_store.close()
             self._store.close()
 
     def __enter__(self) -> Self:
@@ -275,11 +335,28 @@ class Memory:
         tools = self._config.archive_tools
         if isinstance(tools, bool):
             self._store.put_messages(conversation, indices, tools=tools)
-            return
-        pieces = conversation.records(indices)
-        records = [record for each in pieces for record in each if self._wants(record)]
-        if records:
-            self._store.put(records)
+        else:
+            pieces = conversation.records(indices)
+            records = [record for each in pieces for record in each if self._wants(record)]
+            if records:
+                self._store.put(records)
+        self._wake_extraction()
+
+    def _opened_extraction(self) -> Extraction | None:
+        wanted = self._config.knowledge_extraction
+        choice = "rules" if wanted == "rules" else self._config.extractor
+        if not wanted or choice is None:
+            return None
+        return Extraction(
+            self._config.storage_path,
+            self._store.session_id,
+            self._fact_store,
+            extractor_of(choice),
+        )
+
+    def _wake_extraction(self) -> None:
+        if self._extraction is not None:
+            self._extraction.wake()
 
     def _wants(self, record: Row) -> bool:
         """Whether a record is to be stored, as the store takes it."""

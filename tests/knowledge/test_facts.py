@@ -58,7 +58,7 @@ def test_a_turn_shows_a_fact_once_and_again_when_it_was_corrected(
     facts: Facts, tmp_path: Path
 ) -> None:
     store = _core.WarmStore(tmp_path / "memory", session_id="s")
-    recall = Recall(store, Config(storage_path=tmp_path / "memory"), facts)
+    recall = Recall(store, facts, Config(storage_path=tmp_path / "memory"))
     fact = facts.add("config", "The payment webhook listens on port 3000")
     block = recalled(recall).block((), 500)
     assert block is not None

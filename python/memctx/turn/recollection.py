@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import compress
 from typing import TYPE_CHECKING, Protocol
 
 from memctx import _core
@@ -48,8 +49,8 @@ class Recall:
     """Searches one store for one session."""
 
     store: WarmStore
+    facts: Facts
     config: Config
-    facts: Facts | None = None
 
     def search(
         self, query: str, conversation: Conversation, *, hidden: Sequence[int], room: int
@@ -66,9 +67,12 @@ class Recall:
             ranking=self.config.ranking,
         )
         best = hits[0].score if hits else 0.0
-        seen = _core.visible(conversation, hidden, [hit.segment.content for hit in hits])
-        hits = [hit for hit, is_seen in zip(hits, seen, strict=True) if not is_seen]
-        facts = self.facts.search(query, limit=limit) if self.facts else ()
+        facts = self.facts.search(query, limit=limit)
+        texts = [hit.segment.content for hit in hits]
+        texts += [hit.fact.content for hit in facts]
+        unseen = [not is_seen for is_seen in _core.visible(conversation, hidden, texts)]
+        facts = list(compress(facts, unseen[len(hits) :]))
+        hits = list(compress(hits, unseen))
         return Candidates(query, facts, hits, best, self.config.estimator)
 
 

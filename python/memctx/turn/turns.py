@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from memctx.messages import Shape
     from memctx.turn.keeper import Archive
     from memctx.turn.placement import Blocks
-    from memctx.turn.recollection import Candidates
+    from memctx.turn.recollection import Candidates, Facts
     from memctx.turn.state import Block, State
 
 
@@ -54,13 +54,18 @@ class Turns:
     """Prepares the turns of one session, one at a time."""
 
     def __init__(
-        self, config: Config, store: WarmStore, scanner: Scanner, archive: Archive
+        self,
+        config: Config,
+        store: WarmStore,
+        facts: Facts,
+        scanner: Scanner,
+        archive: Archive,
     ) -> None:
         self._config = config
         self._store = store
         self._archive = archive
         self._budget = Budget.of(config)
-        self._recall = Recall(store, config)
+        self._recall = Recall(store, facts, config)
         self._state: State | None = None
         self._before: State | None = None
         self._closed = False
