@@ -714,7 +714,7 @@ class FactStore:
         sources: Iterable[str] | None = None,
         new_id: str | None = None,
     ) -> Fact:
-        """State something that takes the place of an active fact, in one append; the new fact."""
+        """State something that takes the place of an active fact, in its session and in one append; the new fact."""
 
     def forget(self, id: str) -> Fact:
         """Take an active fact back. It stays in the log and in its history."""

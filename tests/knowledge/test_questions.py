@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # (recall at 5, silence): what is reached, no less.
 CHOSEN_BY = (0.95, 1.0)
-HELD_OUT = (0.90, 1.0)
+HELD_OUT = (1.0, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -34,8 +34,8 @@ def test_they_do_so_among_ten_thousand_others(tmp_path: Path) -> None:
     results = report.scores(tmp_path, crowd=crowd.sentences(10_000))
     sys.stdout.write(f"\n{report.table(results)}\n")
     recall, silence = report.overall(results)
-    assert recall >= CHOSEN_BY[0] - 0.05
-    assert silence >= 0.9
+    assert recall >= CHOSEN_BY[0]
+    assert silence >= CHOSEN_BY[1]
 
 
 def test_the_set_is_what_it_says() -> None:

@@ -25,7 +25,7 @@ from memctx.extractors import (
     extractor_of,
     split,
 )
-from memctx.knowledge import Draft
+from memctx.knowledge import Draft, Facts
 
 assert_type(memctx.__version__, str)
 
@@ -227,3 +227,30 @@ not_a_value: ValueError = memctx.ConfigError("no")
 wrong_length: memctx.VectorError = memctx.DimensionMismatchError("no")
 wrong_shape: TypeError = memctx.MessageShapeError("no")
 errors: list[memctx.MemctxError] = [memctx.StoreError("no"), memctx.ExtractionError("no")]
+
+# facts
+fact_store = memctx.FactStore("folder", session_id="s1", cross_session=True, durability="os")
+facts = Facts(fact_store)
+fact = facts.add("config", "port 8443", context="set-up", sources=["segment"])
+assert_type(fact, memctx.Fact)
+assert_type(fact.sources, tuple[str, ...])
+assert_type(fact.timestamp, float | None)
+assert_type(fact.superseded_by, str | None)
+assert_type(fact.revision, int)
+assert_type(facts.update(fact.id, "port 8443, TLS only"), memctx.Fact)
+assert_type(facts.supersede(fact.id, "port 9443"), memctx.Fact)
+assert_type(facts.forget(fact.id), memctx.Fact)
+assert_type(facts.get(fact.id), memctx.Fact | None)
+assert_type(facts.list(types=["config"], limit=5), list[memctx.Fact])
+assert_type(facts.history(fact.id), list[memctx.Fact])
+fact_hits = facts.search("which port?", explain=True)
+assert_type(fact_hits, list[memctx.FactHit])
+assert_type(fact_hits[0].explanation, str | None)
+assert_type(len(facts), int)
+assert_type(
+    fact_store.apply([("add", "id", "config", "text", None, ()), ("delete", "id")]),
+    list[Literal["done", "duplicate", "added", "missing"]],
+)
+assert_type(fact_store.nearest("text", limit=8), list[memctx.Fact])
+facts.add("setting", "port 8443")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+fact_store.apply([("add", "id")])  # type: ignore[list-item]  # pyright: ignore[reportArgumentType]

@@ -191,6 +191,7 @@ fn a_session_sees_its_own_facts_only() {
 
 #[test]
 fn changes_see_those_before_them_and_are_one_append() {
+    use Outcome::{Added, Done, Duplicate, Missing};
     let place = Place::new();
     let (store, other) = (place.open("s"), place.open("s"));
     add(&store, "a", "The port is 3000");
@@ -210,7 +211,6 @@ fn changes_see_those_before_them_and_are_one_append() {
             instead("e", "g", "The port is 8080"),
         ])
         .expect("applied");
-    use Outcome::{Added, Done, Duplicate, Missing};
     let wanted = [Done, Duplicate, Done, Done, Done, Added, Added, Missing, Done, Missing, Duplicate];
     assert_eq!(outcomes, wanted);
     let contents: Vec<String> =
@@ -232,6 +232,18 @@ fn a_fact_that_says_it_already_takes_the_place() {
     assert_eq!(stays.id, "b");
     assert_eq!(store.get("a").expect("read").expect("there").superseded_by.as_deref(), Some("b"));
     assert_eq!(place.lines().len(), 3);
+}
+
+#[test]
+fn a_fact_is_replaced_where_it_is() {
+    let place = Place::new();
+    let (ours, theirs, all) = (place.open("ours"), place.open("theirs"), place.open_all("ours"));
+    add(&ours, "a", "The port is 8080");
+    add(&theirs, "b", "The port is 3000");
+    let new = all.change(&instead("b", "c", "the port is 8080")).expect("stored");
+    assert_eq!((new.id.as_str(), new.session.as_deref()), ("c", Some("theirs")));
+    assert_eq!(ids(&theirs.facts(None, 9, false).expect("read")), ["c"], "theirs is not lost to them");
+    assert_eq!(ids(&ours.facts(None, 9, false).expect("read")), ["a"]);
 }
 
 #[test]

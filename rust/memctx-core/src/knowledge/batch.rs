@@ -73,11 +73,17 @@ impl<'a> Batch<'a> {
         Err(Error::argument("id", "that of an active fact of this session", format!("{target:?}, {fate}")))
     }
 
+    /// State something in this session, unless any fact that is seen says it.
     fn add(&mut self, id: Option<&str>, kind: &str, said: Said, outcome: Outcome) -> Result<Made> {
-        let digest = digest(&said.content);
-        if let Some(twin) = self.twin(digest) {
-            return Ok(Made::of(Outcome::Duplicate, twin));
+        match self.twin(digest(&said.content), |_| true) {
+            Some(twin) => Ok(Made::of(Outcome::Duplicate, twin)),
+            None => self.state(id, kind, said, Some(self.session.to_owned())).map(|id| Made::of(outcome, id)),
         }
+    }
+
+    /// Write a new fact. Gives its id.
+    fn state(&mut self, id: Option<&str>, kind: &str, said: Said, session: Option<String>) -> Result<String> {
+        let digest = digest(&said.content);
         let id = self.new_id(id)?;
         self.said.insert(digest, id.clone());
         self.write(Fact {
@@ -88,11 +94,11 @@ impl<'a> Batch<'a> {
             timestamp: Some(said.timestamp),
             superseded_by: None,
             is_deleted: false,
-            session: Some(self.session.to_owned()),
+            session,
             sources: said.sources,
             revision: 0,
         });
-        Ok(Made::of(outcome, id))
+        Ok(id)
     }
 
     fn update(&mut self, target: &str, said: Said) -> Result<Made> {
@@ -122,13 +128,16 @@ impl<'a> Batch<'a> {
         let Some(old) = self.current(target).filter(|fact| fact.is_active()).cloned() else {
             return self.add(id, kind.name(), said, Outcome::Added);
         };
-        let new = self.add(id, kind.name(), said, Outcome::Done)?;
-        if new.id.as_deref() == Some(target) {
-            return Ok(new);
-        }
-        // Also if the new statement was known before: then that fact takes the place of this one.
-        self.write(Fact { superseded_by: new.id.clone(), ..old });
-        Ok(Made { outcome: Outcome::Done, ..new })
+        // A fact is replaced where it is: whoever saw the old one sees the new one.
+        let session = old.session.clone();
+        let new = match self.twin(digest(&said.content), |twin| twin.session == session) {
+            Some(twin) if twin == target => return Ok(Made::of(Outcome::Duplicate, twin)),
+            // It is known; then that fact takes the place of this one.
+            Some(twin) => twin,
+            None => self.state(id, kind.name(), said, session)?,
+        };
+        self.write(Fact { superseded_by: Some(new.clone()), ..old });
+        Ok(Made::of(Outcome::Done, new))
     }
 
     fn delete(&mut self, target: &str) -> Made {
@@ -152,11 +161,11 @@ impl<'a> Batch<'a> {
         changed.or_else(|| self.index.find(id).map(|number| self.index.fact(number)))
     }
 
-    /// The active fact that says the same.
-    fn twin(&self, wanted: u64) -> Option<String> {
+    /// An active fact that says the same and will do.
+    fn twin(&self, wanted: u64, will_do: impl Fn(&Fact) -> bool) -> Option<String> {
         let fresh = self.said.get(&wanted).and_then(|id| self.current(id));
-        let fresh = fresh.filter(|fact| fact.is_active() && digest(&fact.content) == wanted);
-        let known = || self.index.twins(wanted).find(|fact| !self.changed.contains_key(&fact.id));
+        let fresh = fresh.filter(|fact| fact.is_active() && digest(&fact.content) == wanted && will_do(fact));
+        let known = || self.index.twins(wanted).find(|fact| !self.changed.contains_key(&fact.id) && will_do(fact));
         fresh.or_else(known).map(|fact| fact.id.clone())
     }
 
