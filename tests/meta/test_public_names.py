@@ -8,7 +8,7 @@ from typing import get_origin
 import pytest
 
 import memctx
-from memctx import config, messages, prune, trim
+from memctx import config, knowledge, messages, prune, trim
 
 PUBLIC = {
     "memctx": [
@@ -68,6 +68,7 @@ PUBLIC = {
         "Redaction",
         "Thinking",
     ],
+    "memctx.knowledge": ["FACT_TYPES", "Action", "Draft", "FactType", "Op", "plan", "update"],
     "memctx.messages": ["Record", "Shape", "detect", "read", "read_each"],
     "memctx.prune": ["prune_at_birth"],
     "memctx.registry": ["bind", "memories", "of", "open", "runtime"],
@@ -82,6 +83,7 @@ MODULES = (
     config,
     memctx.fusion,
     memctx.ingest,
+    knowledge,
     messages,
     prune,
     memctx.registry,
