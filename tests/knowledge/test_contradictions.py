@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import contradictions
 from .contradictions import Pair
 
-ACCURACY = {"tuned": 0.98, "held_out": 0.95}
+ACCURACY = {"tuned": 0.96, "held_out": 0.97}
 
 
 def share_right(suite: list[Pair]) -> float:
@@ -32,9 +32,9 @@ def test_most_are_judged_as_a_person_would() -> None:
 
 
 def test_what_is_said_again_is_known() -> None:
-    """Both statements of every pair, said once more and said louder."""
+    """Both statements of every pair, said once more and, where case does not matter, said louder."""
     for pair in contradictions.pairs():
         for text in (pair.old, pair.new):
-            for again in (text, f"  {text.upper() if text.isascii() else text}. "):
-                if "/" not in text:  # case matters in a path
-                    assert Pair("", "tuned", text, again, "none").outcome() == "none", text
+            is_plain = text.isascii() and not set(text) & set("/`._")
+            again = f"  {text.upper() if is_plain else text}. "
+            assert Pair("", "tuned", text, again, "none").outcome() == "none", text

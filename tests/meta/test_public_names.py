@@ -8,7 +8,7 @@ from typing import get_origin
 import pytest
 
 import memctx
-from memctx import config, extractors, messages, prune, trim
+from memctx import config, extraction, extractors, knowledge, messages, prune, trim
 
 PUBLIC = {
     "memctx": [
@@ -86,6 +86,17 @@ PUBLIC = {
         "extractor_of",
         "split",
     ],
+    "memctx.extraction": ["Extraction", "Flush", "Flushed", "Patience", "Progress", "Tally"],
+    "memctx.knowledge": [
+        "FACT_TYPES",
+        "Action",
+        "Draft",
+        "FactType",
+        "Facts",
+        "Op",
+        "plan",
+        "update",
+    ],
     "memctx.messages": ["Record", "Shape", "detect", "read", "read_each"],
     "memctx.prune": ["prune_at_birth"],
     "memctx.registry": ["bind", "memories", "of", "open", "runtime"],
@@ -98,9 +109,11 @@ PUBLIC = {
 MODULES = (
     memctx,
     config,
+    extraction,
     extractors,
     memctx.fusion,
     memctx.ingest,
+    knowledge,
     messages,
     prune,
     memctx.registry,

@@ -235,6 +235,8 @@ impl Facts {
     }
 }
 
+const SAYS_SO: &str = "the extractor says so";
+
 fn decide(draft: &Draft<'_>, new: &Statement, facts: &Facts, allow_delete: bool) -> Op {
     if draft.content.trim().is_empty() {
         let degraded =
@@ -254,7 +256,7 @@ fn decide(draft: &Draft<'_>, new: &Statement, facts: &Facts, allow_delete: bool)
         return match verdict.action {
             Action::Nothing => op(verdict, Some("add: it is known already".into())),
             Action::Supersede => op(verdict, Some("add: it refutes a known fact".into())),
-            _ => op(Verdict { reason: "the extractor says so", ..ADDED }, None),
+            _ => op(Verdict { reason: SAYS_SO, ..ADDED }, None),
         };
     }
     let Some(target) = draft.target else { return without_target(action, facts.verdict(new), op) };
@@ -267,7 +269,6 @@ fn decide(draft: &Draft<'_>, new: &Statement, facts: &Facts, allow_delete: bool)
     let instead = |action: Action, reason: &'static str, why: &'static str| {
         op(Verdict { action, target: Some(place), reason }, Some(why.into()))
     };
-    const SAYS_SO: &str = "the extractor says so";
     match action {
         Action::Delete if !allow_delete => local("delete: not allowed".into()),
         _ if !comparison.is_related() => {

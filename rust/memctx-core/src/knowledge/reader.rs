@@ -157,7 +157,9 @@ impl<'t> Reader<'t> {
         let place = Place { opens_sentence: self.opens_sentence, is_quoted, is_behind_number };
         let mut entries = Vec::new();
         value::read_run(word.trim_end_matches("()"), place, &mut |entry| entries.push(entry));
-        entries.into_iter().for_each(|entry| self.push(entry));
+        for entry in entries {
+            self.push(entry);
+        }
     }
 
     fn cjk(&mut self) {
