@@ -62,7 +62,7 @@ def after(facts: Sequence[Draft], ops: Sequence[Op]) -> list[Draft]:
         (says("The webhook logs to /srv/hook.log", "none", "port"), "add", None, "none: it has a"),
         # There is no such fact, or none is named, or it is about something else.
         (says("The webhook listens on port 8443", "update", NOT_A_FACT), "supersede", "port", "update: there"),
-        (says("Use ruff to lint", "supersede", NOT_A_FACT), "add", None, "supersede: there is no fact 'f00'"),
+        (says("Use ruff to lint", "supersede", NOT_A_FACT), "add", None, 'supersede: there is no fact "f00"'),
         (says("Use ruff to lint", "none", NOT_A_FACT), "add", None, "none: there is no fact"),
         (says("Use ruff to lint", "none"), "add", None, "none: no fact is named"),
         (says("The webhook listens on port 8443", "supersede"), "supersede", "port", None),

@@ -107,7 +107,7 @@ NOT_STATED = re.compile(
     r"[?？:：]\s*$|\[[a-z ]+\]|[吗呢么吧][。.!！]?$|^(?:if|when|suppose|assuming|imagine|what|which|how|why|should|could|can|would|do|does|is|are"
     r"|did|maybe|perhaps|probably|for example|e\.g\.)\b|\b(?:if|might|maybe|perhaps|probably|could be|would be|e\.g\.|i guess"
     r"|not sure|i think|something like|for example|such as|let me|let's (?:see|check|look|say)|whether|seems?|looks? like|wondering"
-    r"|unless|depending|consider|want to|trying to|was going to|example|ensure|make sure|your)\b|如果|假如|要是|也许|可能|大概|或许|比如|例如|是否|要不要|是不是|好像|似乎|不确定",
+    r"|unless|depending|consider|want to|trying to|was going to|an example|ensure|make sure|your)\b|如果|假如|要是|也许|可能|大概|或许|比如|例如|是否|要不要|是不是|好像|似乎|不确定",
     re.IGNORECASE,
 )
 """Questions, guesses, examples and what holds on a condition only."""
