@@ -16,10 +16,11 @@ export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test lint redaction extractors bench bench-rust wheel fuzz crash check clean extension cargo
+.PHONY: help dev demo test lint redaction extractors contradictions bench bench-rust wheel fuzz crash check clean \
+	extension cargo
 
 help: ## List the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
 
 dev: extension ## Set up .venv with every tool and an editable build
 	@echo "Ready: source $(BIN)/activate"
@@ -48,6 +49,9 @@ redaction: extension ## Show which kinds of secrets are found and which look-ali
 
 extractors: extension ## Show what becomes of every way in which a model can answer or fail
 	@cd tests && ../$(BIN)/python -m extractors.report
+
+contradictions: extension ## Show which corrections, refinements and look-alikes are told apart
+	@cd tests && ../$(BIN)/python -m knowledge.contradictions
 
 # One thread and one core for everybody, so that the ratios compare work with work.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1 RAYON_NUM_THREADS=1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,9 @@ from hypothesis import strategies as st
 
 from memctx.extractors import Extractor, Message, Request
 from memctx.extractors.rules import RulesExtractor
-from memctx.knowledge import Draft
+
+if TYPE_CHECKING:
+    from memctx.knowledge import Draft
 
 
 def drafts(text: str, role: str = "user", most: int = 15) -> tuple[Draft, ...]:
@@ -21,7 +24,12 @@ def drafts(text: str, role: str = "user", most: int = 15) -> tuple[Draft, ...]:
 @pytest.mark.parametrize(
     ("role", "text", "type", "content"),
     [
-        ("user", "Please remember that the api key lives in vault.", "decision", "The api key lives in vault"),
+        (
+            "user",
+            "Please remember that the api key lives in vault.",
+            "decision",
+            "The api key lives in vault",
+        ),
         ("user", "Remember: the port is 8443", "config", "The port is 8443"),
         ("user", "Don't forget that CI fails on Windows", "issue", "CI fails on Windows"),
         ("user", "Ok, we decided to use Postgres for billing.", "decision", None),
@@ -33,10 +41,20 @@ def drafts(text: str, role: str = "user", most: int = 15) -> tuple[Draft, ...]:
         ("user", "- Always run `make lint` before you push", "decision", None),
         ("assistant", "The port is 8443.", "config", "The port is 8443"),
         ("user", "The webhook timeout is now 30 seconds", "config", None),
-        ("assistant", "**The default branch is `trunk`.**", "config", "The default branch is `trunk`"),
+        (
+            "assistant",
+            "**The default branch is `trunk`.**",
+            "config",
+            "The default branch is `trunk`",
+        ),
         ("user", "the staging URL is https://staging.example.com/api", "config", None),
         ("assistant", "The API server listens on port 3000.", "config", None),
-        ("assistant", "TODO: add retries to the uploader", "task_state", "TODO: add retries to the uploader"),
+        (
+            "assistant",
+            "TODO: add retries to the uploader",
+            "task_state",
+            "TODO: add retries to the uploader",
+        ),
         ("assistant", "The root cause is a missing await in `fetch_user`.", "issue", None),
         ("assistant", "The billing service is written in Go.", "architecture", None),
         ("user", "Our worker depends on Redis 7", "architecture", None),
@@ -51,7 +69,9 @@ def drafts(text: str, role: str = "user", most: int = 15) -> tuple[Draft, ...]:
         ("assistant", "根本原因是连接池没有释放。", "issue", None),
     ],
 )
-def test_what_is_stated_outright_is_found(role: str, text: str, type: str, content: str | None) -> None:
+def test_what_is_stated_outright_is_found(
+    role: str, text: str, type: str, content: str | None
+) -> None:
     (draft,) = drafts(text, role)
     assert draft.type == type
     assert draft.sources == ("seg-1",)
@@ -98,7 +118,10 @@ def test_what_is_not_stated_is_passed_over(text: str) -> None:
     assert drafts(text, "assistant") == ()
 
 
-@pytest.mark.parametrize("text", ["Never run migrations on a Friday", "记住，服务端口是 8443 和 8444", "I decided to drop Go"])
+@pytest.mark.parametrize(
+    "text",
+    ["Never run migrations on a Friday", "记住，服务端口是 8443 和 8444", "I decided to drop Go"],
+)
 def test_an_assistant_gives_no_orders(text: str) -> None:
     assert drafts(text) != ()
     assert all(draft.type == "config" for draft in drafts(text, "assistant"))
@@ -138,6 +161,16 @@ def test_any_text_can_be_read(text: str, role: str) -> None:
 
 def test_long_texts_take_no_longer_than_their_length() -> None:
     """No pattern runs wild: a megabyte of the worst there is, within the time-out of the test."""
-    for piece in ("the port ", "so so so ", "use x ", "a-b/c.d `e` ", "端口", "记住", "**", "<a>", "1. "):
+    for piece in (
+        "the port ",
+        "so so so ",
+        "use x ",
+        "a-b/c.d `e` ",
+        "端口",
+        "记住",
+        "**",
+        "<a>",
+        "1. ",
+    ):
         text = (piece * 60 + "\n") * (200_000 // (len(piece) * 60))
         drafts(text)

@@ -48,28 +48,58 @@ def after(facts: Sequence[Draft], ops: Sequence[Op]) -> list[Draft]:
     [
         (says("The webhook listens on port 8443", "supersede", "port"), "supersede", "port", None),
         (says("The webhook listens on port 3000", "none", "port"), "none", "port", None),
-        (says("The webhook listens on port 3000 over TLS", "update", "port"), "update", "port", None),
+        (
+            says("The webhook listens on port 3000 over TLS", "update", "port"),
+            "update",
+            "port",
+            None,
+        ),
         (says("Use ruff to lint", "add"), "add", None, None),
         # Nothing changed but the words: the extractor knows better than a rule.
         (says("Port 3000 receives webhook calls", "none", "port"), "none", "port", None),
         # Against the rules.
         (says("The webhook listens on port 8443", "none", "port"), "supersede", "port", "none:"),
-        (says("The webhook listens on port 8443", "update", "port"), "supersede", "port", "update:"),
+        (
+            says("The webhook listens on port 8443", "update", "port"),
+            "supersede",
+            "port",
+            "update:",
+        ),
         (says("The webhook listens on port 8443", "add"), "supersede", "port", "add:"),
         (says("The webhook listens on port 3000", "add"), "none", "port", "add:"),
-        (says("the webhook listens on port 3000.", "supersede", "port"), "none", "port", "supersede:"),
+        (
+            says("the webhook listens on port 3000.", "supersede", "port"),
+            "none",
+            "port",
+            "supersede:",
+        ),
         (says("The webhook is signed", "update", "port"), "add", None, "update: a value"),
         (says("The webhook logs to /srv/hook.log", "none", "port"), "add", None, "none: it has a"),
         # There is no such fact, or none is named, or it is about something else.
-        (says("The webhook listens on port 8443", "update", NOT_A_FACT), "supersede", "port", "update: there"),
-        (says("Use ruff to lint", "supersede", NOT_A_FACT), "add", None, 'supersede: there is no fact "f00"'),
+        (
+            says("The webhook listens on port 8443", "update", NOT_A_FACT),
+            "supersede",
+            "port",
+            "update: there",
+        ),
+        (
+            says("Use ruff to lint", "supersede", NOT_A_FACT),
+            "add",
+            None,
+            'supersede: there is no fact "f00"',
+        ),
         (says("Use ruff to lint", "none", NOT_A_FACT), "add", None, "none: there is no fact"),
         (says("Use ruff to lint", "none"), "add", None, "none: no fact is named"),
         (says("The webhook listens on port 8443", "supersede"), "supersede", "port", None),
         (says("Use ruff to lint", "supersede", "port"), "add", None, "supersede: it has nothing"),
         # Nothing is deleted unless that is allowed.
         (says("The webhook listens on port 3000", "delete", "port"), "none", "port", "delete: not"),
-        (says("The webhook no longer listens on port 3000", "delete", "port"), "supersede", "port", "delete: not"),
+        (
+            says("The webhook no longer listens on port 3000", "delete", "port"),
+            "supersede",
+            "port",
+            "delete: not",
+        ),
         (says("   ", "add"), "none", None, "there is nothing in it"),
         (says(""), "none", None, None),
     ],
@@ -101,19 +131,39 @@ def test_later_drafts_see_what_became_of_earlier_ones() -> None:
         Draft("config", "The webhook listens on port 9000", id="e"),
     ]
     ops = plan(drafts, [PORT])
-    expected = [("supersede", "port"), ("none", "a"), ("supersede", "a"), ("update", "c"), ("none", "c")]
+    expected = [
+        ("supersede", "port"),
+        ("none", "a"),
+        ("supersede", "a"),
+        ("update", "c"),
+        ("none", "c"),
+    ]
     assert [(op.action, op.target) for op in ops] == expected
 
 
 def test_a_target_that_was_replaced_means_what_replaced_it() -> None:
     """An extractor names the fact it was shown, which an earlier draft of its answer has replaced."""
     drafts = [
-        Draft("config", "The webhook listens on port 8443", id="a", action="supersede", target="port"),
-        Draft("config", "The webhook listens on port 9000", id="b", action="supersede", target="port"),
-        Draft("config", "The webhook listens on port 9000 over TLS", id="c", action="update", target="port"),
+        Draft(
+            "config", "The webhook listens on port 8443", id="a", action="supersede", target="port"
+        ),
+        Draft(
+            "config", "The webhook listens on port 9000", id="b", action="supersede", target="port"
+        ),
+        Draft(
+            "config",
+            "The webhook listens on port 9000 over TLS",
+            id="c",
+            action="update",
+            target="port",
+        ),
     ]
     ops = plan(drafts, [PORT])
-    assert [(op.action, op.target) for op in ops] == [("supersede", "port"), ("supersede", "a"), ("update", "b")]
+    assert [(op.action, op.target) for op in ops] == [
+        ("supersede", "port"),
+        ("supersede", "a"),
+        ("update", "b"),
+    ]
     assert [op.degraded for op in ops] == [None, None, None]
 
 
@@ -134,36 +184,60 @@ def test_the_nearest_fact_is_replaced() -> None:
 
 
 def test_an_unknown_action_is_named() -> None:
-    with pytest.raises(ConfigError, match='action must be "add", .* not "drop"'):
+    with pytest.raises(ConfigError, match=r'action must be "add", .* not "drop"'):
         plan([Draft("config", "x", action="drop")], [])  # type: ignore[arg-type]
 
 
 def test_no_drafts_no_facts_and_odd_texts() -> None:
     assert plan([], [PORT]) == []
-    for text in ("\ud800", "\0", "`", "=", "-", "->", "。", "不", "(" * 500, "a" * 100_000, "١٢٣", "ﬁ ①"):
+    for text in (
+        "\ud800",
+        "\0",
+        "`",
+        "=",
+        "-",
+        "->",
+        "。",
+        "不",
+        "(" * 500,
+        "a" * 100_000,
+        "١٢٣",
+        "ﬁ ①",
+    ):
         assert one(says(text)).action == "add"
         assert one(says(text), says(text)).action == "none"
 
 
-WORDS = st.sampled_from(
-    "the api server port timeout uses is not never for in on because Redis Postgres service-a getUser and or , . "
-    "config/app.yaml limit MB seconds must retries deploy Friday enabled disabled instead of from to changed with "
-    "staging production `serve max least TODO will done before after depends without one 端口 是 超时 不 使用 缓存 改为 从 "
-    "而不是 秒 、 ポート は です ない 포트 는 사용하지 않는다 was previously".split()
-)
+VOCABULARY = """
+the api server port timeout uses is not never for in on because Redis Postgres service-a getUser and or , .
+config/app.yaml limit MB seconds must retries deploy Friday enabled disabled instead of from to changed with staging
+production `serve max least TODO will done before after depends without one 端口 是 超时 不 使用 缓存 改为 从 而不是 秒
+、 ポート は です ない 포트 는 사용하지 않는다 was previously
+"""
+WORDS = st.sampled_from(VOCABULARY.split())
 SENTENCES = st.lists(WORDS, min_size=1, max_size=10).map(" ".join)
 NUMBERS = st.integers(2, 99_999)
 
 
-@given(before=SENTENCES, after=SENTENCES, numbers=st.lists(NUMBERS, min_size=2, max_size=2, unique=True))
-def test_another_number_in_a_copied_sentence_supersedes(before: str, after: str, numbers: list[int]) -> None:
+@given(
+    before=SENTENCES,
+    after=SENTENCES,
+    numbers=st.lists(NUMBERS, min_size=2, max_size=2, unique=True),
+)
+def test_another_number_in_a_copied_sentence_supersedes(
+    before: str, after: str, numbers: list[int]
+) -> None:
     old, new = (says(f"{before} {number} {after}") for number in numbers)
     op = one(new, old)
     assert (op.action, op.target) == ("supersede", old.id)
 
 
-@given(st.sampled_from(contradictions.pairs()), st.text(alphabet="0123456789", min_size=5, max_size=9))
-def test_a_value_that_is_not_known_is_never_passed_over(pair: contradictions.Pair, digits: str) -> None:
+@given(
+    st.sampled_from(contradictions.pairs()), st.text(alphabet="0123456789", min_size=5, max_size=9)
+)
+def test_a_value_that_is_not_known_is_never_passed_over(
+    pair: contradictions.Pair, digits: str
+) -> None:
     for content in (f"{pair.old} {digits}", f"{digits} {pair.old}", f"{pair.old} (`x{digits}`)"):
         assert one(says(content), says(pair.old)).action != "none"
 
@@ -175,10 +249,15 @@ def test_a_negation_is_never_passed_over(before: str, after: str, negation: str)
 
 @given(
     st.lists(SENTENCES, max_size=6),
-    st.lists(st.tuples(SENTENCES, st.sampled_from([None, "add", "update", "supersede", "none"])), max_size=6),
+    st.lists(
+        st.tuples(SENTENCES, st.sampled_from([None, "add", "update", "supersede", "none"])),
+        max_size=6,
+    ),
     st.randoms(),
 )
-def test_planning_again_changes_nothing(contents: list[str], said: list[tuple[str, Action | None]], random: object) -> None:
+def test_planning_again_changes_nothing(
+    contents: list[str], said: list[tuple[str, Action | None]], random: object
+) -> None:
     """What is still held of a batch once it is done is known when the batch is read again."""
     facts = [Draft("config", content, id=f"fact {at}") for at, content in enumerate(contents)]
     targets: list[str | None] = [None, *(fact.id for fact in facts)]

@@ -32,55 +32,75 @@ def _rule(pattern: str, type: FactType | None, *speakers: str) -> Rule:
     return Rule(re.compile(pattern, re.IGNORECASE), type, speakers or ("user", "assistant"))
 
 
-_OPENING = r"(?:(?:ok|okay|alright|so|then|also|and|but|yes|right|actually|update|correction|fyi)[,:]? )*"
+_OPENING = (
+    r"(?:(?:ok|okay|alright|so|then|also|and|but|yes|right|actually|update|correction|fyi)[,:]? )*"
+)
 _ATTRIBUTE = (
-    r"(?:ports?|time-?outs?|limit|urls?|endpoint|version|branch|region|path|director(?:y|ies)|folder|database|host(?:name)?"
-    r"|ttl|interval|threshold|retries|replicas|env(?:ironment)? variable|base image|license|package manager|bucket|queue"
-    r"|schema|domain|deadline|time ?zone|indentation|line length|concurrency|batch size)"
+    r"(?:ports?|time-?outs?|limit|urls?|endpoint|version|branch|region|path|director(?:y|ies)|folder"
+    r"|database|host(?:name)?|ttl|interval|threshold|retries|replicas|env(?:ironment)? variable"
+    r"|base image|license|package manager|bucket|queue|schema|domain|deadline|time ?zone"
+    r"|indentation|line length|concurrency|batch size)"
 )
 # A number, a path, a name, something in backticks, at most three words on.
-_VALUE = r"(?=(?:[\w'-]+ ){0,3}(?:[\"'`$~./]*\d|`|[.~]?/\w|https?:|(?-i:[A-Z])\w|\w+[_.:]\w))"
+_VALUE = (
+    r"(?=(?:[\w'-]+ ){0,3}"
+    r"(?:[\"'`$~./]*\d|`|[.~]?/\w|https?:|(?-i:[A-Z])\w|\w+[_.:]\w))"
+)
 _PART = (
-    r"(?:the|our) (?:[\w`./-]+ ){0,3}(?:services?|servers?|apis?|apps?|modules?|packages?|librar(?:y|ies)|front-?end|back-?end"
-    r"|databases?|workers?|clients?|sites?|pipelines?|sessions|images|logs|uploads|tests|docs|cli|gateway|queue|cache)"
+    r"(?:the|our) (?:[\w`./-]+ ){0,3}(?:services?|servers?|apis?|apps?|modules?|packages?"
+    r"|librar(?:y|ies)|front-?end|back-?end|databases?|workers?|clients?|sites?|pipelines?|sessions"
+    r"|images|logs|uploads|tests|docs|cli|gateway|queue|cache)"
 )
 _ATTRIBUTE_ZH = (
-    "(?:端口号?|超时(?:时间)?|地址|路径|版本号?|分支|数据库|环境变量|上限|限制|间隔|目录|域名|区域|时区|有效期|阈值|缩进|许可证|缓存时间|并发数?|副本数?)"
+    "(?:端口号?|超时(?:时间)?|地址|路径|版本号?|分支|数据库|环境变量|上限|限制|间隔|目录|域名|区域|时区"
+    "|有效期|阈值|缩进|许可证|缓存时间|并发数?|副本数?)"
 )
 _VALUE_ZH = r"(?=.*(?:\d|[A-Za-z]{2,}|`[^`]+`|[一二三四五六七八九十]))"
 
 RULES = (
     _rule(
-        _OPENING + r"(?:please )?(?:remember|keep in mind|don't forget|do not forget)(?: that|:|,) (?P<fact>.{8,})",
+        _OPENING + r"(?:please )?(?:remember|keep in mind|don't forget|do not forget)(?: that|:|,) "
+        r"(?P<fact>.{8,})",
         None,
         "user",
     ),
     _rule(
-        _OPENING + r"(?:we|the team)(?:'ve| have)? (?:now |just |finally )?(?:decided|agreed|chosen|settled on|opted|switched (?:from|to)"
-        r"|migrated (?:from|to)|standardi[sz]ed on|committed to)\b.{6,}",
+        _OPENING + r"(?:we|the team)(?:'ve| have)? (?:now |just |finally )?(?:decided|agreed|chosen"
+        r"|settled on|opted|switched (?:from|to)|migrated (?:from|to)|standardi[sz]ed on"
+        r"|committed to)\b.{6,}",
         "decision",
     ),
-    _rule(_OPENING + r"i(?:'ve| have)? (?:now |just |finally )?(?:decided|chosen|settled on|opted)\b.{6,}", "decision", "user"),
+    _rule(
+        _OPENING + r"i(?:'ve| have)? (?:now |just |finally )?(?:decided|chosen|settled on|opted)\b"
+        r".{6,}",
+        "decision",
+        "user",
+    ),
     _rule(r"(?:decision|decided|agreed): ?(?P<fact>.{8,})", "decision", "user"),
     _rule(
-        _OPENING + r"(?:let'?s |we(?:'ll| will| should| now)? |please )?(?:use|go with|stick (?:to|with)) \S.{0,60}"
-        r"(?: instead of| rather than|, not) .{2,}",
+        _OPENING + r"(?:let'?s |we(?:'ll| will| should| now)? |please )?(?:use|go with"
+        r"|stick (?:to|with)) \S.{0,60}(?: instead of| rather than|, not) .{2,}",
         "decision",
     ),
     _rule(
-        _OPENING + r"(?:always|never) (?!mind|been|had|say|tried|saw|love|up|here|there|good|fun|nice|great|happy|a|the|in|on|so|too)"
-        r"[a-z]+(?<!ing)(?<!ed)\b .{6,}",
+        _OPENING + r"(?:always|never) (?!(?:mind|been|had|say|tried|saw|love|up|here|there|good|fun"
+        r"|nice|great|happy|a|the|in|on|so|too)\b)[a-z]+(?<!ing)(?<!ed)\b .{6,}",
         "decision",
         "user",
     ),
     _rule(
-        _OPENING + r"(?:(?:the|our|my) )?(?:[\w`./-]+ ){0,4}" + _ATTRIBUTE + r"(?: (?:for|of|in|on) (?:[\w`./-]+ ?){1,4}?)? ?"
-        r"(?:is|are|=|will be|must be|has to be|was changed to|changed to|defaults to)(?: now)?(?: set to| called| named)? "
-        + _VALUE + ".+",
+        _OPENING
+        + r"(?:(?:the|our|my) )?(?:[\w`./-]+ ){0,4}"
+        + _ATTRIBUTE
+        + r"(?: (?:for|of|in|on) (?:[\w`./-]+ ?){1,4}?)? ?(?:is|are|=|will be|must be|has to be"
+        r"|was changed to|changed to|defaults to)(?: now)?(?: set to| called| named)? "
+        + _VALUE
+        + r".+",
         "config",
     ),
     _rule(
-        _OPENING + r"(?:the|our) (?:[\w`./-]+ ){1,5}(?:listens?|runs?|is running|is served|is exposed) on (?:port )?`?:?\d{2,5}\b.*",
+        _OPENING + r"(?:the|our) (?:[\w`./-]+ ){1,5}(?:listens?|runs?|is running|is served"
+        r"|is exposed) on (?:port )?`?:?\d{2,5}\b.*",
         "config",
     ),
     _rule(r"(?:todo|still to do|remaining|left to do): ?(?=.{8,}).*", "task_state"),
@@ -88,41 +108,72 @@ RULES = (
     _rule(r"(?:the )?root cause(?: of .{2,80})?(?: is|:| was) ?(?=.{8,}).*", "issue"),
     _rule(r"(?:known (?:issue|bug|limitation)|bug): ?(?=.{8,}).*", "issue"),
     _rule(
-        _OPENING + _PART + r" (?:is|are) (?:written in|built (?:with|on)|deployed (?:to|on)|stored in|hosted on) " + _VALUE + ".{2,}",
+        _OPENING + _PART + r" (?:is|are) (?:written in|built (?:with|on)|deployed (?:to|on)"
+        r"|stored in|hosted on) " + _VALUE + r".{2,}",
         "architecture",
     ),
     _rule(_OPENING + _PART + r" (?:depends on|talks to|is backed by) .{3,}", "architecture"),
-    _rule(r"(?:请|请你|帮我)?(?:记住|记一下|记得|牢记)(?:了|一点)?[:：,，]?\s*(?P<fact>.{4,})", None, "user"),
-    _rule(r"(?:最终|最后|所以|那|好的?[,，])?(?:我们|团队|大家)(?:已经|已|最终|一致)?(?:决定|商定|约定|确定|统一).{3,}", "decision"),
-    _rule(r"(?:决定|结论|约定)[:：]\s*(?P<fact>.{4,})", "decision"),
-    _rule(r".{0,20}(?:改用|换成|改成用|统一用|统一使用|以后都?用)\s*\S.*", "decision"),
-    _rule(r"(?:我们)?(?:用|使用|选)\s*\S.{0,40}(?:而不是|而非|不用|不要用|代替)\s*\S.*", "decision"),
+    _rule(
+        r"(?:请|请你|帮我)?(?:记住|记一下|记得|牢记)(?:了|一点)?[:：,，]? ?(?P<fact>.{4,})",
+        None,
+        "user",
+    ),
+    _rule(
+        r"(?:最终|最后|所以|那|好的?[,，])?(?:我们|团队|大家)(?:已经|已|最终|一致)?"
+        r"(?:决定|商定|约定|确定|统一).{3,}",
+        "decision",
+    ),
+    _rule(r"(?:决定|结论|约定)[:：] ?(?P<fact>.{4,})", "decision"),
+    _rule(r".{0,20}(?:改用|换成|改成用|统一用|统一使用|以后都?用) ?\S.*", "decision"),
+    _rule(
+        r".{0,12}(?:用|使用|选) ?\S.{0,40}(?:而不是|而非|，不用|,不用|，不要用) ?\S.*",
+        "decision",
+    ),
     _rule(r"(?:千万|一定)?(?:不要|禁止|不许|必须|一律)(?!担心|紧|客气).{4,}", "decision", "user"),
-    _rule(r".{0,24}" + _ATTRIBUTE_ZH + r"\s*(?:现在|已经?)?(?:是|为|改为|改成|设为|设置为|定为|=|：)\s*" + _VALUE_ZH + r".+", "config"),
-    _rule(r"(?:待办|下一步|接下来|剩余)[:：]\s*(?=.{4,}).*", "task_state"),
-    _rule(r".{0,16}(?:根因|根本原因|已知问题)(?:是|在于|为|[:：])\s*(?=.{4,}).*", "issue"),
+    _rule(
+        r".{0,24}"
+        + _ATTRIBUTE_ZH
+        + r" ?(?:现在|已经?)?(?:是|为|改为|改成|设为|设置为|定为|=|：) ?"
+        + _VALUE_ZH
+        + r".+",
+        "config",
+    ),
+    _rule(r"(?:待办|下一步|接下来|剩余)[:：] ?(?=.{4,}).*", "task_state"),
+    _rule(r".{0,16}(?:根因|根本原因|已知问题)(?:是|在于|为|[:：]) ?(?=.{4,}).*", "issue"),
 )
 
 NOT_STATED = re.compile(
-    r"[?？:：]\s*$|\[[a-z ]+\]|[吗呢么吧][。.!！]?$|^(?:if|when|suppose|assuming|imagine|what|which|how|why|should|could|can|would|do|does|is|are"
-    r"|did|maybe|perhaps|probably|for example|e\.g\.)\b|\b(?:if|might|maybe|perhaps|probably|could be|would be|e\.g\.|i guess"
-    r"|not sure|i think|something like|for example|such as|let me|let's (?:see|check|look|say)|whether|seems?|looks? like|wondering"
-    r"|unless|depending|consider|want to|trying to|was going to|an example|ensure|make sure|your)\b|如果|假如|要是|也许|可能|大概|或许|比如|例如|是否|要不要|是不是|好像|似乎|不确定",
+    r"[?？:：]\s*$|\[[a-z ]+\]|[吗呢么吧][。.!！]?$"
+    r"|^(?:if|when|suppose|assuming|imagine|what|which|how|why|should|could|can|would|do|does|is|are"
+    r"|did)\b|\b(?:if|might|maybe|perhaps|probably|could be|would be|e\.g\.|i guess|not sure|i think"
+    r"|something like|for example|such as|let me|let's (?:see|check|look|say)|whether|seems?"
+    r"|looks? like|wondering|unless|depending|consider|want to|trying to|was going to|an example"
+    r"|ensure|make sure|your)\b"
+    r"|如果|假如|要是|也许|可能|大概|或许|比如|例如|是否|要不要|是不是|好像|似乎|不确定",
     re.IGNORECASE,
 )
-"""Questions, guesses, examples and what holds on a condition only."""
+"""Questions, guesses, examples, headings and what holds on a condition only."""
 
 UNRESOLVED = re.compile(
-    r"(?:it|its|this|that|these|those|they|them|he|she|there|here|the (?:same|former|latter|above|following)|your|you)\b"
-    r"|它|这|那|他|她|其|上述|以上|以下",
+    r"(?:it|its|this|that|these|those|they|them|he|she|there|here|you"
+    r"|the (?:same|former|latter|above|following))\b|它|这|那|他|她|其|上述|以上|以下",
     re.IGNORECASE,
 )
 """Openings that say nothing once the sentence stands alone."""
 
 _TYPES: tuple[tuple[FactType, re.Pattern[str]], ...] = (
-    ("task_state", re.compile(r"\b(?:todo|deadline|next step|in progress)\b|待办|截止|进行中", re.IGNORECASE)),
-    ("issue", re.compile(r"\b(?:bug|crash\w*|fails?|broken|error)\b|报错|崩溃|失败|缺陷", re.IGNORECASE)),
-    ("config", re.compile(rf"\b{_ATTRIBUTE}\b|{_ATTRIBUTE_ZH}|[A-Z]+_[A-Z_]+", re.IGNORECASE)),
+    (
+        "task_state",
+        re.compile(r"\b(?:todo|deadline|next step|in progress)\b|待办|截止|进行中", re.IGNORECASE),
+    ),
+    (
+        "issue",
+        re.compile(r"\b(?:bug|crash\w*|fails?|broken|error)\b|报错|崩溃|失败|缺陷", re.IGNORECASE),
+    ),
+    (
+        "config",
+        re.compile(rf"\b{_ATTRIBUTE}\b|{_ATTRIBUTE_ZH}|(?-i:[A-Z]+_[A-Z_]+)", re.IGNORECASE),
+    ),
 )
 
 
@@ -144,10 +195,10 @@ class RulesExtractor:
         """The facts that the messages state, the latest if there are more than asked for."""
         found: dict[str, Draft] = {}
         for message in request.messages:
-            for type, content in facts_of(message):
+            for kind, content in facts_of(message):
                 # What is said again counts where it was said last.
                 found.pop(content.casefold(), None)
-                found[content.casefold()] = Draft(type, content, sources=(message.segment,))
+                found[content.casefold()] = Draft(kind, content, sources=(message.segment,))
         return Extraction(tuple(found.values())[-request.most :] if request.most > 0 else ())
 
 
@@ -165,4 +216,7 @@ def facts_of(message: Message) -> Iterator[tuple[FactType, str]]:
 
 
 def _type_of(fact: str) -> FactType:
-    return next((type for type, pattern in _TYPES if pattern.search(fact)), "decision")
+    for kind, pattern in _TYPES:
+        if pattern.search(fact):
+            return kind
+    return "decision"

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
 FENCE = re.compile(r"^[ \t]*(```|~~~).*?(^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 TAGGED = re.compile(r"^[ \t]*<([a-z][\w-]*)(?: [^<>]*)?>.*?(</\1>|\Z)", re.MULTILINE | re.DOTALL)
 # Quotations, headings, tables, shell prompts, diffs, numbered listings, indented code.
-NOT_SAID = re.compile(r"^(?:\s*[>|#$%]|\s*(?:\+|-)\s*[\w/]*[{}();=<]|@@|\s*\d+[:|]\s|\t| {4,}(?![-*\d]))")
+NOT_SAID = re.compile(
+    r"^(?:\s*[>|#$%]|\s*(?:\+|-)\s*[\w/]*[{}();=<]|@@|\s*\d+[:|]\s|\t| {4,}(?![-*\d]))"
+)
 BULLET = re.compile(r"^\s*(?:[-*+•]|\d+[.)、])\s+|^\s*\[[ xX]\]\s+")
 EMPHASIS = re.compile(r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
 # A full stop ends a sentence where a space and no small letter follow: not in "3.11", not in "e.g. this".

@@ -47,8 +47,8 @@ def plan(
     """What is to be done for each draft, in order; a later one sees what becomes of the earlier ones.
 
     An extractor's word is followed where it fits what is known. Otherwise, and where there is none, a rule decides:
-    another value, or the opposite, is SUPERSEDE; the same and more is UPDATE; nothing new is NONE; all else is ADD. What
-    has a value that no known fact has is never NONE.
+    another value, or the opposite, is SUPERSEDE; the same and more is UPDATE; nothing new is NONE; all else is ADD.
+    What has a value that no known fact has is never NONE.
 
     >>> from memctx.knowledge import Draft
     >>> old = Draft("config", "The webhook listens on port 3000", id="a")

@@ -2,6 +2,7 @@
 
 mod batch;
 mod change;
+mod cjk_words;
 mod fact_store;
 mod history;
 mod index;
@@ -10,12 +11,14 @@ mod lexicon;
 mod plan;
 mod polarity;
 mod question;
+mod reader;
 mod relation;
 mod search;
 mod settings;
 mod statement;
 mod stem;
 mod value;
+mod words;
 
 pub use change::{Change, Outcome, Statement};
 pub use fact_store::{FactStore, Statistics};

@@ -218,7 +218,9 @@ impl Facts {
             }
         }
         match best {
-            Some((2, ..)) if is_tie => Verdict { reason: "it may refute several facts and does not say which", ..ADDED },
+            Some((2, ..)) if is_tie => {
+                Verdict { reason: "it may refute several facts and does not say which", ..ADDED }
+            }
             Some((3, _, place, _)) => {
                 Verdict { action: Action::Nothing, target: Some(place), reason: "it is known already" }
             }
@@ -233,9 +235,12 @@ impl Facts {
     }
 }
 
+const SAYS_SO: &str = "the extractor says so";
+
 fn decide(draft: &Draft<'_>, new: &Statement, facts: &Facts, allow_delete: bool) -> Op {
     if draft.content.trim().is_empty() {
-        let degraded = draft.action.filter(|&action| action != Action::Nothing).map(|_| "there is nothing in it".into());
+        let degraded =
+            draft.action.filter(|&action| action != Action::Nothing).map(|_| "there is nothing in it".into());
         return Op { action: Action::Nothing, target: None, reason: "it says nothing".into(), degraded };
     }
     let op = |verdict: Verdict, degraded: Option<Cow<'static, str>>| Op {
@@ -251,7 +256,7 @@ fn decide(draft: &Draft<'_>, new: &Statement, facts: &Facts, allow_delete: bool)
         return match verdict.action {
             Action::Nothing => op(verdict, Some("add: it is known already".into())),
             Action::Supersede => op(verdict, Some("add: it refutes a known fact".into())),
-            _ => op(Verdict { reason: "the extractor says so", ..ADDED }, None),
+            _ => op(Verdict { reason: SAYS_SO, ..ADDED }, None),
         };
     }
     let Some(target) = draft.target else { return without_target(action, facts.verdict(new), op) };
@@ -264,7 +269,6 @@ fn decide(draft: &Draft<'_>, new: &Statement, facts: &Facts, allow_delete: bool)
     let instead = |action: Action, reason: &'static str, why: &'static str| {
         op(Verdict { action, target: Some(place), reason }, Some(why.into()))
     };
-    const SAYS_SO: &str = "the extractor says so";
     match action {
         Action::Delete if !allow_delete => local("delete: not allowed".into()),
         _ if !comparison.is_related() => {

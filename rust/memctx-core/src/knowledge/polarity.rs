@@ -7,9 +7,8 @@ use super::statement::{Piece, Side, key_of};
 use crate::text::Term;
 
 /// The states that have an opposite, which is written as their negation.
-static STATES: LazyLock<[Term; 8]> = LazyLock::new(|| {
-    ["enable", "public", "require", "sync", "allow", "include", "accept", "true"].map(key_of)
-});
+static STATES: LazyLock<[Term; 8]> =
+    LazyLock::new(|| ["enable", "public", "require", "sync", "allow", "include", "accept", "true"].map(key_of));
 
 /// Whether a word is a state that has an opposite.
 pub(super) fn is_state(key: Term) -> bool {
@@ -67,7 +66,8 @@ fn mark_sides(clause: &mut [Piece]) {
 
 /// The verb of a clause: "is" before "uses" before words that may be nouns as well.
 fn pivot_of(clause: &[Piece]) -> Option<usize> {
-    let place = |flags: u32| clause.iter().position(|piece| piece.has(flag::PIVOT) && piece.has(flags) && !piece.is_aside);
+    let place =
+        |flags: u32| clause.iter().position(|piece| piece.has(flag::PIVOT) && piece.has(flags) && !piece.is_aside);
     let has_before = |&at: &usize| clause[..at].iter().any(Piece::is_content);
     place(flag::FILLER).or_else(|| place(flag::LIGHT)).or_else(|| place(flag::PIVOT).filter(has_before))
 }
@@ -90,14 +90,18 @@ fn inverts(clause: &[Piece], pivot: usize) -> bool {
 
 fn mark_negations(clause: &mut [Piece]) {
     let changes = clause.iter().any(|piece| piece.has(flag::CHANGE));
+    let first = clause.iter().position(Piece::is_content).unwrap_or(clause.len());
+    let last = clause.iter().rposition(Piece::is_content).unwrap_or(0);
+    let (mut is_all_turned, mut is_rest_turned) = (false, false);
     for at in 0..clause.len() {
+        clause[at].is_negated ^= is_rest_turned;
         let piece = clause[at];
         if piece.has(flag::NEGATES) && !is_only_next(clause, at) {
-            negate(clause, at);
+            let is_local = first < at && at < last && is_local(clause, at);
+            is_rest_turned ^= is_local;
+            is_all_turned ^= !is_local;
         }
-        if piece.has(flag::WITHOUT) {
-            toggle(&mut clause[at + 1..]);
-        }
+        is_rest_turned ^= piece.has(flag::WITHOUT);
         if piece.has(flag::INSTEAD) || is_over(clause, at) {
             toggle_first_value(&mut clause[at + 1..]);
         }
@@ -105,16 +109,20 @@ fn mark_negations(clause: &mut [Piece]) {
             toggle_last(&mut clause[..at]);
         }
         if piece.has(flag::FROM) && changes {
-            let end = clause[at + 1..].iter().position(|piece| piece.has(flag::TO)).map_or(clause.len(), |to| at + 1 + to);
+            let end =
+                clause[at + 1..].iter().position(|piece| piece.has(flag::TO)).map_or(clause.len(), |to| at + 1 + to);
             toggle(&mut clause[at + 1..end]);
         }
         if piece.has(flag::SWAP) {
             mark_swap(clause, at);
         }
     }
+    if is_all_turned {
+        toggle(clause);
+    }
 }
 
-/// "replaced Postgres with MySQL", "getUser was renamed to fetchUser".
+/// "replaced Kafka with NATS", "`getUser` was renamed to `fetchUser`".
 fn mark_swap(clause: &mut [Piece], at: usize) {
     if clause[at + 1..].iter().any(|piece| piece.has(flag::FROM)) {
         return;
@@ -123,7 +131,7 @@ fn mark_swap(clause: &mut [Piece], at: usize) {
     let end = clause[at + 1..].iter().position(|piece| piece.has(flag::TO) || piece.entry.key == with);
     let is_named = |piece: &Piece| piece.entry.class & !class::ALWAYS != 0;
     match end {
-        Some(end) if clause[at + 1..at + 1 + end].iter().any(|piece| is_named(piece)) => {
+        Some(end) if clause[at + 1..at + 1 + end].iter().any(&is_named) => {
             toggle_first_value(&mut clause[at + 1..at + 1 + end]);
         }
         Some(_) => clause[..at].iter_mut().filter(|piece| is_named(piece)).for_each(flip),
@@ -144,14 +152,10 @@ fn is_only_next(clause: &[Piece], at: usize) -> bool {
     clause.get(at + 1).is_some_and(|next| next.entry.key == Term::new("only"))
 }
 
-/// Negate the clause, or what follows if the word before is none that a negation belongs to: "use pnpm, not npm".
-fn negate(clause: &mut [Piece], at: usize) {
+/// Whether a negation is about what follows only, the word before being none that it belongs to: "use pnpm not npm".
+fn is_local(clause: &[Piece], at: usize) -> bool {
     let is_bare = clause[at].entry.key == Term::new("not");
-    let is_local = is_bare
-        && at > 0
-        && !clause[at - 1].has(flag::AUXILIARY | flag::PIVOT | flag::FILLER)
-        && [&clause[..at], &clause[at..]].iter().all(|side| side.iter().any(Piece::is_content));
-    if is_local { toggle(&mut clause[at + 1..]) } else { toggle(clause) }
+    is_bare && at > 0 && !clause[at - 1].has(flag::AUXILIARY | flag::PIVOT | flag::FILLER)
 }
 
 fn flip(piece: &mut Piece) {

@@ -47,8 +47,8 @@ pub fn relate(old: &str, new: &str) -> Relation {
 pub(super) struct Comparison<'s> {
     old: &'s Statement,
     new: &'s Statement,
-    /// Tokens that both have.
-    common: Vec<(&'s Token, &'s Token)>,
+    /// The places of tokens that both have, in the old one and in the new one.
+    common: Vec<(usize, usize)>,
     /// Tokens that only the old one has.
     lost: Vec<usize>,
     /// Tokens that only the new one has.
@@ -57,6 +57,8 @@ pub(super) struct Comparison<'s> {
 
 /// So much of the new statement must have been in the old one for the new one to be a longer form of it.
 const REFINED_SHARE: usize = 4;
+/// Statements that differ in more values than that are not told apart by these.
+const MOST_PAIRED: usize = 64;
 /// A thing may be said in so many words that none of them is the same; more is another statement.
 const LONGEST_ANSWER: usize = 4;
 
@@ -73,7 +75,8 @@ impl<'s> Comparison<'s> {
         let key = |statement: &Statement, at: u32| statement.tokens[at as usize].key;
         while let (Some(&a), Some(&b)) = (olds.first(), news.first()) {
             let (old_key, new_key) = (key(self.old, a), key(self.new, b));
-            let width = |statement, of: &[u32], wanted| of.iter().take_while(|&&at| key(statement, at) == wanted).count();
+            let width =
+                |statement, of: &[u32], wanted| of.iter().take_while(|&&at| key(statement, at) == wanted).count();
             let old_width = if old_key <= new_key { width(self.old, olds, old_key) } else { 0 };
             let new_width = if new_key <= old_key { width(self.new, news, new_key) } else { 0 };
             let (old_group, new_group) = (olds.split_at(old_width), news.split_at(new_width));
@@ -88,41 +91,39 @@ impl<'s> Comparison<'s> {
 
     /// Pair tokens of the same key, those of the same polarity first. What is said in a reason answers nothing.
     fn pair(&mut self, olds: &[u32], news: &[u32]) {
-        let mut news: Vec<u32> = news.to_vec();
-        let mut left = Vec::new();
-        let (old_tokens, new_tokens) = (&self.old.tokens, &self.new.tokens);
-        for &at in olds {
-            let old = &old_tokens[at as usize];
-            let fits = |&&(_, new): &&(usize, &Token)| new.is_negated == old.is_negated && old.is_aside == new.is_aside;
-            let candidates: Vec<(usize, &Token)> =
-                news.iter().map(|&at| &new_tokens[at as usize]).enumerate().collect();
-            match candidates.iter().find(fits) {
-                Some(&(found, new)) => {
+        let sort = |token: &Token| usize::from(token.is_negated) | usize::from(token.is_aside) << 1;
+        let (mut old_sorts, mut new_sorts) = (<[Vec<usize>; 4]>::default(), <[Vec<usize>; 4]>::default());
+        // In reverse, so that the first is taken first.
+        for &at in olds.iter().rev() {
+            old_sorts[sort(&self.old.tokens[at as usize])].push(at as usize);
+        }
+        for &at in news.iter().rev() {
+            new_sorts[sort(&self.new.tokens[at as usize])].push(at as usize);
+        }
+        let before = self.common.len();
+        // The same polarity, then the other one, then a reason for a word that is no value.
+        for turn in 0..4 {
+            for (sort, olds) in old_sorts.iter_mut().enumerate() {
+                let news = &mut new_sorts[sort ^ turn];
+                while let (Some(&old), Some(&new)) = (olds.last(), news.last()) {
+                    if turn > 1 && (self.old.tokens[old].is_value() || self.new.tokens[new].is_value()) {
+                        break;
+                    }
                     self.common.push((old, new));
-                    news.remove(found);
+                    olds.pop();
+                    news.pop();
                 }
-                None => left.push(at),
             }
         }
-        for at in left {
-            let old = &old_tokens[at as usize];
-            let found = news.iter().position(|&at| {
-                let new = &new_tokens[at as usize];
-                old.is_aside == new.is_aside || !old.is_value() && !new.is_value()
-            });
-            match found {
-                Some(found) => self.common.push((old, &new_tokens[news.remove(found) as usize])),
-                // A word said twice is not said more.
-                None if self.common.iter().any(|(common, _)| common.key == old.key) && !old.is_value() => {}
-                None => self.lost.push(at as usize),
-            }
-        }
-        for at in news {
-            let new = &new_tokens[at as usize];
-            if new.is_value() || !self.common.iter().any(|(common, _)| common.key == new.key) {
-                self.gained.push(at as usize);
-            }
-        }
+        // A word said twice is not said more.
+        let is_common = self.common.len() > before;
+        let counts = |token: &Token| token.is_value() || !is_common;
+        self.lost.extend(old_sorts.into_iter().flatten().filter(|&at| counts(&self.old.tokens[at])));
+        self.gained.extend(new_sorts.into_iter().flatten().filter(|&at| counts(&self.new.tokens[at])));
+    }
+
+    fn common(&self) -> impl Iterator<Item = (&'s Token, &'s Token)> {
+        self.common.iter().map(|&(old, new)| (&self.old.tokens[old], &self.new.tokens[new]))
     }
 
     fn lost(&self) -> impl Iterator<Item = &'s Token> + Clone {
@@ -165,13 +166,23 @@ impl<'s> Comparison<'s> {
     }
 
     fn has_flips(&self) -> bool {
-        self.common.iter().any(|(old, new)| old.is_negated != new.is_negated)
+        self.common().any(|(old, new)| old.is_negated != new.is_negated)
     }
 
     /// Whether the new one denies something that the old one does not, whatever that is.
     fn has_other_negations(&self) -> bool {
         let (old, new) = (self.old.negations, self.new.negations);
         new > old || self.lost.is_empty() && old % 2 != new % 2
+    }
+
+    /// Whether the new one links its words in another way: "to" for "from", "or" for "and", "may" for "must".
+    fn has_other_links(&self) -> bool {
+        let [or, must, may] = ["or", "must", "may"].map(Term::new);
+        // What must not be may not be.
+        let is_free = |key: Term| self.new.negations > 0 && [must, may].contains(&key);
+        let (old, new) = (&self.old.counting, &self.new.counting);
+        new.iter().any(|&key| !is_free(key) && !old.contains(&key))
+            || self.lost.is_empty() && old.contains(&or) != new.contains(&or)
     }
 
     fn is_status_change(&self) -> bool {
@@ -201,8 +212,10 @@ impl<'s> Comparison<'s> {
             return Relation::Changed;
         }
         if self.gained.is_empty() && !self.new.tokens.is_empty() {
-            return if self.has_other_negations() {
+            return if self.has_other_negations() || self.lost.is_empty() && self.has_other_links() {
                 Relation::Changed
+            } else if self.has_other_links() {
+                Relation::Apart
             } else if self.keeps_neighbours() {
                 Relation::Same
             } else if self.lost.is_empty() && self.has_words_in_order() {
@@ -217,7 +230,7 @@ impl<'s> Comparison<'s> {
         Relation::Apart
     }
 
-    /// "Use Postgres", "Use MySQL".
+    /// "Use Kafka", "Use NATS".
     fn is_one_value_each(&self) -> bool {
         let only = |statement: &'s Statement| match &statement.tokens[..] {
             [token] if token.is_value() => Some(token),
@@ -230,10 +243,10 @@ impl<'s> Comparison<'s> {
     /// Something both speak of is said to hold by one of them only.
     fn flipped(&self, loses_topic: bool, gains_topic: bool) -> Relation {
         let narrows = self.gained().any(|token| !token.is_value() && token.side != Side::Object);
-        let is_aligned = !loses_topic && (!gains_topic || !narrows) || !gains_topic;
+        let is_aligned = !gains_topic || !loses_topic && !narrows;
         let drops_value = || {
-            let dropped = |(old, new): &(&Token, &Token)| old.is_value() && !old.is_negated && new.is_negated;
-            self.common.iter().any(dropped) && self.gained().any(|token| token.class != 0 && !token.is_negated)
+            let dropped = |(old, new): (&Token, &Token)| old.is_value() && !old.is_negated && new.is_negated;
+            self.common().any(dropped) && self.gained().any(|token| token.class != 0 && !token.is_negated)
         };
         if is_aligned || self.overlap() >= 0.6 || drops_value() { Relation::Changed } else { Relation::Apart }
     }
@@ -243,7 +256,8 @@ impl<'s> Comparison<'s> {
         if self.names_others() {
             return false;
         }
-        let mut pairs = self.lost.iter().flat_map(|&old| self.gained.iter().map(move |&new| (old, new)));
+        let gained = || self.gained.iter().take(MOST_PAIRED);
+        let mut pairs = self.lost.iter().take(MOST_PAIRED).flat_map(|&old| gained().map(move |&new| (old, new)));
         if !gains_topic {
             let names_place = self.lost().any(|token| token.flags & flag::PLACE_OF_MANY != 0);
             return !names_place && !self.counts_subject() && pairs.any(|(old, new)| self.is_answer(old, new));
@@ -266,7 +280,7 @@ impl<'s> Comparison<'s> {
         if shared & class::ALWAYS != 0 {
             return true;
         }
-        let has_purpose = || self.common.iter().any(|(old, new)| [old, new].iter().all(|token| token.side == Side::Qualifier));
+        let has_purpose = || self.common().any(|(old, new)| old.side == Side::Qualifier && new.side == Side::Qualifier);
         if verbs & flag::MANY != 0 && !has_purpose() {
             return false;
         }
@@ -285,7 +299,7 @@ impl<'s> Comparison<'s> {
     }
 
     fn has_subject(&self) -> bool {
-        self.common.iter().any(|(old, new)| old.side == Side::Subject && new.side == Side::Subject)
+        self.common().any(|(old, new)| old.side == Side::Subject && new.side == Side::Subject)
     }
 
     /// The subject is the same, what is said of it is not, and it can be said of it only once.
@@ -319,8 +333,8 @@ impl<'s> Comparison<'s> {
     /// "2 spaces in YAML", "4 spaces in Python": a name on each side that nothing on the other answers to.
     fn names_others(&self) -> bool {
         let is_name = |token: &Token| token.is_value() && token.class & class::ALWAYS == 0 && !token.is_aside;
-        let is_unanswered = |old: &usize| !self.gained.iter().any(|&new| self.is_answer(*old, new));
-        let is_unasked = |new: &usize| !self.lost.iter().any(|&old| self.is_answer(old, *new));
+        let is_unanswered = |old: &usize| !self.gained.iter().take(MOST_PAIRED).any(|&new| self.is_answer(*old, new));
+        let is_unasked = |new: &usize| !self.lost.iter().take(MOST_PAIRED).any(|&old| self.is_answer(old, *new));
         self.lost.iter().filter(|&&at| is_name(&self.old.tokens[at])).any(is_unanswered)
             && self.gained.iter().filter(|&&at| is_name(&self.new.tokens[at])).any(is_unasked)
     }
@@ -335,11 +349,11 @@ impl<'s> Comparison<'s> {
     /// "A depends on B", "B depends on A".
     fn is_turned_round(&self) -> bool {
         let (Some(old_at), Some(new_at)) = (self.old.directed_at, self.new.directed_at) else { return false };
-        let is_in = |tokens: &[Token], key: Term| tokens.iter().any(|token| token.key == key);
+        let is_in = |tokens: &[Token], key: Term| tokens.iter().take(MOST_PAIRED).any(|token| token.key == key);
         let ((old_left, old_right), (new_left, new_right)) =
             (self.old.tokens.split_at(old_at), self.new.tokens.split_at(new_at));
         let crosses = |from: &[Token], to: &[Token], not: &[Token]| {
-            from.iter().any(|token| is_in(to, token.key) && !is_in(not, token.key))
+            from.iter().take(MOST_PAIRED).any(|token| is_in(to, token.key) && !is_in(not, token.key))
         };
         crosses(old_left, new_right, new_left) && crosses(old_right, new_left, new_right)
     }
@@ -347,36 +361,32 @@ impl<'s> Comparison<'s> {
     /// Whether each value stands beside the words that it stands beside in the old one: 3 replicas and 5 shards are not
     /// 5 replicas and 3 shards.
     fn keeps_neighbours(&self) -> bool {
-        let differs = |a: Option<Term>, b: Option<Term>| a.is_some() && b.is_some() && a != b;
-        let may_swap = |token: &Token| self.old.tokens.iter().filter(|old| old.class & token.class != 0).count() > 1;
-        let values = self.common.iter().filter(|(_, new)| new.class & !class::UNIT != 0 && may_swap(new));
-        { values }.all(|(_, token)| {
-            let new = place_of(self.new, token);
-            let mut olds = self.old.tokens.iter().enumerate().filter(|(_, old)| old.key == token.key);
-            olds.any(|(old, _)| {
-                let (before, after) = (neighbours(self.old, old), neighbours(self.new, new));
-                !differs(before.0, after.0) || before.1.is_some() && before.1 == after.1
-            }) && !self.is_torn(new)
+        // Where there is only one of its kind, there is nothing it could have changed places with.
+        let (mut seen, mut several) = (0, 0);
+        for token in &self.old.tokens {
+            several |= seen & token.class;
+            seen |= token.class;
+        }
+        self.common.iter().all(|&(_, new)| {
+            let class = self.new.tokens[new].class;
+            class & !class::UNIT == 0 || class & several == 0 || self.has_neighbours_of_old(new)
         })
     }
 
-    /// Whether a value has a word on each side that it never had in the old one.
-    fn is_torn(&self, new: usize) -> bool {
+    fn has_neighbours_of_old(&self, new: usize) -> bool {
         let (before, after) = neighbours(self.new, new);
+        let agrees = |a: Option<Term>, b: Option<Term>| a.is_none() || b.is_none() || a == b;
         let key = self.new.tokens[new].key;
-        let olds = self.old.tokens.iter().enumerate().filter(|(_, old)| old.key == key);
-        let beside: Vec<Term> = olds.flat_map(|(old, _)| {
-            let (before, after) = neighbours(self.old, old);
-            [before, after].into_iter().flatten()
-        }).collect();
-        let mut around = [before, after].into_iter().flatten().peekable();
-        !beside.is_empty() && around.peek().is_some() && !around.any(|word| beside.contains(&word))
+        let start = self.old.by_key.partition_point(|&at| self.old.tokens[at as usize].key < key);
+        let olds = self.old.by_key[start..].iter().map(|&at| at as usize).take(MOST_PAIRED);
+        let mut olds = olds.take_while(|&at| self.old.tokens[at].key == key).map(|at| neighbours(self.old, at));
+        olds.any(|old| agrees(old.0, before) && agrees(old.1, after))
     }
 
     fn has_same_neighbour(&self, old: usize, new: usize) -> bool {
         // "session cookies" takes the place of "JWT": its own words do not tell where it stands.
         let is_name = self.new.tokens[new].class & class::ALWAYS == 0;
-        let is_stray = |gone: &[usize], at: usize| is_name && gone.contains(&at);
+        let is_stray = |gone: &[usize], at: usize| is_name && gone.binary_search(&at).is_ok();
         let before = |statement: &Statement, gone: &[usize], at: usize| {
             (0..at).rev().find(|&at| !is_stray(gone, at)).map(|at| statement.tokens[at].key)
         };
@@ -386,22 +396,87 @@ impl<'s> Comparison<'s> {
     }
 
     fn has_words_in_order(&self) -> bool {
-        let words = |statement: &'s Statement| statement.tokens.iter().filter(|token| token.class == 0).map(|token| token.key);
+        let words =
+            |statement: &'s Statement| statement.tokens.iter().filter(|token| token.class == 0).map(|token| token.key);
         words(self.old).eq(words(self.new))
     }
 
     fn is_longer_form(&self) -> bool {
         let (old, new) = (self.old.tokens.len(), self.new.tokens.len());
-        old > 0 && old * REFINED_SHARE >= new && (old > 1 || self.old.verbs & self.new.verbs & flag::PIVOT != 0 || new <= 3)
+        old > 0
+            && old * REFINED_SHARE >= new
+            && (old > 1 || self.old.verbs & self.new.verbs & flag::PIVOT != 0 || new <= 3)
     }
-}
-
-fn place_of(statement: &Statement, token: &Token) -> usize {
-    statement.tokens.iter().position(|other| std::ptr::eq(other, token)).unwrap_or(0)
 }
 
 /// The words on both sides of a token.
 fn neighbours(statement: &Statement, at: usize) -> (Option<Term>, Option<Term>) {
     let key = |at: Option<usize>| at.and_then(|at| statement.tokens.get(at)).map(|token| token.key);
     (key(at.checked_sub(1)), key(at.checked_add(1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_answers_the_same_question_has_changed() {
+        for (old, new) in [
+            ("Use Postgres", "Use MySQL"),
+            ("The cache is enabled", "The cache is disabled"),
+            ("3 replicas and 5 shards", "5 replicas and 3 shards"),
+            ("The service depends on the worker", "The worker depends on the service"),
+            ("端口从 3000 改为 8080", "端口是 3000"),
+            ("ログを保存する", "ログを保存しない"),
+            ("캐시를 사용한다", "캐시를 사용하지 않는다"),
+        ] {
+            assert_eq!(relate(old, new), Relation::Changed, "{old} | {new}");
+        }
+    }
+
+    #[test]
+    fn what_is_about_something_else_is_apart() {
+        for (old, new) in [
+            ("The api service uses Redis", "The worker service uses Redis"),
+            ("`MAX_RETRIES` is 3", "`MAX_WORKERS` is 8"),
+            ("测试环境端口是 3000", "生产环境端口是 8080"),
+        ] {
+            assert_eq!(relate(old, new), Relation::Apart, "{old} | {new}");
+        }
+    }
+
+    #[test]
+    fn long_statements_take_no_longer_than_their_length() {
+        let started = std::time::Instant::now();
+        for word in ["1 ", "x ", "not ", "Redis ", "端口", "depends a b ", "` "] {
+            let (old, new) = (word.repeat(5_000), format!("{}8080", word.repeat(5_000)));
+            assert_ne!(relate(&old, &new), Relation::Same, "{word:?}");
+        }
+        assert!(started.elapsed().as_secs() < 20);
+    }
+
+    proptest! {
+        #[test]
+        fn a_statement_is_the_same_as_itself(text in ".{1,80}") {
+            prop_assert_eq!(relate(&text, &text), Relation::Same);
+        }
+
+        #[test]
+        fn another_number_in_a_copied_sentence_has_changed(
+            before in "([a-z]{1,8} |[A-Z][a-z]{2,6} |[一-鿿]{1,3} |not |never |, ){0,6}",
+            after in "( [a-z]{1,8}| [A-Z][a-z]{2,6}| [一-鿿]{1,3}| because|, ){0,6}",
+            old in 2_u32..99_999,
+            new in 2_u32..99_999,
+        ) {
+            prop_assume!(old != new);
+            let (old, new) = (format!("{before}{old}{after}"), format!("{before}{new}{after}"));
+            prop_assert_eq!(relate(&old, &new), Relation::Changed, "{} | {}", old, new);
+        }
+
+        #[test]
+        fn nothing_panics(old in ".{0,60}", new in ".{0,60}") {
+            relate(&old, &new);
+        }
+    }
 }

@@ -82,7 +82,9 @@ pub(super) fn read_run(run: &str, place: Place, see: &mut impl FnMut(Entry)) {
         }
         see(entry);
     };
-    if place.is_behind_number && let Some(unit) = unit_of(&small) {
+    if place.is_behind_number
+        && let Some(unit) = unit_of(&small)
+    {
         return quote(value(unit, class::UNIT));
     }
     let has_capital = run.starts_with(char::is_uppercase) && !place.opens_sentence;
@@ -289,14 +291,16 @@ mod tests {
         for (a, b) in [("1,000", "1000"), ("v1.2.3", "1.2.3"), ("10k", "10000"), ("30s", "30sec"), ("three", "3")] {
             assert_eq!(read(a), read(b), "{a} {b}");
         }
-        for (a, b) in [("3.5", "35"), ("10mb", "10gb"), ("-1", "1"), ("$5", "€5"), ("1.2", "1.2.0"), ("12:30", "12:45")] {
+        for (a, b) in [("3.5", "35"), ("10mb", "10gb"), ("-1", "1"), ("$5", "€5"), ("1.2", "1.2.0"), ("12:30", "12:45")]
+        {
             assert_ne!(read(a), read(b), "{a} {b}");
         }
     }
 
     #[test]
     fn numerals_are_numbers() {
-        for (run, number) in [("三", "3"), ("十", "10"), ("十二", "12"), ("三百二十", "320"), ("两万", "20000"), ("二〇二六", "2026")]
+        for (run, number) in
+            [("三", "3"), ("十", "10"), ("十二", "12"), ("三百二十", "320"), ("两万", "20000"), ("二〇二六", "2026")]
         {
             assert_eq!(numerals(run).as_deref(), Some(number));
         }
