@@ -131,9 +131,7 @@ def conversation(
         yield memory, messages, source
 
 
-def turns(
-    memory: memctx.Memory, messages: list[contexts.Message], source: Iterator[str]
-) -> Times:
+def turns(memory: memctx.Memory, messages: list[contexts.Message], source: Iterator[str]) -> Times:
     """Seconds of each turn by the wall and of the process, the conversation being as long before as after."""
     walls, processor = [], []
     gc.collect()
