@@ -1,7 +1,7 @@
 """What a host notices of extraction: the time of its turns while a hundred sessions extract, against none that do.
 
-Turns are timed by the wall too, for what could delay them is another thread. The two ways take turns, so that the machine
-is the same for both; on one that others use, only the processor's time is steady.
+Turns are timed by the wall too, for what could delay them is another thread. The two ways take turns, so that the
+machine is the same for both; on one that others use, only the processor's time is steady.
 """
 
 from __future__ import annotations
