@@ -177,13 +177,27 @@ impl<'a> Query<'a> {
 
     /// Call `meet` with the place of a document among the ascending `documents` and the word of the query it holds.
     pub(super) fn meetings(&self, documents: &[u32], mut meet: impl FnMut(usize, u32)) {
-        let mut runners: Vec<Scored> = documents.iter().map(|&number| Scored { number, score: 0.0 }).collect();
+        let mut is_wanted = vec![false; self.index.lengths.len()];
+        documents.iter().for_each(|&number| is_wanted[number as usize] = true);
         for term in &self.terms {
-            self.visit(term, &mut runners, |runner, _| {
-                if let Ok(place) = documents.binary_search(&runner.number) {
-                    meet(place, term.asked.word);
+            for mut block in self.index.postings.blocks(term.list) {
+                if block.len() < documents.len() * MEETING_COST / 2 {
+                    for posting in block.iter().filter(|posting| is_wanted[posting.document() as usize]) {
+                        if let Ok(place) = documents.binary_search(&posting.document()) {
+                            meet(place, term.asked.word);
+                        }
+                    }
+                    continue;
                 }
-            });
+                let (first, last) = (block[0].document(), block[block.len() - 1].document());
+                let inside = documents.partition_point(|&number| number < first);
+                for (place, &number) in documents.iter().enumerate().skip(inside).take_while(|(_, it)| **it <= last) {
+                    block = &block[block.partition_point(|posting| posting.document() < number)..];
+                    if block.first().is_some_and(|posting| posting.document() == number) {
+                        meet(place, term.asked.word);
+                    }
+                }
+            }
         }
     }
 
