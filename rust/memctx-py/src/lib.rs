@@ -18,6 +18,7 @@ mod fusion;
 mod hash;
 mod hit;
 mod ingest;
+mod prints;
 mod prune;
 mod recall;
 mod redact;

@@ -144,7 +144,7 @@ pub(super) const fn results_come_first(shape: Shape) -> bool {
 pub(super) fn result_behind_text(view: &View) -> Option<u32> {
     let mut said = false;
     let mut ordinal = 0;
-    for piece in &view.pieces {
+    for piece in view.pieces.iter() {
         match piece.kind {
             Kind::Text | Kind::Media => said = true,
             Kind::Result if !piece.is_server && said => return Some(ordinal),

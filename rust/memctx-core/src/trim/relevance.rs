@@ -7,7 +7,7 @@ use crate::text::trim_js;
 
 /// What relevance reads of a unit: what was said, asked of tools and answered by them.
 pub(super) fn texts_of<'v>(unit: &Unit, views: &'v [View]) -> impl Iterator<Item = &'v Text> {
-    let pieces = unit.messages.iter().flat_map(|&place| &views[place as usize].pieces);
+    let pieces = unit.messages.iter().flat_map(|&place| views[place as usize].pieces.iter());
     pieces
         .filter(|piece| matches!(piece.kind, Kind::Text | Kind::Call | Kind::Result))
         .filter_map(|piece| piece.text.as_deref())
