@@ -14,7 +14,10 @@ from urllib.parse import quote
 from memctx.turn.state import State
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from os import PathLike
+
+    from memctx.turn.state import Decision
 
 FOLDER = "sessions"
 # File systems take 255 bytes; some need room for a suffix of their own.
@@ -47,15 +50,37 @@ def load(path: Path, session_id: str) -> State:
         return State()
 
 
-def save(path: Path, session_id: str, state: State) -> None:
+class Trims:
+    """What trims took out, as JSON. It stays the same for many turns, and is most of what is saved."""
+
+    __slots__ = ("_json", "_trimmed")
+
+    def __init__(self) -> None:
+        self._trimmed: Mapping[int, Decision] = {}
+        self._json = "[]"
+
+    def of(self, state: State) -> str:
+        """The trims of a state, which nobody changes."""
+        if state.trimmed is not self._trimmed:
+            self._json = _json(state.trims_to_json())
+            self._trimmed = state.trimmed
+        return self._json
+
+
+def save(path: Path, session_id: str, state: State, trims: Trims | None = None) -> None:
     """Replace what was saved. It is derived from what the host still has, so no sync is waited for."""
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    document = {"session": session_id, **state.to_json()}
+    rest = _json({"session": session_id, **state.rest_to_json()})
+    trimmed = (trims or Trims()).of(state)
     handle, name = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(json.dumps(document, separators=(",", ":")))  # far quicker than `dump`
+            file.write(f'{rest[:-1]},"trimmed":{trimmed}}}')
         Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"))  # far quicker than `dump`
