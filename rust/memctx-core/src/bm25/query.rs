@@ -7,6 +7,8 @@
 
 use std::cell::RefCell;
 
+use rustc_hash::FxHashSet;
+
 use super::kernel::{self, Worth};
 use super::postings::List;
 use super::score::{Norm, Statistics, weight};
@@ -175,29 +177,35 @@ impl<'a> Query<'a> {
         }
     }
 
-    /// Call `meet` with the place of a document among the ascending `documents` and the word of the query it holds.
-    pub(super) fn meetings(&self, documents: &[u32], mut meet: impl FnMut(usize, u32)) {
-        let mut is_wanted = vec![false; self.index.lengths.len()];
-        documents.iter().for_each(|&number| is_wanted[number as usize] = true);
-        for term in &self.terms {
-            for mut block in self.index.postings.blocks(term.list) {
-                if block.len() < documents.len() * MEETING_COST / 2 {
-                    for posting in block.iter().filter(|posting| is_wanted[posting.document() as usize]) {
-                        if let Ok(place) = documents.binary_search(&posting.document()) {
-                            meet(place, term.asked.word);
-                        }
-                    }
-                    continue;
-                }
-                let (first, last) = (block[0].document(), block[block.len() - 1].document());
-                let inside = documents.partition_point(|&number| number < first);
-                for (place, &number) in documents.iter().enumerate().skip(inside).take_while(|(_, it)| **it <= last) {
-                    block = &block[block.partition_point(|posting| posting.document() < number)..];
-                    if block.first().is_some_and(|posting| posting.document() == number) {
-                        meet(place, term.asked.word);
-                    }
-                }
+    /// Call `meet` with the place of a document among the ascending `documents` and a word of the query that it holds; it
+    /// says whether that is news. A document is left out once another has words of more `worth` than it can still have.
+    ///
+    /// Common words tell little and have long lists, and they come last: so few documents are looked up in these.
+    pub(super) fn meetings(
+        &self,
+        documents: &[u32],
+        worth: impl Fn(u32) -> f64,
+        mut meet: impl FnMut(usize, u32) -> bool,
+    ) {
+        let mut runners: Vec<Scored> = documents.iter().map(|&number| Scored { number, score: 0.0 }).collect();
+        let mut unread: Vec<f64> = Vec::with_capacity(self.terms.len());
+        let mut seen = FxHashSet::default();
+        for word in self.terms.iter().rev().map(|term| term.asked.word) {
+            let more = if seen.insert(word) { worth(word) } else { 0.0 };
+            unread.push(unread.last().unwrap_or(&0.0) + more);
+        }
+        for (term, unread) in self.terms.iter().zip(unread.into_iter().rev()) {
+            if term.list.len() > runners.len() {
+                let most = runners.iter().map(|runner| runner.score).fold(0.0, f64::max);
+                runners.retain(|runner| (runner.score + unread) * (1.0 + ROUNDING) >= most);
             }
+            self.visit(term, &mut runners, |runner, _| {
+                if let Ok(place) = documents.binary_search(&runner.number)
+                    && meet(place, term.asked.word)
+                {
+                    runner.score += worth(term.asked.word);
+                }
+            });
         }
     }
 

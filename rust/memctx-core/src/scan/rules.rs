@@ -340,7 +340,7 @@ mod tests {
 
     #[test]
     fn text_stands_behind_results() {
-        let said = |body: &str| said(Role::User, body).pieces.remove(0);
+        let said = |body: &str| said(Role::User, body).pieces[0].clone();
         let view = View::new(Role::User, vec![said("so"), result("a", "done")]);
         let views = || vec![View::new(Role::User, vec![said("go")]), calling(&["a"]), view.clone()];
         assert_eq!(broken(Shape::Anthropic, views()), [(2, "text-before-result")]);

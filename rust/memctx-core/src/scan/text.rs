@@ -73,6 +73,11 @@ impl Text {
         self.stored.get_or_init(|| Stored::of(&self.body))
     }
 
+    /// Whether somebody has asked for its terms.
+    pub(crate) fn has_terms(&self) -> bool {
+        self.terms.get().is_some()
+    }
+
     /// What search sees in it, in order and with repeats; made when first asked for.
     pub fn terms(&self) -> &[Term] {
         self.terms.get_or_init(|| {
