@@ -1040,6 +1040,15 @@ class Conversation:
     def is_running(self) -> bool:
         """Whether the model waits for tools, or tools have answered and the model has not."""
 
+    def place(self, index: int) -> tuple[int, int]:
+        """The key of a message, and how many of the same stand before it."""
+
+    def find(self, key: int, ordinal: int) -> int | None:
+        """The message of a key of which so many of the same come before; None if there is none."""
+
+    def is_preamble(self, index: int) -> bool:
+        """Whether a message is the host's own, or the summary of a compaction."""
+
     def in_group(self, index: int) -> bool:
         """Whether a message belongs to a tool group."""
 
@@ -1148,6 +1157,10 @@ class Trim:
     @property
     def is_deferred(self) -> bool:
         """Whether a trim is due but waits until the tools have done their work."""
+
+    @property
+    def recognised(self) -> int:
+        """How many of the units that were trimmed before there are, be they protected now."""
 
 def plan_trim(
     conversation: Conversation,

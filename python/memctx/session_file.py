@@ -35,7 +35,12 @@ def read(path: Path) -> dict[str, Any]:
     return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
 
 
-def replace(path: Path, document: dict[str, Any], *, is_durable: bool) -> None:
+def json_of(value: object) -> str:
+    """A value as JSON, in as few characters as it takes."""
+    return json.dumps(value, separators=(",", ":"))  # far quicker than `dump`
+
+
+def replace(path: Path, document: str, *, is_durable: bool) -> None:
     """Write a file or replace it. If ``is_durable`` it outlasts a power cut once this returns."""
     written = _written(path, document, is_durable=is_durable)
     try:
@@ -47,7 +52,7 @@ def replace(path: Path, document: dict[str, Any], *, is_durable: bool) -> None:
         _sync_folder(path.parent)
 
 
-def create(path: Path, document: dict[str, Any]) -> bool:
+def create(path: Path, document: str) -> bool:
     """Write a file durably if there is none; False if there is one, whoever was quicker."""
     if path.exists():
         return False
@@ -69,13 +74,13 @@ def create(path: Path, document: dict[str, Any]) -> bool:
     return True
 
 
-def _written(path: Path, document: dict[str, Any], *, is_durable: bool) -> Path:
+def _written(path: Path, document: str, *, is_durable: bool) -> Path:
     """The document in a file beside the one it is for."""
     path.parent.mkdir(mode=0o700, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(json.dumps(document, separators=(",", ":")))  # far quicker than `dump`
+            file.write(document)
             if is_durable:
                 file.flush()
                 os.fsync(file.fileno())

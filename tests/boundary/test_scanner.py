@@ -543,3 +543,96 @@ def test_objects_are_read_like_dictionaries(
     assert other.keys == plain.keys
     assert other.message_tokens == plain.message_tokens
     assert other.records() == plain.records()
+
+
+# what was read before
+
+
+def told(conversation: Conversation) -> tuple[Any, ...]:
+    return (
+        conversation.keys,
+        conversation.message_tokens,
+        conversation.roles,
+        conversation.units,
+        conversation.unit_keys,
+        conversation.signed,
+        conversation.summaries,
+        conversation.recalled,
+        conversation.is_running,
+        conversation.records(),
+    )
+
+
+def containers(value: Any) -> list[Any]:
+    """All dictionaries and lists in a value, with itself."""
+    if isinstance(value, dict):
+        return [value, *(found for item in value.values() for found in containers(item))]
+    if isinstance(value, list | tuple):
+        inner = [found for item in value for found in containers(item)]
+        return [value, *inner] if isinstance(value, list) else inner
+    return []
+
+
+def change(value: Any, draw: Callable[..., Any]) -> None:
+    """Change something in place, somewhere."""
+    holder, new = draw(st.sampled_from(containers(value))), draw(values | blocks | speech)
+    if isinstance(holder, dict):
+        name = draw(st.sampled_from([*holder, *NAMES.split()]))
+        if name in holder and draw(st.booleans()):
+            del holder[name]
+        else:
+            holder[name] = new
+        return
+    place = draw(st.integers(0, len(holder)))
+    if place == len(holder) or holder is value:
+        holder.insert(place, new if holder is not value else draw(speech))
+    elif draw(st.booleans()):
+        del holder[place]
+    else:
+        holder[place] = new
+
+
+@for_all(
+    st.lists(speech | st.dictionaries(words, values, max_size=8), min_size=1, max_size=4),
+    st.sampled_from(SHAPES),
+    st.data(),
+)
+def test_whatever_a_host_changes_in_place_is_seen(
+    given_messages: list[dict[str, Any]], shape: Shape, data: st.DataObject
+) -> None:
+    scanner = Scanner()
+    for _ in range(6):
+        assert told(scanner.scan(given_messages, shape)) == told(scan(given_messages, shape))
+        change(given_messages, data.draw)
+
+
+def test_a_string_in_the_place_of_another_is_seen() -> None:
+    """The places of strings that are gone are used again at once."""
+    scanner = Scanner()
+    message: dict[str, Any] = {"role": "user", "content": [{"type": "text", "text": ""}]}
+    for number in range(200):
+        message["content"][0]["text"] = f"{number:0100}"
+        assert scanner.scan([message]).query(1) == f"{number:0100}"
+
+
+def test_what_can_change_unseen_is_read_anew() -> None:
+    scanner = Scanner()
+    box = bytearray(b"abc")
+    asked = SimpleNamespace(path="a.py")
+    call = {"type": "tool_use", "id": "a", "name": "read", "input": {"file": asked, "box": box}}
+    before = scanner.scan([say("assistant", call)], "anthropic").keys
+    asked.path = "b.py"
+    after = scanner.scan([say("assistant", call)], "anthropic").keys
+    box.append(7)
+    last = scanner.scan([say("assistant", call)], "anthropic").keys
+    assert len({*before, *after, *last}) == 3
+
+
+def test_messages_that_contain_themselves_are_read() -> None:
+    scanner = Scanner()
+    endless: dict[str, Any] = {"type": "tool_use", "id": "a", "name": "read"}
+    endless["input"] = endless
+    assert (
+        scanner.scan([say("assistant", endless)]).keys
+        == scanner.scan([say("assistant", endless)]).keys
+    )

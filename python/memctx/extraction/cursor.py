@@ -119,12 +119,16 @@ def stamp_of(path: Path) -> tuple[int, int] | None:
 
 def save(path: Path, session_id: str, cursor: Cursor) -> None:
     """Replace the cursor on disk, durably: what lies before it is never read again."""
-    session_file.replace(path, {"session": session_id, **cursor.to_json()}, is_durable=True)
+    session_file.replace(path, _document(session_id, cursor), is_durable=True)
 
 
 def create(path: Path, session_id: str, cursor: Cursor) -> bool:
     """Write the first cursor of a session; False if another process was quicker."""
-    return session_file.create(path, {"session": session_id, **cursor.to_json()})
+    return session_file.create(path, _document(session_id, cursor))
+
+
+def _document(session_id: str, cursor: Cursor) -> str:
+    return session_file.json_of({"session": session_id, **cursor.to_json()})
 
 
 def _place(found: int) -> int:

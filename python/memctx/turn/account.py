@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from memctx.turn import price
-from memctx.turn.outgoing import find
 from memctx.turn.report import Cache, Protected, Pruned, Tokens, Trimmed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from memctx.config import Thinking
     from memctx.turn.binding import Binding
     from memctx.turn.cut import Cut
@@ -90,9 +92,7 @@ def cache(  # noqa: PLR0913 - all that decides what the provider's cache still h
     thinking: Thinking,
 ) -> Cache:
     """What the turn does to the provider's cache."""
-    both = zip(binding.links, state.sent, strict=False)
-    same = next((place for place, (now, then) in enumerate(both) if now != then), None)
-    stable = min(len(binding.links), len(state.sent)) if same is None else same
+    stable = _stable(binding.links, state.sent)
     first_changed = stable if stable < len(state.sent) else None
     again = 0
     if first_changed is not None:
@@ -114,6 +114,12 @@ def cache(  # noqa: PLR0913 - all that decides what the provider's cache still h
     )
 
 
+def _stable(now: Sequence[int], then: Sequence[int]) -> int:
+    """How many links two chains have in common. Links stand for all before them, so once they differ they always do."""
+    length = min(len(now), len(then))
+    return bisect_left(range(length), 1, key=lambda place: int(now[place] != then[place]))
+
+
 def costs(outgoing: Outgoing, cache: Cache, state: State, *, is_cut: bool) -> tuple[float, float]:
     """What the session has spent after this turn, and what of it went into retiring blocks."""
     cached = sum(outgoing.tokens[: cache.stable_prefix]) + cache.rewritten_tokens
@@ -126,5 +132,5 @@ def costs(outgoing: Outgoing, cache: Cache, state: State, *, is_cut: bool) -> tu
 
 def _new_since(source: Source, state: State) -> int:
     """The first message of the source that came after the turn before."""
-    last = None if state.newest is None else find(state.newest, source.keys)
+    last = None if state.newest is None else source.find(state.newest)
     return len(source.messages) if last is None else last + 1

@@ -11,11 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memctx import _core
-from memctx.turn.outgoing import find
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from memctx.turn.outgoing import Outgoing
     from memctx.turn.source import Source
     from memctx.turn.state import Place, State
@@ -43,7 +40,7 @@ def bind(outgoing: Outgoing, source: Source, state: State, *, strip: bool) -> Bi
     if not signed:
         return Binding(_core.chain(outgoing.keys), {}, [])
     keys, ordinals = source.keys, source.ordinals
-    written_behind = _written_behind(keys, state)
+    written_behind = _written_behind(source, state)
     bound = {
         (place := (keys[index], ordinals[index])): state.bound.get(place, written_behind[index])
         for index in signed
@@ -62,13 +59,14 @@ def bind(outgoing: Outgoing, source: Source, state: State, *, strip: bool) -> Bi
     return Binding(links, bound, origins)
 
 
-def _written_behind(keys: Sequence[int], state: State) -> list[int]:
+def _written_behind(source: Source, state: State) -> list[int]:
     """For each message of the source the link that it was written behind, if it is new.
 
     What follows the last message of the turn before was written behind what that turn sent. Without such a turn, or
     if the host changed its history since, the host sent the messages as they are.
     """
-    last = None if state.newest is None else find(state.newest, keys)
+    keys = source.keys
+    last = None if state.newest is None else source.find(state.newest)
     if last is None or not state.sent:
         return [0, *_core.chain(keys)][: len(keys)]
     new = _core.chain(keys[last + 1 :], start=state.sent[-1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from memctx import _core
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 NEVER = 1 << 62
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cut:
     """Indices are those of the conversation that was cut."""
 
@@ -40,20 +41,29 @@ class Cut:
         """What is left costs."""
         return self.trim.tokens_after
 
-    @property
+    @cached_property
     def removed(self) -> set[int]:
         """The messages that are not sent."""
         return {*self.replayed.removed_messages, *self.trimmed}
 
-    @property
+    @cached_property
+    def stays(self) -> list[int]:
+        """The messages that are sent."""
+        gone = set(self.trimmed)
+        return [place for place in self.places if place not in gone] if gone else self.places
+
+    @cached_property
     def trimmed(self) -> list[int]:
         """The messages that this turn took out."""
         return [self.places[index] for index in self.trim.removed_messages]
 
-    def units_out(self, earlier: Mapping[int, Decision]) -> dict[int, Decision]:
+    def units_out(self, earlier: Mapping[int, Decision]) -> Mapping[int, Decision]:
         """By the keys of all units that are out: what took them out, and their score."""
-        out = {key: earlier[key] for key in self.replayed.removed_keys}
-        return out | {unit.key: (unit.layer, unit.score) for unit in self.trim.removed}
+        again, new = self.replayed.removed_keys, self.trim.removed
+        if len(again) == len(earlier) and not new:
+            return earlier
+        out = {key: earlier[key] for key in again}
+        return out | {unit.key: (unit.layer, unit.score) for unit in new}
 
 
 def cut(  # noqa: PLR0913 - all that a cut depends on
@@ -68,19 +78,20 @@ def cut(  # noqa: PLR0913 - all that a cut depends on
 ) -> Cut:
     """Plan what leaves. ``is_cold`` says that the provider has forgotten the prompt, so that an edit costs nothing."""
     protected_recent, pins = config.protected_recent, sorted(pinned)
-    found = state.trimmed.keys() & set(conversation.unit_keys)
-    if 2 * len(found) < len(state.trimmed):
-        # A host that keeps what was sent has none of them; what looks like one there is another that reads alike.
-        state = replace(state, trimmed={}, pruned={})
-    replayed = _core.plan_trim(
+    replay = partial(
+        _core.plan_trim,
         conversation,
         "",
         limit=NEVER,
         target=NEVER,
         protected_recent=protected_recent,
         pinned=pins,
-        sticky=list(state.trimmed),
     )
+    replayed = replay(sticky=list(state.trimmed))
+    if 2 * replayed.recognised < len(state.trimmed):
+        # A host that keeps what was sent has none of them; what looks like one there is another that reads alike.
+        state = replace(state, trimmed={}, pruned={})
+        replayed = replay()
     left, places = conversation.without_units(replayed.removed_units)
     spare = NEVER if budget.limit is None else max(budget.limit - state.excess, 0)
     blocks = sum(block.tokens for block in state.blocks)

@@ -40,6 +40,7 @@ class Keeper:
         self._archiving: Future[None] | None = None
         self._saving: Future[None] | None = None
         self._saved_at = 0.0
+        self._trims = saved.Trims()
 
     def load(self) -> State:
         """The state that was saved last."""
@@ -81,6 +82,6 @@ class Keeper:
     def _save(self, state: State) -> None:
         """Save the state; if that cannot be, this process still has it."""
         try:
-            saved.save(self._path, self._session_id, state)
+            saved.save(self._path, self._session_id, state, self._trims)
         except OSError as error:
             logger.warning("the state of the session is not saved: %s", error)

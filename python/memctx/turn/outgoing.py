@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from bisect import bisect_left, bisect_right, insort
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from memctx import _core
@@ -33,19 +34,22 @@ class Outgoing:
     tokens: list[int]
     origins: list[int]
     """The place each had in the source; -1 for blocks."""
+    left: list[int]
+    """The same without the blocks, as the cut left it."""
+    blocks: list[int] = field(default_factory=list[int])
+    """For each block that was put before a message, the place of that message in ``left``; ascending."""
 
     @classmethod
     def after(cls, source: Source, cut: Cut) -> Outgoing:
         """What a cut leaves of a source."""
-        conversation, removed = source.conversation, cut.removed
-        left = [index for index in range(len(source.messages)) if index not in removed]
-        messages, keys, tokens = source.messages, source.keys, source.tokens
+        left = cut.stays
         outgoing = cls(
-            shape=conversation.shape,
-            messages=[messages[index] for index in left],
-            keys=[keys[index] for index in left],
-            tokens=[tokens[index] for index in left],
-            origins=left,
+            shape=source.conversation.shape,
+            messages=list(map(source.messages.__getitem__, left)),
+            keys=list(map(source.keys.__getitem__, left)),
+            tokens=list(map(source.tokens.__getitem__, left)),
+            origins=left.copy(),
+            left=left,
         )
         outgoing._shorten(cut)
         return outgoing
@@ -66,9 +70,10 @@ class Outgoing:
 
     def insert(self, block: Block, source: Source) -> bool:
         """Put a block where it belongs; false if there is no such place."""
-        place = self._head(source) if block.anchor is None else self._place_of(block.anchor, source)
-        if place is None:
+        at = self._head(source) if block.anchor is None else self._place_of(block.anchor, source)
+        if at is None:
             return False
+        place = at + bisect_right(self.blocks, at)
         key = _core.text_key(block.text)
         if self._goes_inside(place, source):
             message = self.messages[place]
@@ -76,6 +81,7 @@ class Outgoing:
             self.keys[place] = _core.chain([self.keys[place], key])[-1]
             self.tokens[place] += block.tokens
         else:
+            insort(self.blocks, at)
             self.messages.insert(place, edit.user_message(block.text, self.shape))
             self.keys.insert(place, key)
             self.tokens.insert(place, block.tokens)
@@ -89,22 +95,23 @@ class Outgoing:
         )
 
     def _head(self, source: Source) -> int | None:
-        """Behind the system prompt and the summary of a compaction."""
-        roles, summaries = source.conversation.roles, set(source.conversation.summaries)
+        """The place in ``left`` behind the system prompt and the summary of a compaction."""
+        left, conversation = self.left, source.conversation
         place = 0
-        while place < len(self.origins) and (
-            roles[self.origins[place]] == "system" or self.origins[place] in summaries
-        ):
+        while place < len(left) and conversation.is_preamble(left[place]):
             place += 1
         if self.shape not in ALTERNATING:
             return place
-        later = range(place, len(self.origins))
-        return next((place for place in later if roles[self.origins[place]] == "user"), None)
+        roles = conversation.roles
+        return next((at for at in range(place, len(left)) if roles[left[at]] == "user"), None)
 
     def _place_of(self, anchor: Place, source: Source) -> int | None:
-        """Where the message of an anchor stands now."""
-        index = find(anchor, source.keys)
-        return self.origins.index(index) if index is not None and index in self.origins else None
+        """The place in ``left`` of the message of an anchor."""
+        index = source.find(anchor)
+        if index is None:
+            return None
+        place = bisect_left(self.left, index)
+        return place if place < len(self.left) and self.left[place] == index else None
 
     def strip_thinking(self, places: Sequence[int]) -> None:
         """Take the thinking out of the messages at some places; a message that was nothing else goes."""
@@ -132,15 +139,3 @@ class Outgoing:
                 self.tokens[place - 1] += self.tokens[place]
                 for column in (self.messages, self.keys, self.tokens, self.origins):
                     del column[place]
-
-
-def find(place: Place, keys: Sequence[int]) -> int | None:
-    """The index of the message of a key of which so many of the same come before."""
-    key, nth = place
-    index = -1
-    try:
-        for _ in range(nth + 1):
-            index = keys.index(key, index + 1)
-    except ValueError:
-        return None
-    return index

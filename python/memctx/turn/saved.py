@@ -9,8 +9,11 @@ from memctx import session_file
 from memctx.turn.state import State
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from os import PathLike
     from pathlib import Path
+
+    from memctx.turn.state import Decision
 
 FOLDER = "sessions"
 
@@ -36,6 +39,25 @@ def load(path: Path, session_id: str) -> State:
         return State()
 
 
-def save(path: Path, session_id: str, state: State) -> None:
+class Trims:
+    """What trims took out, as JSON. It stays the same for many turns, and is most of what is saved."""
+
+    __slots__ = ("_json", "_trimmed")
+
+    def __init__(self) -> None:
+        self._trimmed: Mapping[int, Decision] = {}
+        self._json = "[]"
+
+    def of(self, state: State) -> str:
+        """The trims of a state, which nobody changes."""
+        if state.trimmed is not self._trimmed:
+            self._json = session_file.json_of(state.trims_to_json())
+            self._trimmed = state.trimmed
+        return self._json
+
+
+def save(path: Path, session_id: str, state: State, trims: Trims | None = None) -> None:
     """Replace what was saved. It is derived from what the host still has, so no sync is waited for."""
-    session_file.replace(path, {"session": session_id, **state.to_json()}, is_durable=False)
+    rest = session_file.json_of({"session": session_id, **state.rest_to_json()})
+    trimmed = (trims or Trims()).of(state)
+    session_file.replace(path, f'{rest[:-1]},"trimmed":{trimmed}}}', is_durable=False)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from memctx._core import Conversation, Scanner
     from memctx.messages import Shape
     from memctx.messages.repair import Change
+    from memctx.turn.state import Place
 
 # Where the first message must be the user's.
 BEGIN_WITH_USER = frozenset({"anthropic", "bedrock", "gemini"})
@@ -45,6 +46,14 @@ class Source:
     def tokens(self) -> list[int]:
         """What each message costs."""
         return self.conversation.message_tokens
+
+    def find(self, place: Place) -> int | None:
+        """The index of a message; None if it is not there."""
+        return self.conversation.find(*place)
+
+    def place(self, index: int) -> Place:
+        """What `find` finds a message by."""
+        return self.conversation.place(index)
 
     @classmethod
     def read(cls, scanner: Scanner, messages: Sequence[Any], shape: Shape | None) -> Source:

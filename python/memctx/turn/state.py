@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 Place: TypeAlias = tuple[int, int]
 """The key of a message, and how many messages of the same key stand before it."""
@@ -33,7 +33,7 @@ class Block:
 class State:
     """What was decided in earlier turns. Each turn makes a new one and keeps it only if all of it went well."""
 
-    trimmed: dict[int, Decision] = field(default_factory=dict[int, Decision])
+    trimmed: Mapping[int, Decision] = field(default_factory=dict[int, Decision])
     """By the keys of units that are out."""
     pruned: dict[int, str] = field(default_factory=dict[int, str])
     """By the keys of tool results: how they were shortened."""
@@ -74,9 +74,16 @@ class State:
 
     def to_json(self) -> dict[str, Any]:
         """The state as a JSON object."""
+        return {**self.rest_to_json(), "trimmed": self.trims_to_json()}
+
+    def trims_to_json(self) -> list[list[Any]]:
+        """What trims took out."""
+        return [[key, layer, score] for key, (layer, score) in self.trimmed.items()]
+
+    def rest_to_json(self) -> dict[str, Any]:
+        """All the rest."""
         return {
             "version": VERSION,
-            "trimmed": [[key, layer, score] for key, (layer, score) in self.trimmed.items()],
             "pruned": [[key, form] for key, form in self.pruned.items()],
             "blocks": [[each.text, each.tokens, each.items, each.anchor] for each in self.blocks],
             "bound": [[*place, link] for place, link in self.bound.items()],

@@ -16,7 +16,7 @@ from memctx.turn.budget import Budget
 from memctx.turn.cut import Cut, cut
 from memctx.turn.keeper import Keeper
 from memctx.turn.listing import Listing
-from memctx.turn.outgoing import ALTERNATING, Outgoing, find
+from memctx.turn.outgoing import ALTERNATING, Outgoing
 from memctx.turn.recollection import Recall
 from memctx.turn.report import Report
 from memctx.turn.source import Source
@@ -185,7 +185,6 @@ class Turns:
             source, outgoing, binding, state, is_cold=is_cold, thinking=config.thinking
         )
         spent, rewritten = account.costs(outgoing, cache, state, is_cut=bool(leaving))
-        keys, ordinals = source.keys, source.ordinals
         newest_user = conversation.newest_user
         after = replace(
             state,
@@ -193,10 +192,8 @@ class Turns:
             pruned={item.key: item.form for item in done.pruned},
             blocks=sent,
             bound=binding.bound,
-            recalled_for=None
-            if newest_user is None
-            else (keys[newest_user], ordinals[newest_user]),
-            newest=(keys[-1], ordinals[-1]) if keys else None,
+            recalled_for=None if newest_user is None else source.place(newest_user),
+            newest=source.place(len(conversation) - 1) if len(conversation) else None,
             sent=tuple(binding.links),
             estimate=sum(outgoing.tokens),
             spent=spent,
@@ -229,10 +226,10 @@ class Turns:
         """The blocks to send. From the message at ``changed`` on, the provider reads everything anew anyway."""
         conversation = source.conversation
         cap = self._budget.room(done.tokens + state.excess)
-        keys, removed = source.keys, done.removed
-        kept = [block for block in state.blocks if _stands(block, keys, removed)]
+        removed = done.removed
+        kept = [block for block in state.blocks if _stands(block, source, removed)]
         newest_user = conversation.newest_user
-        newest = None if newest_user is None else (keys[newest_user], source.ordinals[newest_user])
+        newest = None if newest_user is None else source.place(newest_user)
         hidden = sorted(removed | {done.places[item.message] for item in done.pruned})
 
         # A stable block is smaller, but what it has to look past was found before.
@@ -294,7 +291,7 @@ def _may_retire(
     changed: int | None,
 ) -> bool:
     """Whether what must be written again without a block is little, beside what the session costs anyway."""
-    index = 0 if block.anchor is None else find(block.anchor, source.keys) or 0
+    index = 0 if block.anchor is None else source.find(block.anchor) or 0
     if changed is not None and changed <= index:
         return True
     behind = enumerate(source.tokens[index:], start=index)
@@ -311,9 +308,9 @@ def _is_cold(state: State, now: float, ttl: float, model: str | None) -> bool:
     return is_other_model or now - state.touched > ttl
 
 
-def _stands(block: Block, keys: Sequence[int], removed: Collection[int]) -> bool:
+def _stands(block: Block, source: Source, removed: Collection[int]) -> bool:
     """Whether the message that a block stands before is still sent."""
     if block.anchor is None:
         return True
-    index = find(block.anchor, keys)
+    index = source.find(block.anchor)
     return index is not None and index not in removed

@@ -131,6 +131,25 @@ impl Conversation {
         self.0.is_running()
     }
 
+    /// The key of a message, and how many of the same stand before it.
+    fn place(&self, index: i64) -> PyResult<(u64, usize)> {
+        let place = self.checked(&[index])?[0] as usize;
+        let key = self.0.views[place].key;
+        Ok((key, self.0.views[..place].iter().filter(|view| view.key == key).count()))
+    }
+
+    /// The message of a key of which so many of the same come before.
+    fn find(&self, key: u64, ordinal: usize) -> Option<usize> {
+        let views = self.0.views.iter().enumerate();
+        views.filter(|(_, view)| view.key == key).nth(ordinal).map(|(place, _)| place)
+    }
+
+    /// Whether a message is the host's own, or the summary of a compaction.
+    fn is_preamble(&self, index: i64) -> PyResult<bool> {
+        let view = &self.0.views[self.checked(&[index])?[0] as usize];
+        Ok(view.role == Role::System || view.is_summary)
+    }
+
     /// Whether a message belongs to a tool group.
     fn in_group(&self, index: i64) -> PyResult<bool> {
         let place = self.checked(&[index])?[0];

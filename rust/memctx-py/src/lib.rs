@@ -22,6 +22,7 @@ mod hash;
 mod hit;
 mod ingest;
 mod plan;
+mod prints;
 mod prune;
 mod recall;
 mod redact;

@@ -11,6 +11,7 @@ use pyo3::types::{PyByteArray, PyBytes, PyList, PySequence, PyString, PyTuple};
 use crate::boundary::{enter_core, guarded};
 use crate::conversation::Conversation;
 use crate::error::{ConfigError, MessageShapeError};
+use crate::prints::{Prints, Sought};
 use crate::shapes::{self, Drafted, Part, Sheet, spelled, text};
 use crate::strings::Strings;
 
@@ -23,7 +24,14 @@ pub(crate) struct Scanner {
     price: Price,
     cache: Cache,
     /// None if nothing is to be remembered.
-    strings: Option<Strings>,
+    known: Option<Remembered>,
+}
+
+/// What was read before, found again by where it lies in memory.
+#[derive(Default)]
+struct Remembered {
+    messages: Prints,
+    strings: Strings,
 }
 
 /// How a text is priced.
@@ -53,16 +61,22 @@ impl Scanner {
         };
         let capacity = usize::try_from(capacity)
             .map_err(|_| ConfigError::new_err(format!("capacity must be 0 bytes or more, not {capacity}")))?;
-        Ok(Self { price, cache: Cache::new(capacity), strings: (capacity > 0).then(Strings::default) })
+        Ok(Self { price, cache: Cache::new(capacity), known: (capacity > 0).then(Remembered::default) })
     }
 
     /// Read a list of messages; ``shape`` says what they are where that is not to be guessed.
     #[pyo3(signature = (messages, shape = None))]
     fn scan(&self, messages: &Bound<'_, PyAny>, shape: Option<&Bound<'_, PyString>>) -> PyResult<Conversation> {
         let py = messages.py();
-        let letters = guarded(|| Ok(Letters::read(messages, shape)))??;
-        let priced = self.texts(py, &letters)?;
-        let (shape, views) = letters.into_views(priced);
+        let envelopes = guarded(|| Ok(checked(messages)))??;
+        let shape = match shape {
+            Some(name) => guarded(|| Shape::parse(spelled(Some(name))))?,
+            None => guarded(|| Ok(opened(&envelopes).and_then(|opened| shapes::detect(&opened))))??,
+        };
+        let views = match &self.known {
+            Some(known) => self.views(py, shape, &envelopes, &known.messages)?,
+            None => self.read(py, shape, &envelopes.iter().collect::<Vec<_>>())?,
+        };
         let conversation = enter_core(py, || Ok(scan::Conversation::new(shape, views)))?;
         Ok(Conversation(Arc::new(conversation)))
     }
@@ -81,10 +95,43 @@ impl Scanner {
 }
 
 impl Scanner {
+    /// The views of messages: known by their prints, or read.
+    fn views<'py>(
+        &self,
+        py: Python<'py>,
+        shape: Shape,
+        messages: &[Bound<'py, PyAny>],
+        known: &Prints,
+    ) -> PyResult<Vec<View>> {
+        let sought = known.look(shape, messages);
+        let unread = messages.iter().zip(&sought).filter(|(_, sought)| matches!(sought, Sought::New(_)));
+        let read = self.read(py, shape, &unread.map(|(message, _)| message).collect::<Vec<_>>())?;
+        let mut new = Vec::with_capacity(read.len());
+        let mut read = read.into_iter();
+        let views = sought.into_iter().filter_map(|sought| match sought {
+            Sought::Known(view) => Some(view),
+            Sought::New(print) => {
+                let view = read.next()?;
+                new.extend(print.map(|print| (print, view.clone())));
+                Some(view)
+            }
+        });
+        let views = views.collect();
+        known.hold(new);
+        Ok(views)
+    }
+
+    /// The views of messages that are read.
+    fn read<'py>(&self, py: Python<'py>, shape: Shape, messages: &[&Bound<'py, PyAny>]) -> PyResult<Vec<View>> {
+        let letters = guarded(|| Ok(Letters::read(shape, messages)))??;
+        let priced = self.texts(py, &letters)?;
+        Ok(letters.into_views(priced))
+    }
+
     /// The texts of all messages: known by the host's strings, by their content, or new.
     fn texts(&self, py: Python<'_>, letters: &Letters<'_>) -> PyResult<Vec<Arc<Text>>> {
         let (texts, strings) = letters.texts();
-        let Some(known) = &self.strings else { return self.priced(py, &texts) };
+        let Some(Remembered { strings: known, .. }) = &self.known else { return self.priced(py, &texts) };
         let found = known.look(&strings);
         let missing: Vec<usize> = (0..texts.len()).filter(|&place| found[place].is_none()).collect();
         let spelled: Vec<&str> = missing.iter().map(|&place| texts[place]).collect();
@@ -155,17 +202,12 @@ struct Letter {
 }
 
 impl<'py> Letters<'py> {
-    fn read(messages: &Bound<'py, PyAny>, shape: Option<&Bound<'py, PyString>>) -> PyResult<Self> {
-        let envelopes = checked(messages)?;
-        let opened = opened(&envelopes)?;
-        let shape = match shape {
-            Some(name) => guarded(|| Shape::parse(spelled(Some(name))))?,
-            None => shapes::detect(&opened)?,
-        };
-        let mut sheet = Sheet::new(shape, opened.len());
-        let mut letters = Vec::with_capacity(opened.len());
-        for (message, envelope) in opened.iter().zip(&envelopes) {
-            let part = Part::of(message);
+    fn read(shape: Shape, envelopes: &[&Bound<'py, PyAny>]) -> PyResult<Self> {
+        let mut sheet = Sheet::new(shape, envelopes.len());
+        let mut letters = Vec::with_capacity(envelopes.len());
+        for &envelope in envelopes {
+            let message = unwrapped(envelope)?;
+            let part = Part::of(&message);
             sheet.is_aborted = false;
             let role = shapes::read(&mut sheet, part)?;
             let mut timestamp = shapes::timestamp(part)?;
@@ -197,7 +239,7 @@ impl<'py> Letters<'py> {
     }
 
     /// The views, now that the texts are priced, which come in the order of [`Letters::texts`].
-    fn into_views(self, texts: Vec<Arc<Text>>) -> (Shape, Vec<View>) {
+    fn into_views(self, texts: Vec<Arc<Text>>) -> Vec<View> {
         let mut texts = texts.into_iter();
         let mut start = 0;
         let mut drafts = self.sheet.pieces.into_iter();
@@ -207,7 +249,7 @@ impl<'py> Letters<'py> {
             let view = View::new(letter.role, pieces);
             View { timestamp: letter.timestamp, is_aborted: letter.is_aborted, ..view }
         });
-        (self.sheet.shape, views.collect())
+        views.collect()
     }
 }
 

@@ -116,6 +116,12 @@ impl Trim {
         self.0.is_deferred
     }
 
+    /// How many of the units that were trimmed before there are.
+    #[getter]
+    fn recognised(&self) -> usize {
+        self.0.recognised
+    }
+
     fn __repr__(&self) -> String {
         let trim::Plan { removed, tokens_before, tokens_after, .. } = &self.0;
         format!("<Trim of {} units, {tokens_before} to {tokens_after} tokens>", removed.len())

@@ -9,6 +9,7 @@ use memctx_core::ingest::redact::Redaction;
 use memctx_core::scan::{self, Row};
 use memctx_core::store::{self, Durability, Found, Ranking, Record, Request, Settings};
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
 use crate::boundary::{enter_core, text_of, texts_of};
@@ -212,7 +213,7 @@ impl WarmStore {
                 explain,
             })
         })?;
-        Ok(found.into_iter().map(StoreHit).collect())
+        Ok(found.into_iter().map(|found| StoreHit { found, segment: PyOnceLock::new() }).collect())
     }
 
     /// The segment of an id, if it is in memory.
@@ -340,50 +341,55 @@ impl Added {
 
 /// One result of a search over segments.
 #[pyclass(frozen, module = "memctx._core")]
-pub(crate) struct StoreHit(Found);
+pub(crate) struct StoreHit {
+    found: Found,
+    /// Made when it is first looked at, and then the same.
+    segment: PyOnceLock<Py<Segment>>,
+}
 
 #[pymethods]
 impl StoreHit {
     /// What was found.
     #[getter]
-    fn segment(&self) -> Segment {
-        Segment(self.0.segment.clone())
+    fn segment(&self, py: Python<'_>) -> PyResult<Py<Segment>> {
+        let made = || Py::new(py, Segment(self.found.segment.clone()));
+        Ok(self.segment.get_or_try_init(py, made)?.clone_ref(py))
     }
 
     /// What the results are ordered by.
     #[getter]
     fn score(&self) -> f64 {
-        self.0.score
+        self.found.score
     }
 
     /// The cosine, or 0.
     #[getter]
     fn vector(&self) -> f64 {
-        self.0.vector
+        self.found.vector
     }
 
     /// The BM25 score divided by the best one, or 0.
     #[getter]
     fn bm25(&self) -> f64 {
-        self.0.bm25
+        self.found.bm25
     }
 
     /// How well it matches, from 0 to 1: what ``min_score`` is tested on.
     #[getter]
     fn r#match(&self) -> f64 {
-        self.0.matched
+        self.found.matched
     }
 
     /// 0 when it was found itself, else its distance from the result it stands beside.
     #[getter]
     fn distance(&self) -> usize {
-        self.0.distance
+        self.found.distance
     }
 
     /// The piece of the content that matched, as start and end of a slice.
     #[getter]
     fn passage<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let Found { segment, passage, .. } = &self.0;
+        let Found { segment, passage, .. } = &self.found;
         let start = segment.content[..passage.start].chars().count();
         let end = start + segment.content[passage.clone()].chars().count();
         PyTuple::new(py, [start, end])
@@ -392,11 +398,12 @@ impl StoreHit {
     /// How the score came about, where that was asked for.
     #[getter]
     fn explanation(&self) -> Option<Explanation> {
-        self.0.explanation.clone().map(Explanation)
+        self.found.explanation.clone().map(Explanation)
     }
 
     fn __repr__(&self) -> String {
-        format!("StoreHit(id={:?}, score={:.6}, distance={})", self.0.segment.id, self.0.score, self.0.distance)
+        let Found { segment, score, distance, .. } = &self.found;
+        format!("StoreHit(id={:?}, score={score:.6}, distance={distance})", segment.id)
     }
 }
 

@@ -7,6 +7,8 @@
 
 use std::cell::RefCell;
 
+use rustc_hash::FxHashSet;
+
 use super::kernel::{self, Worth};
 use super::postings::List;
 use super::score::{Norm, Statistics, weight};
@@ -175,13 +177,33 @@ impl<'a> Query<'a> {
         }
     }
 
-    /// Call `meet` with the place of a document among the ascending `documents` and the word of the query it holds.
-    pub(super) fn meetings(&self, documents: &[u32], mut meet: impl FnMut(usize, u32)) {
+    /// Call `meet` with the place of a document among the ascending `documents` and a word of the query that it holds; it
+    /// says whether that is news. A document is left out once another has words of more `worth` than it can still have.
+    ///
+    /// Common words tell little and have long lists, and they come last: so few documents are looked up in these.
+    pub(super) fn meetings(
+        &self,
+        documents: &[u32],
+        worth: impl Fn(u32) -> f64,
+        mut meet: impl FnMut(usize, u32) -> bool,
+    ) {
         let mut runners: Vec<Scored> = documents.iter().map(|&number| Scored { number, score: 0.0 }).collect();
-        for term in &self.terms {
+        let mut unread: Vec<f64> = Vec::with_capacity(self.terms.len());
+        let mut seen = FxHashSet::default();
+        for word in self.terms.iter().rev().map(|term| term.asked.word) {
+            let more = if seen.insert(word) { worth(word) } else { 0.0 };
+            unread.push(unread.last().unwrap_or(&0.0) + more);
+        }
+        for (term, unread) in self.terms.iter().zip(unread.into_iter().rev()) {
+            if term.list.len() > runners.len() {
+                let most = runners.iter().map(|runner| runner.score).fold(0.0, f64::max);
+                runners.retain(|runner| (runner.score + unread) * (1.0 + ROUNDING) >= most);
+            }
             self.visit(term, &mut runners, |runner, _| {
-                if let Ok(place) = documents.binary_search(&runner.number) {
-                    meet(place, term.asked.word);
+                if let Ok(place) = documents.binary_search(&runner.number)
+                    && meet(place, term.asked.word)
+                {
+                    runner.score += worth(term.asked.word);
                 }
             });
         }

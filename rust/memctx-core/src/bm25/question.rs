@@ -95,7 +95,11 @@ impl<'a> Question<'a> {
         let mut numbers: Vec<u32> = texts.iter().map(|hit| hit.number).collect();
         numbers.sort_unstable();
         let mut is_met = vec![false; numbers.len() * self.words.len()];
-        self.query.meetings(&numbers, |place, word| is_met[place * self.words.len() + word as usize] = true);
+        let worth = |word: u32| self.words[word as usize].weight;
+        self.query.meetings(&numbers, worth, |place, word| {
+            let is_met = &mut is_met[place * self.words.len() + word as usize];
+            !std::mem::replace(is_met, true)
+        });
         let sum = |met: &[bool]| self.words.iter().zip(met).filter(|(_, met)| **met).map(|(word, _)| word.weight).sum();
         let all: f64 = self.words.iter().map(|word| word.weight).sum();
         let cjk: f64 = self.words.iter().filter(|word| word.is_cjk).map(|word| word.weight).sum();
@@ -135,6 +139,7 @@ fn words(index: &Texts, text: &str) -> Vec<Word> {
 mod tests {
     use super::*;
     use crate::text::Mode;
+    use proptest::prelude::*;
 
     fn texts(contents: &[&str]) -> Texts {
         let mut texts = Texts::new(Mode::Memctx);
@@ -157,6 +162,20 @@ mod tests {
         let explained = question.explain(1).to_string();
         assert!(explained.contains("another form of a word") && explained.contains("\"deploys\""), "{explained}");
         assert_eq!(texts.ask("what and when").best(1, |_| true)[0].number, 0, "there are no other words");
+    }
+
+    proptest! {
+        #[test]
+        fn the_cover_of_many_texts_is_the_best_of_each(
+            contents in prop::collection::vec("(deploy|deploys|port|ports|飞书|x){1,2}( (deploy|deployed|port|alpha|beta|x)){0,6}", 1..40),
+            question in "(deploy|ports|飞书)( (deployed|port|alpha|gamma|x)){0,6}",
+        ) {
+            let texts = texts(&contents.iter().map(String::as_str).collect::<Vec<_>>());
+            let question = texts.ask(&question);
+            let hits = question.best(20, |_| true);
+            let each = hits.iter().map(|hit| question.cover(std::slice::from_ref(hit)).share).fold(0.0, f64::max);
+            prop_assert_eq!(question.cover(&hits).share.to_bits(), f64::to_bits(each));
+        }
     }
 
     #[test]

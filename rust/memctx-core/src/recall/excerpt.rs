@@ -106,7 +106,7 @@ impl Scale {
     }
 
     fn of_char(self, c: char) -> usize {
-        self.of(c.encode_utf8(&mut [0; 4]))
+        self.0.thirds_of_char(c)
     }
 }
 

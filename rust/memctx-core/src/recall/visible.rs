@@ -1,39 +1,78 @@
 //! Whether something stored still stands in the conversation, so that it need not be brought back.
 
-use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::ops::Range;
 
-use rustc_hash::FxHashSet;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::ingest::{past_channel_prefix, split_at_masks, strip_channel_prefix};
-use crate::scan::{Conversation, Kind, View};
+use crate::scan::{Conversation, Kind, Text, View};
 
 /// Texts are looked up by this many of their first characters, and by as many of their last.
 const EDGE: usize = 16;
+
+/// Where a text begins and ends as it would be stored, without what a chat host wrote before it.
+#[derive(Debug)]
+pub(crate) struct Stored {
+    range: Range<usize>,
+    /// A hash of how it begins.
+    head: u64,
+}
+
+impl Stored {
+    pub(crate) fn of(text: &str) -> Self {
+        let stored = past_channel_prefix(text);
+        let start = stored.as_ptr() as usize - text.as_ptr() as usize;
+        Self { range: start..start + stored.len(), head: hash(head(stored)) }
+    }
+}
 
 /// What a conversation shows, less the messages that are hidden.
 ///
 /// Texts are compared as they are stored: without what a chat host wrote around them, and with anything in the place of a
 /// secret that was masked.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Visible<'c> {
-    texts: Vec<Cow<'c, str>>,
-    /// Hashes of their heads and the numbers of the texts, in order.
-    by_start: Vec<(u64, u32)>,
+    texts: Vec<Shown<'c>>,
+    /// Hashes of their heads, in the same order.
+    heads: Vec<u64>,
     /// The same for their tails, which are seldom asked for.
-    by_end: OnceCell<Vec<(u64, u32)>>,
+    tails: OnceCell<Vec<u64>>,
+}
+
+/// One text that is shown.
+#[derive(Debug)]
+enum Shown<'c> {
+    /// All of a piece.
+    Piece(&'c Text),
+    /// What was put together of several.
+    Made(String),
+}
+
+impl Shown<'_> {
+    fn body(&self) -> &str {
+        match self {
+            Self::Piece(text) => &text.body()[text.stored().range.clone()],
+            Self::Made(text) => text,
+        }
+    }
 }
 
 impl<'c> Visible<'c> {
     /// What is shown without the hidden messages, which are named by their places.
     #[must_use]
     pub fn new(conversation: &'c Conversation, hidden: &[u32]) -> Self {
-        let hidden: FxHashSet<u32> = hidden.iter().copied().collect();
-        let shown = (0..).zip(&conversation.views).filter(|(place, _)| !hidden.contains(place));
-        let texts: Vec<Cow<'c, str>> = shown.flat_map(|(_, view)| texts_of(view)).collect();
-        let by_start = table(&texts, head);
-        Self { texts, by_start, by_end: OnceCell::new() }
+        let mut is_hidden = vec![false; conversation.views.len()];
+        for &place in hidden {
+            if let Some(is_hidden) = is_hidden.get_mut(place as usize) {
+                *is_hidden = true;
+            }
+        }
+        let mut visible = Self::default();
+        for (view, _) in conversation.views.iter().zip(is_hidden).filter(|(_, is_hidden)| !is_hidden) {
+            visible.add(view);
+        }
+        visible
     }
 
     /// Whether a stored content is one of the texts that are shown.
@@ -42,49 +81,67 @@ impl<'c> Visible<'c> {
         let parts = split_at_masks(content);
         let (first, last) = (parts[0], parts[parts.len() - 1]);
         let is_whole = parts.len() == 1;
-        let (table, edge) = if is_whole || first.len() > head(first).len() {
-            (&self.by_start, head(first))
+        let (hashes, edge) = if is_whole || first.len() > head(first).len() {
+            (&self.heads, head(first))
         } else if last.len() > tail(last).len() {
-            (self.by_end.get_or_init(|| table(&self.texts, tail)), tail(last))
+            let tails = || self.texts.iter().map(|text| hash(tail(text.body()))).collect();
+            (self.tails.get_or_init(tails), tail(last))
         } else {
             // Masked at both ends: there is nothing to look up.
-            return self.texts.iter().any(|text| is_same(text, &parts));
+            return self.texts.iter().any(|text| is_same(text.body(), &parts));
         };
-        let hash = xxh3_64(edge.as_bytes());
-        let from = table.partition_point(|&(other, _)| other < hash);
-        let alike = table[from..].iter().take_while(|(other, _)| *other == hash);
-        alike.into_iter().any(|&(_, number)| is_same(&self.texts[number as usize], &parts))
+        let wanted = hash(edge);
+        let alike = hashes.iter().zip(&self.texts).filter(|(hash, _)| **hash == wanted);
+        alike.into_iter().any(|(_, text)| is_same(text.body(), &parts))
+    }
+
+    /// Add the texts of a message as they would be stored: what was said is one, each call and each result another.
+    fn add(&mut self, view: &'c View) {
+        let texts = || view.pieces.iter().filter_map(|piece| Some((piece, piece.text.as_deref()?)));
+        let mut said = texts().filter(|(piece, text)| is_said(piece.kind) && !text.body().is_empty());
+        if let Some((_, first)) = said.next() {
+            let mut more = said.map(|(_, text)| text.body()).peekable();
+            if more.peek().is_none() {
+                self.add_piece(first);
+            } else {
+                let all: Vec<&str> = std::iter::once(first.body()).chain(more).collect();
+                self.add_made(past_channel_prefix(&all.join("\n")));
+            }
+        }
+        for (piece, text) in texts() {
+            match piece.kind {
+                Kind::Call => {
+                    let call = format!("{} {}", piece.name.as_deref().unwrap_or_default(), text.body());
+                    self.add_made(call.trim());
+                }
+                Kind::Result | Kind::Compaction => self.add_piece(text),
+                Kind::Text | Kind::Media | Kind::Thinking | Kind::Other => {}
+            }
+        }
+    }
+
+    fn add_piece(&mut self, text: &'c Text) {
+        let Stored { range, head } = text.stored();
+        if !range.is_empty() {
+            self.texts.push(Shown::Piece(text));
+            self.heads.push(*head);
+        }
+    }
+
+    fn add_made(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.heads.push(hash(head(text)));
+            self.texts.push(Shown::Made(text.to_owned()));
+        }
     }
 }
 
-/// The hash of an edge of each text with the text's number, in order.
-fn table(texts: &[Cow<'_, str>], edge: impl Fn(&str) -> &str) -> Vec<(u64, u32)> {
-    let mut table: Vec<(u64, u32)> =
-        (0..).zip(texts).map(|(number, text)| (xxh3_64(edge(text).as_bytes()), number)).collect();
-    table.sort_unstable();
-    table
+fn is_said(kind: Kind) -> bool {
+    matches!(kind, Kind::Text | Kind::Media)
 }
 
-/// The texts of a message as they would be stored: what was said is one, each call and each result another. What the host
-/// wrote before them is left out already.
-fn texts_of(view: &View) -> Vec<Cow<'_, str>> {
-    let body = |kinds: &'static [Kind]| {
-        let of_kind = view.pieces.iter().filter(move |piece| kinds.contains(&piece.kind));
-        of_kind.filter_map(|piece| piece.text.as_ref().map(|text| (piece, text.body())))
-    };
-    let said: Vec<&str> =
-        body(&[Kind::Text, Kind::Media]).map(|(_, text)| text).filter(|text| !text.is_empty()).collect();
-    let speech = match said[..] {
-        [] => None,
-        [only] => Some(Cow::Borrowed(past_channel_prefix(only))),
-        _ => Some(Cow::Owned(past_channel_prefix(&said.join("\n")).to_owned())),
-    };
-    let calls = body(&[Kind::Call]).map(|(piece, asked)| {
-        let call = format!("{} {asked}", piece.name.as_deref().unwrap_or_default());
-        Cow::Owned(call.trim().to_owned())
-    });
-    let others = body(&[Kind::Result, Kind::Compaction]).map(|(_, text)| Cow::Borrowed(past_channel_prefix(text)));
-    speech.into_iter().chain(calls).chain(others).filter(|text| !text.is_empty()).collect()
+fn hash(edge: &str) -> u64 {
+    xxh3_64(edge.as_bytes())
 }
 
 /// Whether a text is these parts with something between them.

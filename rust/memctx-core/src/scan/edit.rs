@@ -46,8 +46,8 @@ impl Conversation {
     pub fn with_results(mut self, edits: &[Shortened]) -> Self {
         let mut saved = vec![0_u64; self.views.len()];
         for edit in edits {
-            let results =
-                self.views[edit.message as usize].pieces.iter_mut().filter(|piece| piece.kind == Kind::Result);
+            let pieces = Arc::make_mut(&mut self.views[edit.message as usize].pieces);
+            let results = pieces.iter_mut().filter(|piece| piece.kind == Kind::Result);
             let Some(piece) = results.filter(|piece| !piece.is_server).nth(edit.ordinal as usize) else { continue };
             let before = piece.text.as_ref().map_or(0, |text| text.tokens());
             let after = edit.text.tokens().min(before);

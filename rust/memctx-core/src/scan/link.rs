@@ -16,18 +16,22 @@ pub(super) fn link(views: &mut [View]) {
         if view.calls().next().is_some() {
             waiting.clear();
         }
-        for piece in &mut view.pieces {
+        for place in 0..view.pieces.len() {
+            let piece = &view.pieces[place];
             if piece.is_call() {
                 let (Some(id), Some(name)) = (&piece.id, &piece.name) else { continue };
                 names.insert(Arc::clone(id), Arc::clone(name));
                 waiting.push((Arc::clone(name), Arc::clone(id)));
             } else if piece.is_result() {
-                if piece.id.is_none() && !piece.is_server {
-                    let place = waiting.iter().position(|(name, _)| Some(name) == piece.name.as_ref());
-                    piece.id = place.map(|place| waiting.remove(place).1);
+                let mut id = piece.id.clone();
+                if id.is_none() && !piece.is_server {
+                    let call = waiting.iter().position(|(name, _)| Some(name) == piece.name.as_ref());
+                    id = call.map(|call| waiting.remove(call).1);
                 }
-                if piece.name.is_none() {
-                    piece.name = piece.id.as_ref().and_then(|id| names.get(id)).cloned();
+                let name = piece.name.clone().or_else(|| id.as_ref().and_then(|id| names.get(id)).cloned());
+                if (id.is_some(), name.is_some()) != (piece.id.is_some(), piece.name.is_some()) {
+                    let piece = &mut Arc::make_mut(&mut view.pieces)[place];
+                    (piece.id, piece.name) = (id, name);
                 }
             }
         }

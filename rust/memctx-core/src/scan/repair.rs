@@ -412,7 +412,7 @@ mod tests {
         let calls =
             prop::collection::vec(id(), 1..4).prop_map(|ids| calling(&ids.iter().map(|id| &**id).collect::<Vec<_>>()));
         let piece = move |id: String| {
-            if most == 1 || id != "3" { result(&id, "done") } else { said(Role::User, "x").pieces.remove(0) }
+            if most == 1 || id != "3" { result(&id, "done") } else { said(Role::User, "x").pieces[0].clone() }
         };
         let results = prop::collection::vec(id().prop_map(piece), 1..=most).prop_map(|pieces| {
             let speaks = pieces.iter().any(|piece| piece.kind != Kind::Result);

@@ -25,7 +25,7 @@ pub struct Row<'a> {
 pub fn rows(view: &View) -> Vec<Row<'_>> {
     let mut rows: Vec<Row<'_>> = Vec::new();
     let mut speech: Option<usize> = None;
-    for piece in &view.pieces {
+    for piece in view.pieces.iter() {
         let made = match piece.kind {
             Kind::Text | Kind::Media => said(view.role, piece),
             Kind::Call => made("tool", asked(piece), Some(tool("call", piece))),

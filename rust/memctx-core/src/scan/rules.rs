@@ -144,7 +144,7 @@ pub(super) const fn results_come_first(shape: Shape) -> bool {
 pub(super) fn result_behind_text(view: &View) -> Option<u32> {
     let mut said = false;
     let mut ordinal = 0;
-    for piece in &view.pieces {
+    for piece in view.pieces.iter() {
         match piece.kind {
             Kind::Text | Kind::Media => said = true,
             Kind::Result if !piece.is_server && said => return Some(ordinal),
@@ -340,7 +340,7 @@ mod tests {
 
     #[test]
     fn text_stands_behind_results() {
-        let said = |body: &str| said(Role::User, body).pieces.remove(0);
+        let said = |body: &str| said(Role::User, body).pieces[0].clone();
         let view = View::new(Role::User, vec![said("so"), result("a", "done")]);
         let views = || vec![View::new(Role::User, vec![said("go")]), calling(&["a"]), view.clone()];
         assert_eq!(broken(Shape::Anthropic, views()), [(2, "text-before-result")]);

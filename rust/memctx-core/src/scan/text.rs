@@ -5,7 +5,9 @@ use std::sync::OnceLock;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::text::{Mode, Term, for_each_token, weighted_len};
+use super::recalled;
+use crate::recall::Stored;
+use crate::text::{Term, terms_into, weighted_len};
 
 thread_local! {
     static SCRATCH: RefCell<Vec<Term>> = const { RefCell::new(Vec::new()) };
@@ -17,7 +19,9 @@ pub struct Text {
     body: Box<str>,
     hash: u64,
     tokens: u32,
+    is_block: bool,
     weighted_len: OnceLock<usize>,
+    stored: OnceLock<Stored>,
     terms: OnceLock<Box<[Term]>>,
 }
 
@@ -25,7 +29,15 @@ impl Text {
     /// A text that costs so many tokens.
     #[must_use]
     pub fn new(body: &str, tokens: u32) -> Self {
-        Self { body: body.into(), hash: key_of(body), tokens, weighted_len: OnceLock::new(), terms: OnceLock::new() }
+        Self {
+            body: body.into(),
+            hash: key_of(body),
+            tokens,
+            is_block: recalled::is_block(body),
+            weighted_len: OnceLock::new(),
+            stored: OnceLock::new(),
+            terms: OnceLock::new(),
+        }
     }
 
     /// The text itself.
@@ -46,9 +58,24 @@ impl Text {
         self.tokens
     }
 
+    /// Whether all of it is one block that we put there.
+    pub(crate) const fn is_block(&self) -> bool {
+        self.is_block
+    }
+
     /// Its length in UTF-16 units with each CJK character as long as a token; measured when first asked for.
     pub(crate) fn weighted_len(&self) -> usize {
         *self.weighted_len.get_or_init(|| weighted_len(&self.body))
+    }
+
+    /// How it would be stored; found out when first asked for.
+    pub(crate) fn stored(&self) -> &Stored {
+        self.stored.get_or_init(|| Stored::of(&self.body))
+    }
+
+    /// Whether somebody has asked for its terms.
+    pub(crate) fn has_terms(&self) -> bool {
+        self.terms.get().is_some()
     }
 
     /// What search sees in it, in order and with repeats; made when first asked for.
@@ -56,8 +83,7 @@ impl Text {
         self.terms.get_or_init(|| {
             // Written where the last text's were, then kept in just the space they take.
             SCRATCH.with_borrow_mut(|terms| {
-                terms.clear();
-                for_each_token(&self.body, Mode::Memctx, |token| terms.push(Term::new(token)));
+                terms_into(&self.body, terms);
                 terms.as_slice().into()
             })
         })

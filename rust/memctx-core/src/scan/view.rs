@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::recalled::is_block;
 use super::text::Text;
 
 /// Who speaks.
@@ -77,8 +76,8 @@ pub struct Piece {
 pub struct View {
     /// Who speaks.
     pub role: Role,
-    /// Its pieces, in order.
-    pub pieces: Vec<Piece>,
+    /// Its pieces, in order, shared by all turns that see the message again.
+    pub pieces: Arc<[Piece]>,
     /// A hash of all that was read: role, kinds, ids and texts. The same on every machine and in every version.
     pub key: u64,
     /// When it was said, in milliseconds since 1970, where the message says so.
@@ -100,7 +99,7 @@ impl View {
         let is_summary = pieces.iter().any(|piece| piece.kind == Kind::Compaction);
         let is_recalled = role == Role::User && matches!(&pieces[..], [piece] if piece.is_recalled());
         let key = key(role, &pieces);
-        Self { role, pieces, key, timestamp: None, is_summary, is_recalled, is_aborted: false }
+        Self { role, pieces: pieces.into(), key, timestamp: None, is_summary, is_recalled, is_aborted: false }
     }
 
     /// What the frame around a message costs.
@@ -183,7 +182,7 @@ impl Piece {
     /// Whether it is a block of ours.
     #[must_use]
     pub fn is_recalled(&self) -> bool {
-        self.kind == Kind::Text && self.text.as_deref().is_some_and(|text| is_block(text.body()))
+        self.kind == Kind::Text && self.text.as_deref().is_some_and(Text::is_block)
     }
 
     /// Whether a person can have put it there: words or pictures that are neither the host's nor ours.

@@ -16,6 +16,9 @@ const POOL: usize = 4;
 /// The original lets each side name so many for a place.
 const SEED_POOL: usize = 2;
 
+/// So many for each of them are guessed at first, so that a few bad guesses do not spoil the score to beat.
+const GUESSED: usize = 2;
+
 /// So many of the best texts are looked at to see whether one of them covers the question.
 const COVERING: usize = 20;
 
@@ -113,15 +116,16 @@ impl Warm {
         let cosine = self.rows.cosines(vector)?;
         let (mut best, mut least) = (1.0, None);
         let blend = |hit: &Scored, best: f64, cosine: f64| Blend { vector: cosine.max(0.0), bm25: hit.score / best };
-        let (first, hits) = question.above(wanted, admit, |first| {
+        let (mut first, hits) = question.above(wanted.saturating_mul(GUESSED), admit, |first| {
             best = normalize(first.iter().map(|hit| hit.score))?;
-            let worth =
-                |hit: &Scored| self.candidate(request, hit.number, blend(hit, best, cosine(hit.number)), now).score;
-            least = first.iter().map(worth).min_by(f64::total_cmp).filter(|_| first.len() == wanted);
+            let guess = |hit: &Scored| self.candidate(request, hit.number, blend(hit, best, cosine(hit.number)), now);
+            let guessed = ranked(first.iter().map(guess).collect(), request.limit);
+            least = guessed.last().map(|last| last.score).filter(|_| guessed.len() == wanted);
             let share = (least? - weights.vector) / weights.bm25;
             least = least.filter(|_| share > 0.0);
             least.map(|_| share * best)
         });
+        first.truncate(wanted);
         let Some(least) = least else { return Ok((first, None)) };
         let most = self.rows.bounds(vector)?;
         let hopeful = hits.iter().filter(|hit| blend(hit, best, most(hit.number)).score(weights) >= least);

@@ -23,6 +23,7 @@ pub(crate) use inflection::for_each_form;
 pub(crate) use script::{has_case_beyond_ascii, is_cjk};
 pub(crate) use swar::ascii_run;
 pub use term::Term;
+pub(crate) use tokenizer::terms_into;
 pub use tokenizer::{Mode, for_each_token};
 pub(crate) use tokens::{CHARS_PER_TOKEN, weighted_len};
 pub use tokens::{Estimator, utf16_len};

@@ -1,6 +1,6 @@
 //! CJK characters and their adjacent pairs.
 
-use super::class::Class;
+use super::class::{CLASS, Class, FOLDS};
 use super::form::Form;
 use super::script;
 
@@ -29,7 +29,7 @@ impl<'t> PairChain<'t> {
         self.push(at, end, emit);
         let (mut at, mut end) = (at, end);
         while let Some((byte, next)) = script::byte_at(self.text, end)
-            && Class::of(byte) == Class::Cjk
+            && byte & (CLASS | FOLDS) == Class::Cjk as u8
         {
             emit(&self.text[end..next]);
             emit(&self.text[at..next]);

@@ -18,9 +18,10 @@
 
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::class::Class;
+use super::class::{Class, FOLDS};
 use super::identifier::Identifier;
 use super::pairs::PairChain;
+use super::term::Term;
 use super::{original, script, swar};
 use crate::{Error, Result};
 
@@ -66,17 +67,38 @@ impl Mode {
 pub fn for_each_token(text: &str, mode: Mode, emit: impl FnMut(&str)) {
     match mode {
         Mode::Original => original::for_each_token(text, emit),
-        Mode::Memctx if script::needs_folding(text) => scan(&text.nfkc().collect::<String>(), emit),
-        Mode::Memctx => scan(text, emit),
+        Mode::Memctx if script::needs_folding(text) => scan_folded(text, emit),
+        Mode::Memctx => {
+            scan::<false>(text, emit);
+        }
     }
 }
 
-/// Walk a text that is in NFKC form, but for full-width ASCII.
-fn scan(text: &str, mut emit: impl FnMut(&str)) {
+/// Replace `terms` by the words of the tokens of the text, in order.
+pub(crate) fn terms_into(text: &str, terms: &mut Vec<Term>) {
+    terms.clear();
+    // Nearly every text is in the right form: so it is read as if it were, and read again in the other case.
+    if !scan::<true>(text, |token| terms.push(Term::new(token))) {
+        terms.clear();
+        scan_folded(text, |token| terms.push(Term::new(token)));
+    }
+}
+
+#[cold]
+fn scan_folded(text: &str, emit: impl FnMut(&str)) {
+    scan::<false>(&text.nfkc().collect::<String>(), emit);
+}
+
+/// Walk a text that is in NFKC form, but for full-width ASCII. If it may be in another, the walk ends at the first
+/// character that shows it, and gives false.
+fn scan<const MAY_FOLD: bool>(text: &str, mut emit: impl FnMut(&str)) -> bool {
     let mut identifier = Identifier::new(text);
     let mut pairs = PairChain::new(text);
     let mut at = 0;
     while let Some((byte, mut end)) = script::byte_at(text, at) {
+        if MAY_FOLD && byte & FOLDS != 0 {
+            return false;
+        }
         let mut class = Class::of(byte);
         let wide = (class == Class::Wide).then(|| narrow(text, at));
         if let Some((_, narrow_class)) = wide {
@@ -115,6 +137,7 @@ fn scan(text: &str, mut emit: impl FnMut(&str)) {
         at = end;
     }
     identifier.finish(&mut emit);
+    true
 }
 
 /// The ASCII character that a full-width one at `at` stands for, and its class.
@@ -149,5 +172,24 @@ fn is_word_at(text: &str, at: usize) -> bool {
     match class {
         Some(Class::Wide) => matches!(narrow(text, at).1, Class::Lower | Class::Upper | Class::Digit),
         class => matches!(class, Some(Class::Lower | Class::Upper | Class::Digit)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn terms_are_those_of_the_tokens(
+            text in "([a-zA-Z0-9_./]{1,9}|[飞書カ한]{1,5}|[ﾃｽﾄﬁe\u{301}ｗ１\u{F900}\u{200D}]|[ .!、]){0,40}",
+        ) {
+            let mut expected = Vec::new();
+            for_each_token(&text, Mode::Memctx, |token| expected.push(Term::new(token)));
+            let mut terms = vec![Term::new("of another text")];
+            terms_into(&text, &mut terms);
+            prop_assert_eq!(terms, expected);
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! About how many model tokens a text costs.
 
-use super::script;
+use super::class::Class;
+use super::{script, swar};
 use crate::{Error, Result};
 
 /// UTF-16 units to a token, by the rule of thumb of the original.
@@ -50,6 +51,14 @@ impl Estimator {
             }
         }
     }
+
+    /// What a character costs, likewise.
+    pub(crate) fn thirds_of_char(self, c: char) -> usize {
+        match self {
+            Self::Script if script::is_cjk(c) => UNITS_PER_TOKEN,
+            Self::Script | Self::Utf16 => c.len_utf16(),
+        }
+    }
 }
 
 /// Length in UTF-16 code units, which is what a JavaScript host means by length.
@@ -84,16 +93,19 @@ struct CjkCount {
 
 fn count_cjk(text: &str) -> CjkCount {
     let mut count = CjkCount::default();
-    let mut rest = text;
-    // CJK begins at U+1100, whose first byte is 0xE1: everything below is passed over without decoding.
-    while let Some(at) = rest.bytes().position(|byte| byte >= 0xE1) {
-        rest = &rest[at..];
-        let Some(c) = rest.chars().next() else { break };
-        if script::is_cjk(c) {
-            count.characters += 1;
-            count.units += c.len_utf16();
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(first) = bytes.get(at) {
+        if first.is_ascii() {
+            at += swar::ascii_run(&bytes[at..]);
+            continue;
         }
-        rest = &rest[c.len_utf8()..];
+        let Some((byte, end)) = script::byte_at(text, at) else { break };
+        // No branch: scripts alternate with punctuation, and what comes next is guessed wrong too often.
+        let is_cjk = usize::from(Class::of(byte) == Class::Cjk);
+        count.characters += is_cjk;
+        count.units += is_cjk << usize::from(end - at == 4);
+        at = end;
     }
     count
 }
@@ -120,6 +132,14 @@ mod tests {
             let (cjk, rest): (Vec<char>, Vec<char>) = text.chars().partition(|c| "飞書カ한".contains(*c));
             let units: usize = rest.iter().map(|c| c.len_utf16()).sum();
             prop_assert_eq!(Estimator::Script.estimate(&text), (cjk.len() + units.div_ceil(3)).max(1));
+        }
+
+        #[test]
+        fn characters_cost_what_their_text_costs(text in ".{0,80}|[飞書カ한😀𠀋 ]{0,80}") {
+            for estimator in [Estimator::Script, Estimator::Utf16] {
+                let sum: usize = text.chars().map(|c| estimator.thirds_of_char(c)).sum();
+                prop_assert_eq!(sum, estimator.thirds(&text));
+            }
         }
 
         #[test]

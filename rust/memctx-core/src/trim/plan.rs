@@ -76,6 +76,8 @@ pub struct Plan {
     pub tokens_after: u64,
     /// A trim is due but waits until the tools have done their work.
     pub is_deferred: bool,
+    /// How many of the units that were trimmed before there are, be they protected now.
+    pub recognised: usize,
 }
 
 impl Plan {
@@ -95,8 +97,10 @@ impl Plan {
 pub fn plan(conversation: &Conversation, request: &Request<'_>) -> Plan {
     let protection = Protection::new(conversation, request);
     let mut trim = Trim::new(conversation, request, &protection);
+    let mut recognised = 0;
     if !request.sticky.is_empty() {
         let sticky: FxHashSet<u64> = request.sticky.iter().copied().collect();
+        recognised = conversation.units.iter().filter(|unit| sticky.contains(&unit.key)).count();
         trim.remove_all(Layer::Sticky, |unit| sticky.contains(&conversation.units[unit].key));
     }
     if trim.tokens > request.limit {
@@ -117,6 +121,7 @@ pub fn plan(conversation: &Conversation, request: &Request<'_>) -> Plan {
         tokens_before: trim.tokens_before,
         tokens_after: trim.tokens,
         is_deferred: trim.is_deferred,
+        recognised,
         removed: trim.removed,
     }
 }
@@ -185,7 +190,7 @@ impl<'a> Trim<'a> {
 
     /// What tells least leaves first, among equals the oldest. What cannot be read is not judged.
     fn by_relevance(&mut self, request: &Request<'_>) {
-        if utf16_len(trim_js(request.query)) < SHORTEST_QUERY {
+        if self.tokens <= request.target || utf16_len(trim_js(request.query)) < SHORTEST_QUERY {
             return;
         }
         let Conversation { units, views, .. } = self.conversation;

@@ -1,5 +1,7 @@
 //! How much units tell about a query, with the statistics of those very units.
 
+use std::thread;
+
 use super::wanted::Wanted;
 use crate::bm25::{Statistics, weight};
 use crate::scan::{Kind, Text, Unit, View};
@@ -7,7 +9,7 @@ use crate::text::trim_js;
 
 /// What relevance reads of a unit: what was said, asked of tools and answered by them.
 pub(super) fn texts_of<'v>(unit: &Unit, views: &'v [View]) -> impl Iterator<Item = &'v Text> {
-    let pieces = unit.messages.iter().flat_map(|&place| &views[place as usize].pieces);
+    let pieces = unit.messages.iter().flat_map(|&place| views[place as usize].pieces.iter());
     pieces
         .filter(|piece| matches!(piece.kind, Kind::Text | Kind::Call | Kind::Result))
         .filter_map(|piece| piece.text.as_deref())
@@ -21,6 +23,7 @@ pub(super) fn has_text(unit: &Unit, views: &[View]) -> bool {
 /// The score of each unit for the query by BM25. A term that the query gives twice counts twice.
 pub(super) fn scores(units: &[&Unit], views: &[View], query: &str) -> Vec<f64> {
     let wanted = Wanted::new(query);
+    tokenize(units, views);
     let counts = Counts::new(units, views, &wanted);
     let tokens: u64 = counts.lengths.iter().sum();
     let average_length = tokens as f64 / units.len().max(1) as f64;
@@ -38,6 +41,31 @@ pub(super) fn scores(units: &[&Unit], views: &[View], query: &str) -> Vec<f64> {
             found.iter().map(part).fold(0.0, |sum, part| sum + part)
         })
         .collect()
+}
+
+/// Find the terms of texts that are new, in several threads where that is much work and there are processors for it.
+fn tokenize(units: &[&Unit], views: &[View]) {
+    /// Bytes that are worth a thread of their own.
+    const MUCH: usize = 1 << 18;
+    const MOST_THREADS: usize = 4;
+    let new: Vec<&Text> =
+        units.iter().flat_map(|unit| texts_of(unit, views)).filter(|text| !text.has_terms()).collect();
+    let bytes: usize = new.iter().map(|text| text.body().len()).sum();
+    let threads = (bytes / MUCH).min(MOST_THREADS);
+    if threads < 2 {
+        return; // each text is read when it is asked for
+    }
+    let threads = thread::available_parallelism().map_or(1, |count| count.get().min(threads));
+    let mut shares = new.chunks(new.len().div_ceil(threads));
+    let own = shares.next().unwrap_or_default();
+    let read = |texts: &[&Text]| texts.iter().for_each(|text| _ = text.terms());
+    thread::scope(|scope| {
+        for share in shares {
+            // Without a thread they are read when they are asked for.
+            let _ = thread::Builder::new().spawn_scoped(scope, move || read(share));
+        }
+        read(own);
+    });
 }
 
 /// How often the terms of a query stand in units.

@@ -1,0 +1,157 @@
+//! Messages that were read before, told by where their parts lie in memory.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use memctx_core::scan::{Shape, View};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use rustc_hash::FxHashMap;
+
+/// Containers in containers are followed this deep; what goes deeper, or round in circles, is read anew.
+const DEEPEST: usize = 32;
+/// A message of more parts is read anew.
+const LARGEST: usize = 1 << 12;
+/// A message that so many scans have not seen is let go.
+const SCANS: u64 = 4;
+
+/// Messages with what was read off them.
+///
+/// A message is told by its print: how its dictionaries and lists lie in each other, and the places in memory of all that
+/// is in them. What is in them cannot change and is held here, so that its place cannot become another's: the same print
+/// means that the message reads the same, whatever its host did to it in between.
+#[derive(Default)]
+pub(crate) struct Prints(Mutex<Held>);
+
+#[derive(Default)]
+struct Held {
+    by_words: FxHashMap<Box<[usize]>, Known>,
+    scans: u64,
+}
+
+struct Known {
+    /// Keeps all that the print points to, and so its places.
+    _parts: Vec<Py<PyAny>>,
+    view: View,
+    seen: u64,
+}
+
+/// What was found of one message.
+pub(crate) enum Sought {
+    /// It reads as it did before.
+    Known(View),
+    /// It has to be read. It has no print if there is something in it that can change unseen.
+    New(Option<Print>),
+}
+
+impl Prints {
+    /// What is known of some messages of one shape.
+    pub(crate) fn look(&self, shape: Shape, messages: &[Bound<'_, PyAny>]) -> Vec<Sought> {
+        let mut held = self.held();
+        held.scans += 1;
+        let scan = held.scans;
+        let mut print = Print::default();
+        let mut seek = |message: &Bound<'_, PyAny>| {
+            if !print.take(shape, message) {
+                return Sought::New(None);
+            }
+            match held.by_words.get_mut(&*print.words) {
+                Some(known) => {
+                    known.seen = scan;
+                    Sought::Known(known.view.clone())
+                }
+                None => Sought::New(Some(std::mem::take(&mut print).holding(message))),
+            }
+        };
+        messages.iter().map(&mut seek).collect()
+    }
+
+    /// Hold messages that were read, and let go of those that were not seen of late.
+    pub(crate) fn hold(&self, new: Vec<(Print, View)>) {
+        let mut held = self.held();
+        let seen = held.scans;
+        for (Print { words, parts }, view) in new {
+            held.by_words.insert(words.into(), Known { _parts: parts, view, seen });
+        }
+        if seen.is_multiple_of(SCANS) {
+            held.by_words.retain(|_, known| seen - known.seen < SCANS);
+        }
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The print of a message.
+#[derive(Default)]
+pub(crate) struct Print {
+    /// Places in memory, which are even, and between them what is odd: the shape, and how containers begin.
+    words: Vec<usize>,
+    /// What lies in these places.
+    parts: Vec<Py<PyAny>>,
+}
+
+/// How containers begin, beside their length.
+const DICT: usize = 1;
+const LIST: usize = 3;
+const TUPLE: usize = 5;
+const SORTS: u32 = 3;
+
+impl Print {
+    /// Become the print of a message, holding nothing yet; false if it has none.
+    fn take(&mut self, shape: Shape, message: &Bound<'_, PyAny>) -> bool {
+        self.words.clear();
+        self.words.push(shape as usize * 2 + 1);
+        self.add(message, 0)
+    }
+
+    /// Hold what is in the message.
+    fn holding(mut self, message: &Bound<'_, PyAny>) -> Self {
+        for_each_part(message, &mut |part| self.parts.push(part.clone().unbind()));
+        self
+    }
+
+    fn add(&mut self, value: &Bound<'_, PyAny>, depth: usize) -> bool {
+        if value.is_exact_instance_of::<PyString>() {
+            self.words.push(value.as_ptr() as usize);
+            return true;
+        }
+        if depth > DEEPEST || self.words.len() > LARGEST {
+            return false;
+        }
+        if let Ok(dict) = value.cast_exact::<PyDict>() {
+            self.words.push(dict.len() << SORTS | DICT);
+            return dict.iter().all(|(name, value)| self.add(&name, depth + 1) && self.add(&value, depth + 1));
+        }
+        if let Ok(list) = value.cast_exact::<PyList>() {
+            self.words.push(list.len() << SORTS | LIST);
+            return list.iter().all(|item| self.add(&item, depth + 1));
+        }
+        if let Ok(tuple) = value.cast_exact::<PyTuple>() {
+            self.words.push(tuple.len() << SORTS | TUPLE);
+            return tuple.iter().all(|item| self.add(&item, depth + 1));
+        }
+        self.words.push(value.as_ptr() as usize);
+        value.is_none()
+            || value.is_exact_instance_of::<PyInt>()
+            || value.is_exact_instance_of::<PyFloat>()
+            || value.is_exact_instance_of::<PyBool>()
+            || value.is_exact_instance_of::<PyBytes>()
+    }
+}
+
+/// Call `each` with all that is in a message that has a print and is no container.
+fn for_each_part<'py>(value: &Bound<'py, PyAny>, each: &mut impl FnMut(&Bound<'py, PyAny>)) {
+    if let Ok(dict) = value.cast_exact::<PyDict>() {
+        for (name, value) in dict {
+            for_each_part(&name, each);
+            for_each_part(&value, each);
+        }
+    } else if let Ok(list) = value.cast_exact::<PyList>() {
+        list.iter().for_each(|item| for_each_part(&item, each));
+    } else if let Ok(tuple) = value.cast_exact::<PyTuple>() {
+        tuple.iter().for_each(|item| for_each_part(&item, each));
+    } else {
+        each(value);
+    }
+}
