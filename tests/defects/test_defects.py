@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import memctx
-from memctx import WarmStore, vmem
+from memctx import WarmStore, knowledge, vmem
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -225,10 +225,7 @@ def test_18_secrets_do_not_reach_the_disk_and_look_alikes_do(tmp_path: Path) -> 
 
 
 def test_19_a_session_sees_nothing_of_another(tmp_path: Path) -> None:
-    """The original shares what it learned among all sessions, asked to or not.
-
-    That is its knowledge store; there is none here yet, so this holds for segments, through every call.
-    """
+    """The original shares what it learned among all sessions, asked to or not; here neither segments nor facts."""
     with opened(tmp_path, "theirs") as theirs:
         (foreign,) = theirs.archive(user("The code word of the others is heron")).ids
     with opened(tmp_path, "ours") as ours:
@@ -245,6 +242,59 @@ def test_19_a_session_sees_nothing_of_another(tmp_path: Path) -> None:
         assert hit.segment.session_id == "ours"
     with opened(tmp_path, "all", cross_session=True) as everyone:
         assert len(everyone.search("code word heron")) == 2
+
+
+def test_19_a_session_knows_no_fact_of_another_unless_asked_to(tmp_path: Path) -> None:
+    with opened(tmp_path, "theirs") as theirs:
+        foreign = theirs.facts.add("config", "The payment webhook listens on port 8443")
+    question = user("Which port does the payment webhook listen on?")
+    with opened(tmp_path, "ours") as ours:
+        assert ours.facts.search("payment webhook port") == []
+        assert ours.facts.get(foreign.id) is None
+        assert ours.facts.history(foreign.id) == []
+        assert ours.facts.list(include_superseded=True) == []
+        assert "8443" not in str(ours.prepare(question).messages)
+        with pytest.raises(memctx.ConfigError, match="active fact of this session"):
+            ours.facts.forget(foreign.id)
+    with opened(tmp_path, "all", cross_session=True) as everything:
+        (found,) = everything.facts.search("payment webhook port")
+        assert found.fact.id == foreign.id
+        assert "8443" in str(everything.prepare(question).messages)
+
+
+def test_11_a_corrected_value_is_never_taken_for_a_repetition(tmp_path: Path) -> None:
+    """The original counts shared words: three of five make "port is 8080" a repetition of "port is 3000"."""
+    with opened(tmp_path) as memory:
+        knowledge.update(memory.facts.store, [knowledge.Draft("config", "port is 3000")])
+        (op,) = knowledge.update(memory.facts.store, [knowledge.Draft("config", "port is 8080")])
+        assert op.action == "supersede"
+        (fact,) = memory.facts
+        assert fact.content == "port is 8080"
+        assert memory.facts.history(fact.id)[0].content == "port is 3000"
+
+
+def test_11_later_items_of_a_batch_see_the_earlier_ones(tmp_path: Path) -> None:
+    """The original plans a whole batch against the facts as they were before it."""
+    said = [
+        "The API listens on port 3000",
+        "The API listens on port 3000, behind nginx, TLS only",
+        "The API listens on port 8080, behind nginx, TLS only",
+    ]
+    with opened(tmp_path) as memory:
+        drafts = [knowledge.Draft("config", text) for text in said]
+        ops = knowledge.update(memory.facts.store, drafts)
+        assert [op.action for op in ops] == ["add", "update", "supersede"]
+        assert [fact.content for fact in memory.facts] == [said[-1]]
+
+
+def test_12_one_fact_alone_is_found(tmp_path: Path) -> None:
+    """In the original every word of the only fact there is has no weight."""
+    with opened(tmp_path) as memory:
+        fact = memory.facts.add("decision", "Use Valkey for the session cache")
+        assert [hit.fact.id for hit in memory.facts.search("session cache")] == [fact.id]
+        assert memory.facts.search("payment webhook") == []
+        turn = memory.prepare(user("What did we choose for the session cache?"))
+        assert "- [decision] Use Valkey for the session cache" in str(turn.messages)
 
 
 def test_20_another_model_of_the_same_length_is_noticed(tmp_path: Path) -> None:
