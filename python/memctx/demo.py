@@ -2,7 +2,7 @@
 
 A long session of a coding agent goes through `Memory.prepare` turn by turn, in a window that holds a part of it. Then
 the process ends, another one opens the store, and three questions in three languages are asked. Beside each answer
-stands what plain truncation to the same size would have left.
+stands what plain truncation to the same size would have left. At the end, what is known, and a correction.
 """
 
 from __future__ import annotations
@@ -21,9 +21,7 @@ WINDOW = 12_000
 STEPS = 180
 TASK = "Build a payment service for Stripe. Deploy target is the EU cluster."
 # What the agent decides once, early, and what the user says, by the step it is said in.
-DECIDED = {
-    3: "Decision: the webhook listens on port 8443 and verifies signatures before it parses."
-}
+DECIDED = {3: "We decided that the webhook listens on port 8443 and verifies signatures first."}
 SAID = {
     7: "支付回调失败后按 1、5、25 分钟重试，最多三次，之后写入死信队列。",
     12: "レート制限は加盟店ごとに毎秒50リクエスト、トークンバケットでお願いします。",
@@ -35,6 +33,7 @@ QUESTIONS = {
     "支付回调失败后怎么重试？": "死信队列",
     "加盟店のレート制限は？": "50リクエスト",
 }
+CORRECTION = "We decided that the webhook listens on port 9443 and verifies signatures first."
 FILES = ("webhook.py", "ledger.py", "refunds.py", "invoices.py", "currency.py", "audit.py")
 
 
@@ -60,12 +59,31 @@ def main() -> None:
                 f"Compacted now: {archived.added} pieces more to the archive, {archived.duplicates} were there."
             )
             masked = memory.search("which postgres database?", limit=1)[0].segment
-            print(f"Secrets never reach the disk: {masked.content}")
+            print(f"Secrets never reach the disk: {masked.content}\n")
+            corrected(memory)
 
 
 def opened(path: Path) -> memctx.Memory:
     """The memory of the session, with a small window."""
-    return memctx.open(path, session_id="demo", context_window=WINDOW, reserve_tokens=1_000)
+    return memctx.open(
+        path,
+        session_id="demo",
+        context_window=WINDOW,
+        reserve_tokens=1_000,
+        knowledge_extraction="rules",
+    )
+
+
+def corrected(memory: memctx.Memory) -> None:
+    """Let a later decision take the place of the first, and show that both are known for what they are."""
+    memory.flush().result()
+    print(f"Known, by rules alone: {[fact.content for fact in memory.facts]}")
+    memory.archive([{"role": "user", "content": CORRECTION}])
+    memory.flush().result()
+    for hit in memory.facts.search("which port has the webhook?"):
+        states = memory.facts.history(hit.fact.id)
+        print(f"Corrected: {hit.fact.content}")
+        print(f"           before that: {states[0].content}")
 
 
 def played(memory: memctx.Memory) -> list[dict[str, Any]]:
