@@ -47,6 +47,7 @@ from memctx.errors import (
     MessageShapeError,
     StoreError,
     StoreLockedError,
+    SummaryError,
     UnsupportedVersionError,
     VectorError,
 )
@@ -90,6 +91,7 @@ __all__ = [
     "StoreError",
     "StoreHit",
     "StoreLockedError",
+    "SummaryError",
     "Turn",
     "UnsupportedVersionError",
     "VectorError",

@@ -8,7 +8,7 @@ from typing import get_origin
 import pytest
 
 import memctx
-from memctx import config, messages, prune, trim
+from memctx import config, messages, prune, summarize, trim
 
 PUBLIC = {
     "memctx": [
@@ -38,6 +38,7 @@ PUBLIC = {
         "StoreError",
         "StoreHit",
         "StoreLockedError",
+        "SummaryError",
         "Turn",
         "UnsupportedVersionError",
         "VectorError",
@@ -73,6 +74,29 @@ PUBLIC = {
     "memctx.registry": ["bind", "memories", "of", "open", "runtime"],
     "memctx.fusion": ["blend", "decay", "mmr", "normalize", "threshold"],
     "memctx.ingest": ["Entity", "Topics", "entities", "is_noise", "strip_channel_prefix"],
+    "memctx.summarize": [
+        "REQUIRED_SECTIONS",
+        "SUMMARY_CHARS",
+        "AnthropicSummarizer",
+        "FunctionSummarizer",
+        "Mode",
+        "Prompt",
+        "Quality",
+        "Rung",
+        "Summarizer",
+        "Summary",
+        "SummaryKind",
+        "SummaryRequest",
+        "Usage",
+        "build_prompt",
+        "check_quality",
+        "chunk_tokens",
+        "count_usage",
+        "extract_identifiers",
+        "serialize",
+        "summarize_in_stages",
+        "summarize_with_fallback",
+    ],
     "memctx.trim": ["SmartTrimmed", "smart_trim"],
     "memctx.vmem": ["VmemReport", "append", "read", "verify", "write"],
 }
@@ -85,6 +109,7 @@ MODULES = (
     messages,
     prune,
     memctx.registry,
+    summarize,
     trim,
     memctx.vmem,
 )
@@ -104,7 +129,7 @@ def test_every_public_name_exists_and_is_documented() -> None:
 
 def test_every_exception_is_a_memctx_error() -> None:
     classes = [getattr(memctx, name) for name in memctx.__all__ if name.endswith("Error")]
-    assert len(classes) == 10
+    assert len(classes) == 11
     assert all(issubclass(cls, memctx.MemctxError) for cls in classes)
     assert all(cls.__module__ == "memctx.errors" for cls in classes)
 
