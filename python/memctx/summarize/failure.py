@@ -46,7 +46,7 @@ def failure_of(error: Exception, model: str) -> SummaryError:  # noqa: PLR0911 -
         return SummaryError(f"the connection to {model} failed")
     if "HTTPError" in names or "StreamError" in names:
         return SummaryError(f"the connection to {model} broke while it answered")
-    if isinstance(error, ValueError) or "APIError" in names:
+    if isinstance(error, (ValueError, AttributeError)) or "APIError" in names:
         return SummaryError(f"what {model} sent is no answer of its API")
     # The SDK does not get as far as a request without credentials.
     words = (

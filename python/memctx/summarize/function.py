@@ -37,8 +37,12 @@ class FunctionSummarizer:
 
     def __init__(self, function: Callable[[SummaryRequest], str | Awaitable[str]]) -> None:
         if not callable(function):
-            raise ConfigError(f"function: expected something that can be called, got {function!r}")
+            raise ConfigError(f"function must be callable, not {type(function).__name__}")
         self._function = function
+
+    def __repr__(self) -> str:
+        name = getattr(self._function, "__qualname__", type(self._function).__name__)
+        return f"FunctionSummarizer({name})"
 
     async def summarize(
         self, request: SummaryRequest, *, on_text: Callable[[str], None] | None = None
