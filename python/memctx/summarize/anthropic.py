@@ -7,6 +7,7 @@ import logging
 import random
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from memctx.summarize.progress import shielded
 from memctx.summarize.prompt import build_prompt
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import AsyncGenerator, Callable
 
     from anthropic import AsyncAnthropic
@@ -50,8 +52,8 @@ class AnthropicSummarizer:
 
     Args:
         model: The model that is asked.
-        client: An asynchronous client of your own, for a proxy, Bedrock or Vertex; it stays open, and must not be in use
-            on another event loop. By default a client is made for each call and closed after it.
+        client: An asynchronous client of your own, for a proxy, Bedrock or Vertex; it stays open, and must not be in
+            use on another event loop. By default a client is made for each call and closed after it.
         api_key: By default whatever the SDK finds in the environment.
         base_url: Another server that speaks the Messages API.
         timeout: Seconds that an answer may take, from first to last.
@@ -187,7 +189,10 @@ class AnthropicSummarizer:
 
         try:
             client = anthropic.AsyncAnthropic(
-                api_key=self._api_key, base_url=self._base_url, max_retries=0
+                api_key=self._api_key,
+                base_url=self._base_url,
+                max_retries=0,
+                http_client=anthropic.DefaultAsyncHttpxClient(verify=_certificates()),
             )
         except Exception as error:
             raise failure_of(error, self.model) from error
@@ -229,6 +234,14 @@ def _require_sdk() -> None:
     if find_spec("anthropic") is None:
         words = "AnthropicSummarizer needs the package 'anthropic', which is not installed"
         raise ConfigError(f"{words}: pip install 'memctx[anthropic]'")
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """The certificates of this machine, read once: that takes most of the time in which a client is made."""
+    import httpx2  # noqa: PLC0415 - the SDK stands on it
+
+    return httpx2.create_ssl_context()
 
 
 def _count(usage: object, name: str) -> int:

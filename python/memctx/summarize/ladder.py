@@ -147,7 +147,8 @@ async def summarize_with_fallback(  # noqa: PLR0913 - each has a default
         climb = _Climb(stages, messages, previous or None)
         body, rung = await climb.down()
         if is_safe and climb.taken is not None:
-            body = await climb.improved(body, suffix.ask, quality_retries)
+            asked = carried(messages, shape, redactor=redactor).ask  # a later one is not in here
+            body = await climb.improved(body, asked, quality_retries)
         behind = [await _turn(stages, prefix, climb.problems), suffix.text()]
     text = capped(body, "\n\n".join(filter(None, behind)))
     problems = tuple(dict.fromkeys([*climb.problems, *meter.problems]))
