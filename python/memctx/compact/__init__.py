@@ -1,0 +1,57 @@
+"""Compaction, planned: when it is due, where to cut, what to summarise, and what is carried over. No model, no disk.
+
+>>> from memctx import _core, compact
+>>> talk = [{"role": "user", "content": "Fix the port"}, {"role": "assistant", "content": "Where is it set?"},
+...         {"role": "user", "content": "In web.py"}, {"role": "assistant", "content": "Done"}]
+>>> compact.should_compact(compact.context_tokens(talk), window=40, reserve=15)
+True
+>>> cut = compact.find_cut(_core.Scanner().scan(talk), keep_recent_tokens=10)
+>>> [message["content"] for message in cut.history(talk)]
+['Fix the port', 'Where is it set?']
+"""
+
+from memctx.compact.chunk import (
+    adaptive_chunk_ratio,
+    chunk_messages_by_max_tokens,
+    compute_adaptive_chunk_ratio,
+    estimate_messages_tokens,
+    is_oversized,
+    split_messages_by_token_share,
+)
+from memctx.compact.cut import Cut, NoCut, find_cut
+from memctx.compact.share import (
+    Pruned,
+    history_budget,
+    is_crowded,
+    prune_history_for_context_share,
+)
+from memctx.compact.trigger import context_tokens, manual, should_compact
+from memctx.compact.window import (
+    Reserve,
+    keep_recent_tokens,
+    reserve_tokens,
+    resolve_context_window_tokens,
+)
+
+__all__ = [
+    "Cut",
+    "NoCut",
+    "Pruned",
+    "Reserve",
+    "adaptive_chunk_ratio",
+    "chunk_messages_by_max_tokens",
+    "compute_adaptive_chunk_ratio",
+    "context_tokens",
+    "estimate_messages_tokens",
+    "find_cut",
+    "history_budget",
+    "is_crowded",
+    "is_oversized",
+    "keep_recent_tokens",
+    "manual",
+    "prune_history_for_context_share",
+    "reserve_tokens",
+    "resolve_context_window_tokens",
+    "should_compact",
+    "split_messages_by_token_share",
+]
