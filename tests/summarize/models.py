@@ -28,7 +28,7 @@ class Scripted:
         self, request: SummaryRequest, *, on_text: Callable[[str], None] | None = None
     ) -> str:
         self.requests.append(request)
-        answer = self.rule(request)
+        answer: str | BaseException = self.rule(request)
         if isinstance(answer, BaseException):
             raise answer
         if on_text is not None:

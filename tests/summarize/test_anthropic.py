@@ -42,7 +42,7 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
         waited.append(seconds)
         await sleep(0)
 
-    monkeypatch.setattr(module.asyncio, "sleep", quick)
+    monkeypatch.setattr(f"{module.__name__}.asyncio.sleep", quick)
     return waited
 
 

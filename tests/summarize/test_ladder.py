@@ -243,10 +243,13 @@ def test_a_split_turn_that_cannot_be_summarised_says_so() -> None:
 def test_a_previous_summary_hands_on_its_files_and_nothing_else_of_its_suffix() -> None:
     first = ladder(SAID, failing(*[DEAD] * 9)).text
     model = Scripted(lambda _: GOOD)
-    second = ladder(
-        [user("Go on"), *tool("edit", "src/pay.rs", "ok")], model, previous_summary=first
-    )
-    assert "<modified-files>\nsrc/conf.toml\nsrc/pay.rs\n</modified-files>" in second.text
+    said = [user("Go on"), *tool("edit", "src/b.rs", "ok")]
+    second = ladder(said, model, previous_summary=first)
+    assert "<modified-files>\nsrc/b.rs\n</modified-files>" in second.text
+    assert "<read-files>\nsrc/pay.rs\n</read-files>" in second.text
+    said = [user("Go on"), *tool("edit", "src/pay.rs", "ok")]
+    second = ladder(said, model, previous_summary=second.text)
+    assert "<modified-files>\nsrc/b.rs\nsrc/pay.rs\n</modified-files>" in second.text
     assert "<read-files>" not in second.text
     assert "permission denied" not in second.text
     given = model.requests[0].previous_summary or ""

@@ -105,7 +105,7 @@ def test_a_failure_without_anything_too_large_is_raised(error: SummaryError) -> 
 
 @pytest.mark.parametrize("answer", ["", "  ", None, 7, b"bytes"])
 def test_an_answer_that_is_none_is_a_failure(answer: Any) -> None:
-    with pytest.raises(SummaryError, match="expected a text|empty text"):
+    with pytest.raises(SummaryError, match=r"expected a text|empty text"):
         stages([user("a")], Scripted(lambda _: answer))
 
 

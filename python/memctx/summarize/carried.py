@@ -28,12 +28,14 @@ def carried(
     def masked(text: str) -> str:
         return redactor.mask(text).text if redactor else text
 
-    files = file_operations(messages, shape=shape)
-    asked = ask if ask is not None else latest_ask(messages, shape=shape)
-    failures = tool_failures(messages, shape=shape)
+    files = file_operations(messages, shape)
+    asked = ask if ask is not None else latest_ask(messages, shape)
+    failures = tool_failures(messages, shape)
     return Suffix(
         failures=tuple(masked(str(failure)) for failure in failures),
         read=tuple(files.read),
         modified=tuple(files.modified),
         ask=None if asked is None else masked(asked),
+        read_omitted=files.read_omitted,
+        modified_omitted=files.modified_omitted,
     )

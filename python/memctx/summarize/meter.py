@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from memctx.extractors.protocol import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
 
 @dataclass(slots=True)
@@ -47,7 +47,7 @@ def note_problem(words: str) -> None:
 
 
 @contextmanager
-def metered() -> Iterator[Meter]:
+def metered() -> Generator[Meter]:
     """Count what is called inside, in tasks and threads started there too."""
     meter = Meter()
     token = _current.set(meter)

@@ -34,7 +34,8 @@ conversation; below a heading with nothing to say write "None."
 
 SUMMARY_CHARS = 16_000
 """Characters of a summary at most, all sections together."""
-LIST_CHARS, LISTS_CHARS = 900, 2_000
+LIST_CHARS = 900
+"""Characters of a list of files at most."""
 ASK_CHARS = 4_000
 TRUNCATED = "\n\n[... summary truncated ...]"
 SPLIT_TURN = "**Turn Context (split turn):**"
@@ -44,7 +45,7 @@ _FILES = {
     name: re.compile(rf"^<{name}>\n(.*?)^</{name}>\n?", re.DOTALL | re.MULTILINE)
     for name in ("read-files", "modified-files")
 }
-_MORE = re.compile(r"^\[\.\.\. \d+ more\]$")
+_MORE = re.compile(r"^\[\.\.\. (\d{1,9}) more\]$")
 _FAILURES_HEADING, _ASK_HEADING = "## Tool Failures", "## Latest user ask"
 _ASK = re.compile(rf"^{_ASK_HEADING}\n<latest-ask>\n.*?^</latest-ask>\n?", re.DOTALL | re.MULTILINE)
 _FAILURES = re.compile(rf"^{_FAILURES_HEADING}\n(?:- .*(?:\n|\Z))*", re.MULTILINE)
@@ -79,17 +80,22 @@ class Suffix:
     """The files that were changed."""
     ask: str | None = None
     """What the person asked for last, word by word."""
+    read_omitted: int = 0
+    """How many files more were read."""
+    modified_omitted: int = 0
+    """How many files more were changed."""
 
     def text(self) -> str:
         """The sections, those with nothing in them left out."""
         parts: list[str] = []
         if self.failures:
-            lines = "\n".join(f"- {' '.join(line.split())}" for line in self.failures)
+            lines = "\n".join(f"- {' '.join(line.split()) or 'unknown'}" for line in self.failures)
             parts.append(f"{_FAILURES_HEADING}\n{lines}")
-        room = LISTS_CHARS
-        for name, paths in (("modified-files", self.modified), ("read-files", self.read)):
-            if listed := _listed(paths, min(LIST_CHARS, room)):
-                room -= len(listed)
+        for name, paths, omitted in (
+            ("modified-files", self.modified, self.modified_omitted),
+            ("read-files", self.read, self.read_omitted),
+        ):
+            if listed := _listed(paths, omitted):
                 parts.append(f"<{name}>\n{listed}\n</{name}>")
         if self.ask and self.ask.strip():
             asked = middle_out(self.ask.strip(), ASK_CHARS).replace(
@@ -102,23 +108,34 @@ class Suffix:
         """The same with the files of an earlier summary too."""
         modified = sorted({*self.modified, *previous.modified})
         read = sorted({*self.read, *previous.read} - set(modified))
-        return replace(self, read=tuple(read), modified=tuple(modified))
+        return replace(
+            self,
+            read=tuple(read),
+            modified=tuple(modified),
+            read_omitted=self.read_omitted + previous.read_omitted,
+            modified_omitted=self.modified_omitted + previous.modified_omitted,
+        )
 
 
 def split_suffix(summary: str) -> tuple[str, Suffix]:
     r"""An earlier summary without the sections behind it, and the files that they name.
 
     >>> split_suffix("Port 8443.\n\n<read-files>\nsrc/a.py\n</read-files>")
-    ('Port 8443.', Suffix(failures=(), read=('src/a.py',), modified=(), ask=None))
+    ('Port 8443.', Suffix(failures=(), read=('src/a.py',), modified=(), ask=None, read_omitted=0, modified_omitted=0))
     """
-    files: dict[str, tuple[str, ...]] = {}
-    text = summary
+    listed: dict[str, tuple[tuple[str, ...], int]] = {}
+    text = _ASK.sub("", summary)  # first, since it may quote the others
     for name, pattern in _FILES.items():
-        lines = (line for found in pattern.findall(text) for line in found.splitlines())
-        files[name] = tuple(line for line in lines if line and not _MORE.match(line))
+        lines = [line for found in pattern.findall(text) for line in found.splitlines() if line]
+        omitted = sum(int(more[1]) for line in lines if (more := _MORE.match(line)))
+        listed[name] = tuple(line for line in lines if not _MORE.match(line)), omitted
         text = pattern.sub("", text)
-    text = _FAILURES.sub("", _ASK.sub("", text))
-    return text.strip(), Suffix(read=files["read-files"], modified=files["modified-files"])
+    (read, read_omitted), (modified, modified_omitted) = (
+        listed["read-files"],
+        listed["modified-files"],
+    )
+    suffix = Suffix((), read, modified, None, read_omitted, modified_omitted)
+    return _FAILURES.sub("", text).strip(), suffix
 
 
 def capped(body: str, suffix: str = "", most: int = SUMMARY_CHARS) -> str:
@@ -145,17 +162,18 @@ def middle_out(text: str, most: int) -> str:
     return f"{text[:half]}\n[... {len(text) - 2 * half} characters left out ...]\n{text[-half:]}"
 
 
-def _listed(paths: Sequence[str], most: int) -> str:
-    """The paths, a line each, as many as fit."""
+def _listed(paths: Sequence[str], omitted: int = 0) -> str:
+    """The paths, a line each, as many as fit, and how many more there are."""
     lines: list[str] = []
-    room = most
-    clean = [" ".join(path.split()) for path in paths]
-    for place, path in enumerate(clean):
-        room -= len(path) + 1
-        if room < len("[... 99999 more]"):
-            return "\n".join([*lines, f"[... {len(clean) - place} more]"])
-        lines.append(path)
-    return "\n".join(lines)
+    room = LIST_CHARS
+    for path in paths:
+        line = " ".join(path.split())
+        room -= len(line) + 1
+        if room < 0:
+            break
+        lines.append(line)
+    more = omitted + len(paths) - len(lines)
+    return "\n".join([*lines, f"[... {more} more]"] if more else lines)
 
 
 def _plain(line: str) -> str:

@@ -143,7 +143,7 @@ def _call(name: str, text: str) -> str:
     """A call as it would be written in code."""
     arguments = text.removeprefix(name).strip()
     try:
-        fields = json.loads(arguments) if arguments else {}
+        fields: object = json.loads(arguments or "{}")
     except ValueError:  # no JSON, such as a patch
         fields = arguments
     if not isinstance(fields, dict):
