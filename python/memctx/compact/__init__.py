@@ -10,6 +10,7 @@ True
 ['Fix the port', 'Where is it set?']
 """
 
+from memctx.compact.ask import latest_ask
 from memctx.compact.chunk import (
     adaptive_chunk_ratio,
     chunk_messages_by_max_tokens,
@@ -19,6 +20,9 @@ from memctx.compact.chunk import (
     split_messages_by_token_share,
 )
 from memctx.compact.cut import Cut, NoCut, find_cut
+from memctx.compact.failures import Failure, tool_failures
+from memctx.compact.files import Files, file_operations
+from memctx.compact.overflow import is_context_overflow
 from memctx.compact.share import (
     Pruned,
     history_budget,
@@ -35,6 +39,8 @@ from memctx.compact.window import (
 
 __all__ = [
     "Cut",
+    "Failure",
+    "Files",
     "NoCut",
     "Pruned",
     "Reserve",
@@ -43,15 +49,19 @@ __all__ = [
     "compute_adaptive_chunk_ratio",
     "context_tokens",
     "estimate_messages_tokens",
+    "file_operations",
     "find_cut",
     "history_budget",
+    "is_context_overflow",
     "is_crowded",
     "is_oversized",
     "keep_recent_tokens",
+    "latest_ask",
     "manual",
     "prune_history_for_context_share",
     "reserve_tokens",
     "resolve_context_window_tokens",
     "should_compact",
     "split_messages_by_token_share",
+    "tool_failures",
 ]
