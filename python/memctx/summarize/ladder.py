@@ -8,6 +8,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from memctx import _core
+from memctx.compact.ask import latest_ask
 from memctx.compact.chunk import DEFAULT_PARTS
 from memctx.errors import ConfigError, SummaryError
 from memctx.extractors.protocol import Usage
@@ -50,6 +51,8 @@ MOST_QUALITY_RETRIES = 3
 SMALLER = (2, 4)
 """What chunks are divided by, one after the other, when larger ones failed."""
 SIMPLE_RESULT_CHARS = 300
+RECENT_MESSAGES = 40
+"""Messages whose identifiers a summary is checked for, tools' results among them, which do not count."""
 
 logger = logging.getLogger("memctx.summarize")
 
@@ -147,8 +150,7 @@ async def summarize_with_fallback(  # noqa: PLR0913 - each has a default
         climb = _Climb(stages, messages, previous or None)
         body, rung = await climb.down()
         if is_safe and climb.taken is not None:
-            asked = carried(messages, shape, redactor=redactor).ask  # a later one is not in here
-            body = await climb.improved(body, asked, quality_retries)
+            body = await climb.improved(body, quality_retries)
         behind = [await _turn(stages, prefix, climb.problems), suffix.text()]
     text = capped(body, "\n\n".join(filter(None, behind)))
     problems = tuple(dict.fromkeys([*climb.problems, *meter.problems]))
@@ -201,9 +203,13 @@ class _Climb:
             self.problems.append(f"simple: {error}")
         return self._without_model()
 
-    async def improved(self, body: str, ask: str | None, retries: int) -> str:
+    async def improved(self, body: str, retries: int) -> str:
         """The summary, or a better one if the model can be told what it lacks."""
-        entries = serialize_each(self.messages, self.stages.shape, redactor=self.stages.redactor)
+        shape, redactor = self.stages.shape, self.stages.redactor
+        ask = latest_ask(self.messages, shape)
+        if ask is not None and redactor is not None:
+            ask = redactor.mask(ask).text
+        entries = serialize_each(self.messages[-RECENT_MESSAGES:], shape, redactor=redactor)
         spoken = [entry for entry in entries if not entry.startswith(f"[{RESULT}]")]
         identifiers = extract_identifiers(spoken)
         quality = check_quality(body, identifiers=identifiers, ask=ask)
