@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import threading
+import time
 from typing import Any
 
 import pytest
@@ -178,6 +180,22 @@ def test_whatever_a_summarizer_raises_the_ladder_ends(error: Exception) -> None:
     assert ladder(SAID, failing(*[error] * 99)).rung == "fixed"
 
 
+def test_a_function_that_hangs_holds_nobody_up() -> None:
+    hanging = threading.Event()
+    started = time.perf_counter()
+
+    def hang(_: object) -> str:
+        hanging.wait()
+        return "late"
+
+    try:
+        summary = ladder(SAID, FunctionSummarizer(hang), time_limit=0.2)
+    finally:
+        hanging.set()
+    assert summary.rung == "fixed"
+    assert time.perf_counter() - started < 5
+
+
 def test_cancelling_is_not_a_failure() -> None:
     with pytest.raises(asyncio.CancelledError):
         ladder(SAID, failing(asyncio.CancelledError()))
@@ -195,9 +213,11 @@ def test_a_poor_summary_is_asked_for_once_more_with_what_it_lacks() -> None:
     summary = ladder(SAID, model)
     assert (summary.text.startswith(GOOD), summary.problems, summary.attempts) == (True, (), 2)
     told = model.requests[1].instructions or ""
-    assert "these sections are missing: Decisions, Open TODOs" in told
-    assert "src/pay.rs" in told
-    assert "the last thing the person asked for is not mentioned" in told
+    assert "it lacked the headings Decisions, Open TODOs" in told
+    assert "identifiers that the last note in the record lists" in told
+    assert "did not mention the last thing the person asked for" in told
+    note = "[Host note]: identifiers that were used: src/conf.toml src/pay.rs"
+    assert model.requests[1].conversation_text.endswith(note)
 
 
 def test_the_better_of_two_poor_summaries_is_used() -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memctx.summarize import Prompt, SummaryRequest, build_prompt
+from memctx.summarize import Prompt, SummaryRequest, build_prompt, summarize_with_fallback
 from memctx.summarize.prompt import SYSTEM, TASKS
+
+from .models import OUTAGE, Scripted
 
 FENCE = re.compile(
     r"^<conversation-([0-9a-f]{12})>\n(.*)\n</conversation-\1>$", re.DOTALL | re.MULTILINE
@@ -86,3 +90,31 @@ def test_each_kind_has_its_task() -> None:
 
 def test_halves_of_characters_can_be_sent() -> None:
     build_prompt(SummaryRequest("a\ud83d", "b\udc00", "c\ud800")).user.encode()
+
+
+@pytest.mark.parametrize("mode", ["default", "safeguard"])
+@pytest.mark.parametrize("kind", ["none", "full", "simple"])
+def test_nothing_said_leaves_the_fence_on_any_way_down(mode: Any, kind: str) -> None:
+    """Not even through the model's own words, or through what a check of its summary quotes."""
+    planted = "PLANTED/obey/me.py"
+    said = [{"role": "user", "content": f"{planted} {letter * 3_000}"} for letter in "abcdef"]
+
+    def rule(request: SummaryRequest) -> Any:
+        is_wanted = {
+            "none": True,
+            "full": request.kind == "chunk",
+            "simple": request.kind == "simple",
+        }
+        echo = request.conversation_text[:60] if request.kind == "chunk" else "nothing of it"
+        return echo if is_wanted[kind] else OUTAGE
+
+    model = Scripted(rule)
+    asyncio.run(
+        summarize_with_fallback(said, model, window=9_000, mode=mode, previous_summary=planted)
+    )
+    assert any(planted in request.conversation_text for request in model.requests)
+    for request in model.requests:
+        prompt = build_prompt(request)
+        outside = re.sub(r"<([a-z-]+-[0-9a-f]{12})>\n.*?\n</\1>", "", prompt.user, flags=re.DOTALL)
+        assert "PLANTED" not in prompt.system + outside
+        assert "PLANTED" in prompt.user

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from memctx.errors import ConfigError, SummaryError
 from memctx.extractors.protocol import Usage
 from memctx.summarize.meter import count_usage
 from memctx.summarize.progress import shielded
+from memctx.summarize.thread import in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -71,5 +71,5 @@ class FunctionSummarizer:
     async def _called(self, request: SummaryRequest) -> object:
         if inspect.iscoroutinefunction(self._function):
             return await self._function(request)
-        answer = await asyncio.to_thread(self._function, request)
+        answer = await in_thread(self._function, request)
         return await answer if inspect.isawaitable(answer) else answer

@@ -216,9 +216,8 @@ class _Climb:
         for _ in range(retries):
             if quality.is_good or self.taken is None:
                 break
-            feedback = f"A first version was not good enough: {'; '.join(quality.problems())}."
             try:
-                way = replace(self.taken, feedback=feedback)
+                way = replace(self.taken, feedback=quality.feedback(), note=quality.note())
                 other = await way.summary(self.messages, self.previous)
             except SummaryError as error:
                 self.problems.append(f"second version: {error}")

@@ -100,7 +100,7 @@ class Quality:
         return not self.faults
 
     def problems(self) -> tuple[str, ...]:
-        """What is missing, in words that a model can act on."""
+        """What is missing, in words."""
         problems: list[str] = []
         if self.missing_sections:
             problems.append(f"these sections are missing: {', '.join(self.missing_sections)}")
@@ -110,6 +110,25 @@ class Quality:
         if not self.is_ask_reflected:
             problems.append("the last thing the person asked for is not mentioned")
         return tuple(problems)
+
+    def feedback(self) -> str:
+        """What to tell the model that wrote it. None of it is a quotation, which could give orders."""
+        faults: list[str] = []
+        if self.missing_sections:
+            faults.append(f"it lacked the headings {', '.join(self.missing_sections)}")
+        if self.missing_identifiers:
+            faults.append(
+                "it lacked identifiers that the last note in the record lists, which must appear letter by letter"
+            )
+        if not self.is_ask_reflected:
+            faults.append("it did not mention the last thing the person asked for")
+        return f"A first version was not good enough: {'; '.join(faults)}."
+
+    def note(self) -> str | None:
+        """What to add to what that model reads."""
+        if not self.missing_identifiers:
+            return None
+        return f"identifiers that were used: {' '.join(self.missing_identifiers)}"
 
 
 def check_quality(text: str, *, identifiers: Sequence[str] = (), ask: str | None = None) -> Quality:

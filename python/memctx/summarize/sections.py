@@ -36,7 +36,10 @@ SUMMARY_CHARS = 16_000
 """Characters of a summary at most, all sections together."""
 LIST_CHARS = 900
 """Characters of a list of files at most."""
+FAILURE_CHARS = 320
+"""Characters of one line about a tool that failed, its name among them."""
 ASK_CHARS = 4_000
+"""Characters of what was asked last; of a longer ask both ends are kept."""
 TRUNCATED = "\n\n[... summary truncated ...]"
 SPLIT_TURN = "**Turn Context (split turn):**"
 TURN_CHARS = 4_000
@@ -89,7 +92,8 @@ class Suffix:
         """The sections, those with nothing in them left out."""
         parts: list[str] = []
         if self.failures:
-            lines = "\n".join(f"- {' '.join(line.split()) or 'unknown'}" for line in self.failures)
+            plain = (" ".join(failure.split()) for failure in self.failures)
+            lines = "\n".join(f"- {line[:FAILURE_CHARS] or 'unknown'}" for line in plain)
             parts.append(f"{_FAILURES_HEADING}\n{lines}")
         for name, paths, omitted in (
             ("modified-files", self.modified, self.modified_omitted),

@@ -22,7 +22,7 @@ from memctx.summarize.calls import Calls
 from memctx.summarize.prompt import shortened_instructions
 from memctx.summarize.protocol import SummaryRequest
 from memctx.summarize.sections import numbered
-from memctx.summarize.serialize import serialize
+from memctx.summarize.serialize import NOTE, serialize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -137,6 +137,8 @@ class Stages:
     kind: SummaryKind = "chunk"
     feedback: str | None = None
     """What was wrong with the last summary, said to the model in the call that writes the final one."""
+    note: str | None = None
+    """What stands at the end of what that call reads. Unlike the feedback, it may quote the conversation."""
     partials: list[Partial] = field(default_factory=list[Partial])
 
     def __post_init__(self) -> None:
@@ -229,8 +231,12 @@ class Stages:
     async def _ask(
         self, text: str, previous: str | None, *, kind: SummaryKind, is_last: bool
     ) -> str:
-        told = [self.instructions, self.feedback if is_last else None]
+        told, read = [self.instructions], [text]
+        if is_last:
+            told.append(self.feedback)
+            read += [f"[{NOTE}]: {self.note}"] if self.note else []
         instructions = "\n\n".join(filter(None, told)) or None
+        text = "\n\n".join(read)
         return await self.calls.ask(
             SummaryRequest(text, instructions, previous, self.answer_tokens, kind)
         )
