@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memctx import _core
@@ -138,14 +138,21 @@ def test_where_results_have_a_flag_their_words_do_not_tell(shape: Shape) -> None
     assert failures(ran(1, "Error: quoted from a log", is_error=False), shape) == ()
 
 
+@settings(max_examples=25)
 @given(shapes, scripts())
-def test_failures_keep_their_limits(shape: Shape, script: Script) -> None:
-    found = tool_failures(Rendering(script, shape).whole(), shape)
+def test_what_is_carried_keeps_its_limits(shape: Shape, script: Script) -> None:
+    messages = Rendering(script, shape).whole()
+    found = tool_failures(messages, shape)
+    assert found == tool_failures(messages, conversation=_core.Scanner().scan(messages, shape))
     assert len(found) <= 8
     for failure in found:
         assert 0 < len(failure.text) <= 240
         assert "\n" not in str(failure)
         assert failure.tool
+    last = next(step for step in reversed(script) if isinstance(step, User))
+    said = [text for text in last.texts if text.strip() and not _core.is_block(text)]
+    ask = latest_ask(messages, shape) or ""
+    assert all(text in ask for text in said)
 
 
 @in_all_shapes
@@ -257,14 +264,3 @@ def test_a_summary_and_a_host_are_nobody() -> None:
     assert latest_ask(messages, "pi") == "Fix it"
     assert latest_ask(messages[1:], "pi") is None
     assert latest_ask([]) is None
-
-
-@given(shapes, scripts())
-def test_the_latest_ask_is_in_the_messages(shape: Shape, script: Script) -> None:
-    messages = Rendering(script, shape).whole()
-    ask = latest_ask(messages, shape)
-    last = next(step for step in reversed(script) if isinstance(step, User))
-    said = [text for text in last.texts if text.strip() and not _core.is_block(text)]
-    if said:
-        assert ask is not None
-        assert all(text in ask for text in said)

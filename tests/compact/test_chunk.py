@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memctx import ConfigError, _core
@@ -101,35 +101,24 @@ def test_the_margin_is_taken_off_a_chunk() -> None:
     assert costs_of(found) == [[500, 500], [1], [2_000], [1]]
 
 
+@settings(max_examples=50)
 @given(shapes, scripts(), st.integers(1, 6), st.integers(1, 3_000))
-def test_no_part_tears_a_unit(shape: Shape, script: Script, parts: int, most: int) -> None:
-    """All messages are there, once, in order, as the objects that came."""
+def test_every_plan_keeps_the_laws(shape: Shape, script: Script, parts: int, most: int) -> None:
     messages = Rendering(script, shape).whole()
-    units = _core.Scanner().scan(messages, shape).units
+    conversation = _core.Scanner().scan(messages, shape)
+    spans_are_all_messages_in_order(conversation)
     split = chunk.split_messages_by_token_share(messages, parts, shape=shape)
-    assert 1 <= len(split) <= parts
-    for found in (split, chunk.chunk_messages_by_max_tokens(messages, most, shape=shape)):
-        assert whole(found) == list(map(id, messages))
-        assert all(found)
-        part_of = [number for number, part in enumerate(found) for _ in part]
-        assert all(len({part_of[place] for place in unit}) == 1 for unit in units)
+    chunks = chunk.chunk_messages_by_max_tokens(messages, most, shape=shape)
+    no_unit_is_torn(split, messages, conversation)
+    no_unit_is_torn(chunks, messages, conversation)
+    assert len(split) <= parts
+    only_what_cannot_be_parted_is_over_the_limit(chunks, most, shape)
+    again = chunk.chunk_messages_by_max_tokens(messages, most, conversation=conversation)
+    assert again == chunks, "what was read before need not be read again"
 
 
-@given(shapes, scripts(), st.integers(1, 3_000))
-def test_only_what_cannot_be_parted_is_over_the_limit(
-    shape: Shape, script: Script, most: int
-) -> None:
-    messages = Rendering(script, shape).whole()
-    scanner = _core.Scanner()
-    for part in chunk.chunk_messages_by_max_tokens(messages, most, shape=shape, scanner=scanner):
-        conversation = scanner.scan(part, shape)
-        is_within = conversation.tokens <= max(int(most / 1.2), 1)
-        assert is_within or len(spans_of(conversation)) == 1
-
-
-@given(shapes, scripts())
-def test_spans_are_all_messages_in_order(shape: Shape, script: Script) -> None:
-    conversation = _core.Scanner().scan(Rendering(script, shape).whole(), shape)
+def spans_are_all_messages_in_order(conversation: _core.Conversation) -> None:
+    """A span ends wherever no unit goes on, and nowhere else."""
     spans = spans_of(conversation)
     places = [place for span in spans for place in range(span.start, span.stop)]
     assert places == list(range(len(conversation)))
@@ -138,6 +127,25 @@ def test_spans_are_all_messages_in_order(shape: Shape, script: Script) -> None:
     for end in range(1, len(conversation)):
         is_torn = any(unit[0] < end <= unit[-1] for unit in conversation.units)
         assert (end in ends) is not is_torn
+
+
+def no_unit_is_torn(
+    found: list[list[Message]], messages: list[Message], conversation: _core.Conversation
+) -> None:
+    """All messages are there, once, in order, as the objects that came."""
+    assert whole(found) == list(map(id, messages))
+    assert all(found)
+    part_of = [number for number, part in enumerate(found) for _ in part]
+    assert all(len({part_of[place] for place in unit}) == 1 for unit in conversation.units)
+
+
+def only_what_cannot_be_parted_is_over_the_limit(
+    chunks: list[list[Message]], most: int, shape: Shape
+) -> None:
+    for part in chunks:
+        conversation = _core.Scanner(capacity=0).scan(part, shape)
+        is_within = conversation.tokens <= max(int(most / 1.2), 1)
+        assert is_within or len(spans_of(conversation)) == 1
 
 
 def test_a_history_that_is_empty_has_no_parts() -> None:
@@ -171,3 +179,9 @@ def test_details_of_a_result_cost_nothing() -> None:
 def test_numbers_out_of_range_are_named(call: Any, match: str) -> None:
     with pytest.raises(ConfigError, match=match):
         call()
+
+
+def test_a_conversation_of_other_messages_is_named() -> None:
+    conversation = _core.Scanner().scan([{"role": "user", "content": "a"}])
+    with pytest.raises(ConfigError, match="the conversation has 1 messages; expected 0"):
+        chunk.estimate_messages_tokens([], conversation=conversation)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import memctx
@@ -184,6 +184,7 @@ def test_a_block_that_was_recalled_is_not_summarised(shape: Shape) -> None:
     assert cut.history(talk) == talk[1:2]
 
 
+@settings(max_examples=80)
 @given(shapes, scripts(), keeps)
 def test_every_cut_keeps_the_laws(shape: Shape, script: Script, keep: int) -> None:
     messages = Rendering(script, shape).whole()
@@ -192,90 +193,90 @@ def test_every_cut_keeps_the_laws(shape: Shape, script: Script, keep: int) -> No
     if not cut:
         assert cut.reason
         return
-    kept = cut.kept(messages)
+    no_unit_is_torn(cut, conversation)
+    numbers_add_up(cut, conversation)
+    about_as_much_stays_as_was_asked_for(cut, conversation, keep)
+    a_split_turn_begins_with_a_person(cut, messages, conversation)
+    what_is_read_of_the_history_is_the_history(cut, messages, conversation)
+    told = edit.user_message("What was before", shape)
+    after = [*(messages[place] for place in cut.head), told, *cut.kept(messages)]
+    what_stays_is_valid(after, messages, shape)
+    there_is_no_second_cut(after, cut, keep, shape)
+
+
+def no_unit_is_torn(cut: Cut, conversation: _core.Conversation) -> None:
     for unit in conversation.units:
         assert len({place >= cut.first_kept for place in unit}) == 1, "a unit was torn"
-        assert len({place < cut.summarized.stop for place in unit}) == 1, (
-            "a unit was summarised apart"
-        )
-    assert kept
-    assert kept[-1] is messages[-1]
+        assert len({place in cut.prefix for place in unit}) == 1, "a unit was summarised apart"
+    assert cut.first_kept < len(conversation)
     assert cut.prefix.stop == cut.first_kept
     assert cut.summarized == range(cut.prefix.start)
     assert cut.is_split_turn is (cut.turn_start is not None) is bool(cut.prefix)
-    assert cut.history(messages) or cut.turn_prefix(messages)
+
+
+def numbers_add_up(cut: Cut, conversation: _core.Conversation) -> None:
     apart = sum(conversation.message_tokens[place] for place in cut.skipped)
     parts = cut.tokens_summarized + cut.tokens_prefix + cut.tokens_kept
     assert parts + apart == cut.tokens_before == conversation.tokens
+    assert cut.tokens_summarized + cut.tokens_prefix > 0
     assert set(cut.head) | set(cut.summaries) <= cut.skipped
 
 
-@given(shapes, scripts(), keeps)
-def test_what_stays_is_about_what_was_asked_for(shape: Shape, script: Script, keep: int) -> None:
+def about_as_much_stays_as_was_asked_for(
+    cut: Cut, conversation: _core.Conversation, keep: int
+) -> None:
     """More than asked for only by the message at the limit, unless that is in the last place to cut at."""
-    messages = Rendering(script, shape).whole()
-    conversation = scan(messages, shape)
-    cut = find_cut(conversation, keep)
-    if not cut:
-        return
     costs = conversation.message_tokens
     later = [unit[0] for unit in conversation.units if unit[0] > cut.first_kept]
     is_last = not any(conversation.roles[place] in {"user", "assistant"} for place in later)
     assert cut.tokens_kept - costs[cut.first_kept] < keep or is_last
 
 
-@given(shapes, scripts(), keeps)
-def test_behind_a_summary_the_rest_is_valid(shape: Shape, script: Script, keep: int) -> None:
-    """What a provider refuses can at most be two messages of one role side by side, which a repair merges."""
-    messages = Rendering(script, shape).whole()
-    cut = find_cut(scan(messages, shape), keep)
-    if not cut:
-        return
-    head = [messages[place] for place in cut.head]
-    sent = [*head, edit.user_message("What was before", shape), *cut.kept(messages)]
-    codes = {problem.code for problem in memctx.validate(sent, shape)}
-    assert codes <= {"roles-alternate"}, codes
-
-
-@given(shapes, scripts(), keeps)
-def test_a_split_turn_begins_with_a_person(shape: Shape, script: Script, keep: int) -> None:
-    messages = Rendering(script, shape).whole()
-    conversation = scan(messages, shape)
-    cut = find_cut(conversation, keep)
-    if not cut or not cut.is_split_turn:
-        return
+def a_split_turn_begins_with_a_person(
+    cut: Cut, messages: list[Message], conversation: _core.Conversation
+) -> None:
     roles = conversation.roles
+    if cut.turn_start is None:
+        return
     assert roles[cut.first_kept] == "assistant"
     opening = next(unit for unit in conversation.units if unit[0] == cut.turn_start)
     span = range(opening[0], opening[-1] + 1)
-    assert (
-        "user" in {roles[place] for place in span} or messages[span[0]]["role"] == "bashExecution"
-    )
+    is_shell = messages[span[0]].get("role") == "bashExecution"
+    assert is_shell or "user" in {roles[place] for place in span}
     behind = (place for place in range(span.stop, cut.first_kept) if place not in cut.skipped)
     assert not any(roles[place] == "user" for place in behind), "a later turn begins before the cut"
 
 
-@given(shapes, scripts(), keeps)
-def test_a_second_cut_finds_nothing(shape: Shape, script: Script, keep: int) -> None:
+def what_is_read_of_the_history_is_the_history(
+    cut: Cut, messages: list[Message], conversation: _core.Conversation
+) -> None:
+    again = scan(cut.history(messages), conversation.shape)
+    read = cut.scanned_history(conversation)
+    assert (read.keys, read.units, read.roles) == (again.keys, again.units, again.roles)
+    assert read.tokens == cut.tokens_summarized
+
+
+def what_stays_is_valid(after: list[Message], messages: list[Message], shape: Shape) -> None:
+    """What a provider refuses can at most be two messages of one role side by side, which a repair merges."""
+    assert after[-1] is messages[-1]
+    codes = {problem.code for problem in memctx.validate(after, shape)}
+    assert codes <= {"roles-alternate"}, codes
+
+
+def there_is_no_second_cut(after: list[Message], cut: Cut, keep: int, shape: Shape) -> None:
     """What a compaction leaves, compacted again at once with the same limit, stays."""
-    messages = Rendering(script, shape).whole()
-    cut = find_cut(scan(messages, shape), keep)
-    if not cut:
-        return
-    told = edit.user_message("What was before", shape)
-    after = [*(messages[place] for place in cut.head), told, *cut.kept(messages)]
     again = find_cut(scan(after, shape), keep, summaries=[len(cut.head)])
     assert isinstance(again, NoCut)
     assert "summary" in again.reason or "recent" in again.reason
 
 
 @pytest.mark.parametrize(
-    ("settings", "match"),
+    ("arguments", "match"),
     [
         ({"keep_recent_tokens": 0}, "keep_recent_tokens is 0; expected at least 1"),
         ({"summaries": [3]}, r"summaries are \[3\]; expected places of 1 messages"),
     ],
 )
-def test_numbers_out_of_range_are_named(settings: dict[str, Any], match: str) -> None:
+def test_numbers_out_of_range_are_named(arguments: dict[str, Any], match: str) -> None:
     with pytest.raises(ConfigError, match=match):
-        find_cut(scan([user("hi")]), **settings)
+        find_cut(scan([user("hi")]), **arguments)

@@ -79,8 +79,10 @@ def test_the_rest_is_that_of_the_original(
 
 
 @given(shapes, scripts(), st.integers(1, 4_000), st.integers(2, 5))
-def test_what_is_left_is_whole(shape: Shape, script: Script, window: int, parts: int) -> None:
-    """Units leave whole, the newest stays, no more might leave, numbers add up, and nothing that came is changed."""
+def test_every_pruning_keeps_the_laws(
+    shape: Shape, script: Script, window: int, parts: int
+) -> None:
+    """Units leave whole, pairs stay pairs, the newest stays, no more might leave, and nothing that came is changed."""
     messages = Rendering(script, shape).whole()
     before = copy.deepcopy(messages)
     pruned = prune_history_for_context_share(
@@ -101,17 +103,9 @@ def test_what_is_left_is_whole(shape: Shape, script: Script, window: int, parts:
         rest = [message for message in pruned.messages if message.get("role") not in SYSTEM]
         spans = spans_of(_core.Scanner().scan(rest, shape))
         assert len(spans) == 1, "more might have left"
-
-
-@given(shapes, scripts(), st.integers(1, 4_000))
-def test_pairs_stay_pairs(shape: Shape, script: Script, window: int) -> None:
-    """What was valid before has no call without its result after, and no result without its call."""
-    messages = Rendering(script, shape).whole()
-    pruned = prune_history_for_context_share(messages, max_context_tokens=window, shape=shape)
     found = pieces(pruned.messages)
     calls = sorted(name for kind, name in found if kind == "call")
-    results = sorted(name for kind, name in found if kind == "result")
-    assert calls == results
+    assert calls == sorted(name for kind, name in found if kind == "result")
     codes = {problem.code for problem in memctx.validate(pruned.messages, shape)}
     assert not codes & {"orphan-result", "unanswered-call", "reasoning-without-follower"}
 
@@ -123,7 +117,7 @@ def test_history_is_crowded_beyond_its_share_and_the_margin() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "match"),
+    ("arguments", "match"),
     [
         ({"max_context_tokens": 0}, "max_context_tokens is 0; expected at least 1"),
         ({"max_context_tokens": 9, "max_history_share": 0.0}, "max_history_share is 0.0"),
@@ -131,6 +125,6 @@ def test_history_is_crowded_beyond_its_share_and_the_margin() -> None:
         ({"max_context_tokens": 9, "parts": 0}, "parts is 0"),
     ],
 )
-def test_numbers_out_of_range_are_named(settings: dict[str, Any], match: str) -> None:
+def test_numbers_out_of_range_are_named(arguments: dict[str, Any], match: str) -> None:
     with pytest.raises(ConfigError, match=match):
-        prune_history_for_context_share([], **settings)
+        prune_history_for_context_share([], **arguments)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memctx import ConfigError, _core
@@ -138,6 +138,7 @@ def costs(messages: list[Message]) -> list[int]:
     return _core.Scanner().scan(messages, "pi").message_tokens
 
 
+@settings(max_examples=25)
 @given(shapes, scripts())
 def test_without_a_usage_all_is_estimated(shape: Shape, script: Script) -> None:
     messages = Rendering(script, shape).whole()

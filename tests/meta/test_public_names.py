@@ -9,6 +9,7 @@ import pytest
 
 import memctx
 from memctx import config, messages, prune, summarize, trim
+from memctx import compact, config, messages, prune, trim
 
 PUBLIC = {
     "memctx": [
@@ -57,6 +58,34 @@ PUBLIC = {
         "validate",
         "vmem",
     ],
+    "memctx.compact": [
+        "Cut",
+        "Failure",
+        "Files",
+        "NoCut",
+        "Pruned",
+        "Reserve",
+        "adaptive_chunk_ratio",
+        "chunk_messages_by_max_tokens",
+        "compute_adaptive_chunk_ratio",
+        "context_tokens",
+        "estimate_messages_tokens",
+        "file_operations",
+        "find_cut",
+        "history_budget",
+        "is_context_overflow",
+        "is_crowded",
+        "is_oversized",
+        "keep_recent_tokens",
+        "latest_ask",
+        "manual",
+        "prune_history_for_context_share",
+        "reserve_tokens",
+        "resolve_context_window_tokens",
+        "should_compact",
+        "split_messages_by_token_share",
+        "tool_failures",
+    ],
     "memctx.config": [
         "Config",
         "Durability",
@@ -103,6 +132,7 @@ PUBLIC = {
 
 MODULES = (
     memctx,
+    compact,
     config,
     memctx.fusion,
     memctx.ingest,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from memctx import _core
+from memctx.compact.scan import scanned
 from memctx.compact.trigger import manual
 from memctx.messages import edit, part
 from memctx.messages.block import blocks_of, text_in
@@ -12,11 +13,11 @@ from memctx.messages.block import blocks_of, text_in
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memctx._core import Scanner, Shape
+    from memctx._core import Conversation, Shape
 
 
 def latest_ask(
-    messages: Sequence[Any], shape: Shape | None = None, *, scanner: Scanner | None = None
+    messages: Sequence[Any], shape: Shape | None = None, *, conversation: Conversation | None = None
 ) -> str | None:
     """The text of the newest message in which a person says something; None if there is none.
 
@@ -26,7 +27,7 @@ def latest_ask(
     >>> latest_ask([{"role": "user", "content": "Fix the  port"}, {"role": "assistant", "content": "Done"}])
     'Fix the  port'
     """
-    conversation = (scanner or _core.Scanner(capacity=0)).scan(messages, shape)
+    conversation = scanned(messages, shape, conversation)
     roles, summaries = conversation.roles, set(conversation.summaries)
     for place in reversed(range(len(roles))):
         message = messages[place]

@@ -13,7 +13,7 @@ from memctx.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from memctx._core import Scanner, Shape
+    from memctx._core import Conversation, Shape
 
 Message = TypeVar("Message")
 
@@ -38,14 +38,14 @@ def estimate_messages_tokens(
     *,
     shape: Shape | None = None,
     estimate: Callable[[Message], int] | None = None,
-    scanner: Scanner | None = None,
+    conversation: Conversation | None = None,
 ) -> int:
     """What messages cost a model together, about; ``estimate`` says what one of them does.
 
     >>> estimate_messages_tokens([{"role": "user", "content": "Which port?"}])
     8
     """
-    return sum(measure(messages, shape, estimate, scanner)[1])
+    return sum(measure(messages, shape, estimate, conversation)[1])
 
 
 def compute_adaptive_chunk_ratio(
@@ -54,7 +54,7 @@ def compute_adaptive_chunk_ratio(
     *,
     shape: Shape | None = None,
     estimate: Callable[[Message], int] | None = None,
-    scanner: Scanner | None = None,
+    conversation: Conversation | None = None,
 ) -> float:
     """The share of the window that one chunk may take: 0.4, down to 0.15 where the mean message is large.
 
@@ -67,7 +67,7 @@ def compute_adaptive_chunk_ratio(
     window = _positive("context_window", context_window)
     if not messages:
         return BASE_CHUNK_RATIO
-    _, costs = measure(messages, shape, estimate, scanner)
+    _, costs = measure(messages, shape, estimate, conversation)
     mean = sum(costs) / len(costs) * SAFETY_MARGIN / window
     if mean <= LARGE_SHARE:
         return BASE_CHUNK_RATIO
@@ -93,7 +93,7 @@ def split_messages_by_token_share(
     *,
     shape: Shape | None = None,
     estimate: Callable[[Message], int] | None = None,
-    scanner: Scanner | None = None,
+    conversation: Conversation | None = None,
 ) -> list[list[Message]]:
     """The messages in at most so many parts of about the same cost, in order.
 
@@ -104,7 +104,7 @@ def split_messages_by_token_share(
     parts = min(_positive("parts", parts), len(messages))
     if parts <= 1:
         return [list(messages)] if messages else []
-    conversation, costs = measure(messages, shape, estimate, scanner)
+    conversation, costs = measure(messages, shape, estimate, conversation)
     target = sum(costs) / parts
     starts = [0]
     tokens = 0
@@ -122,7 +122,7 @@ def chunk_messages_by_max_tokens(
     *,
     shape: Shape | None = None,
     estimate: Callable[[Message], int] | None = None,
-    scanner: Scanner | None = None,
+    conversation: Conversation | None = None,
 ) -> list[list[Message]]:
     """The messages in chunks of at most so many tokens, with the margin for wrong estimates taken off.
 
@@ -136,7 +136,7 @@ def chunk_messages_by_max_tokens(
     most = max(int(_positive("max_tokens", max_tokens) / SAFETY_MARGIN), 1)
     if not messages:
         return []
-    conversation, costs = measure(messages, shape, estimate, scanner)
+    conversation, costs = measure(messages, shape, estimate, conversation)
     starts = [0]
     tokens = 0
     for span in spans_of(conversation, costs):

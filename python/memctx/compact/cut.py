@@ -59,6 +59,13 @@ class Cut:
         """
         return [messages[place] for place in self.summarized if place not in self.skipped]
 
+    def scanned_history(self, conversation: Conversation) -> Conversation:
+        """The same of the conversation that was cut, so that the history need not be read again."""
+        history = {place for place in self.summarized if place not in self.skipped}
+        return conversation.without(
+            [place for place in range(len(conversation)) if place not in history]
+        )
+
     def turn_prefix(self, messages: Sequence[Any]) -> list[Any]:
         """Of the messages that were cut, the beginning of the split turn."""
         return [messages[place] for place in self.prefix if place not in self.skipped]

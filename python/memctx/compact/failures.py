@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from memctx import _core
+from memctx.compact.scan import scanned
 from memctx.compact.use import uses_of
 from memctx.messages import part
 from memctx.messages.block import result_field, results_of
@@ -14,7 +14,7 @@ from memctx.messages.block import result_field, results_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from memctx._core import Conversation, Scanner, Shape
+    from memctx._core import Conversation, Shape
     from memctx.compact.use import Key, Use
 
 MAX_TOOL_FAILURES = 8
@@ -63,7 +63,7 @@ def tool_failures(
     shape: Shape | None = None,
     *,
     limit: int = MAX_TOOL_FAILURES,
-    scanner: Scanner | None = None,
+    conversation: Conversation | None = None,
 ) -> tuple[Failure, ...]:
     r"""The newest failures of tools, at most ``limit``, oldest first, each call once.
 
@@ -75,7 +75,7 @@ def tool_failures(
     >>> [str(failure) for failure in tool_failures(talk)]
     ['bash (exit code 2): no rule exit code 2']
     """
-    conversation = (scanner or _core.Scanner(capacity=0)).scan(messages, shape)
+    conversation = scanned(messages, shape, conversation)
     calls, results = uses_of(conversation)
     is_flagged = conversation.shape not in UNFLAGGED
     failed = [use for use in results if (use.is_error if is_flagged else _looks_failed(use.text))]

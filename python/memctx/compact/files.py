@@ -6,14 +6,14 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from memctx import _core
+from memctx.compact.scan import scanned
 from memctx.compact.use import uses_of
 from memctx.messages import part
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from memctx._core import Scanner, Shape
+    from memctx._core import Conversation, Shape
     from memctx.compact.use import Use
 
 MAX_FILES_CHARS = 900
@@ -107,7 +107,7 @@ class Files:
 
 
 def file_operations(
-    messages: Sequence[Any], shape: Shape | None = None, *, scanner: Scanner | None = None
+    messages: Sequence[Any], shape: Shape | None = None, *, conversation: Conversation | None = None
 ) -> Files:
     """What the calls of tools did to files. A call that failed did nothing.
 
@@ -118,7 +118,7 @@ def file_operations(
     >>> files.read, files.modified
     (('a.py',), ('b.py',))
     """
-    conversation = (scanner or _core.Scanner(capacity=0)).scan(messages, shape)
+    conversation = scanned(messages, shape, conversation)
     calls, results = uses_of(conversation)
     failed = {use.key for use in results if use.is_error and use.key[1]}
     read: set[str] = set()
@@ -155,8 +155,8 @@ def plain_name(tool: str) -> str:
 
 def _paths(arguments: dict[str, object]) -> Iterator[str]:
     """The files that the arguments of a call name."""
-    named = (arguments.get(name) for name in PATHS)
-    listed = (item for name in LISTS for item in part.items(arguments.get(name)))
+    named = [arguments[name] for name in PATHS if name in arguments]
+    listed = [item for name in LISTS if name in arguments for item in part.items(arguments[name])]
     for value in (*named, *listed):
         path = value if isinstance(value, str) else part.text(value, "path")
         if path and _is_path(path):

@@ -67,7 +67,6 @@ _OVERFLOW = re.compile(
             r"\binput exceeds the (?:maximum|limit)",
             r"\btoken count (?:of )?\(?[\d,]+\)? exceeds",
             r"\btokens? (?:exceeds?|exceeding|has exceeded) max_(?:seq|model)_len",
-            r"\bmax_prompt_tokens\b.{0,20}\blimit",
             r"\bexceeded model token limit",
             r"\btoo many (?:input|prompt) tokens",
             r"\btoo many tokens: size limit exceeded",

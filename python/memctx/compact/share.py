@@ -12,7 +12,7 @@ from memctx.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from memctx._core import Scanner, Shape
+    from memctx._core import Conversation, Shape
     from memctx.compact.span import Span
 
 Message = TypeVar("Message")
@@ -49,7 +49,7 @@ def prune_history_for_context_share(  # noqa: PLR0913 - each has a default
     parts: int = DEFAULT_PARTS,
     shape: Shape | None = None,
     estimate: Callable[[Message], int] | None = None,
-    scanner: Scanner | None = None,
+    conversation: Conversation | None = None,
 ) -> Pruned[Message]:
     """Drop the oldest of ``parts`` parts, again and again, until the rest costs no more than its share of the window.
 
@@ -68,7 +68,7 @@ def prune_history_for_context_share(  # noqa: PLR0913 - each has a default
     budget = history_budget(max_context_tokens, max_history_share)
     if parts < 1:
         raise ConfigError(f"parts is {parts}; expected at least 1")
-    conversation, costs = measure(messages, shape, estimate, scanner)
+    conversation, costs = measure(messages, shape, estimate, conversation)
     roles = conversation.roles
     spans = [span for span in spans_of(conversation, costs) if roles[span.start] != "system"]
     fixed = sum(costs) - sum(span.tokens for span in spans)

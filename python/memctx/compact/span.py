@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from memctx import _core
+from memctx.compact.scan import scanned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import TypeVar
 
-    from memctx._core import Conversation, Scanner, Shape
+    from memctx._core import Conversation, Shape
 
     Message = TypeVar("Message")
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """The messages from ``start`` up to ``stop``, without it, and what they cost together."""
 
     start: int
@@ -28,6 +26,7 @@ class Span:
 def spans_of(conversation: Conversation, costs: Sequence[int] | None = None) -> list[Span]:
     """All messages of a conversation as spans, in order; ``costs`` replaces what the scanner says each message costs.
 
+    >>> from memctx import _core
     >>> call = {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "ls", "input": {}}]}
     >>> result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": "a.py"}]}
     >>> talk = _core.Scanner().scan([{"role": "user", "content": "go on"}, call, result])
@@ -53,14 +52,14 @@ def measure(
     messages: Sequence[Message],
     shape: Shape | None,
     estimate: Callable[[Message], int] | None,
-    scanner: Scanner | None,
+    conversation: Conversation | None,
 ) -> tuple[Conversation, list[int]]:
     """The messages as read, and what each costs: by the estimate, or as the scanner says.
 
     >>> measure([{"role": "user", "content": "go on"}], None, lambda message: 7, None)[1]
     [7]
     """
-    conversation = (scanner or _core.Scanner(capacity=0)).scan(messages, shape)
+    conversation = scanned(messages, shape, conversation)
     if estimate is None:
         return conversation, conversation.message_tokens
     return conversation, [estimate(message) for message in messages]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from memctx import _core
+from memctx.compact.scan import scanned
 from memctx.errors import ConfigError
 from memctx.messages import part
 from memctx.messages.usage import total_tokens
@@ -13,7 +13,7 @@ from memctx.messages.usage import total_tokens
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memctx._core import Conversation, Scanner, Shape
+    from memctx._core import Conversation, Shape
 
 EARLIEST, LATEST = 0.5, 0.7
 COMMAND = re.compile(r"/compact(?:$|:|(?=\s))", re.IGNORECASE)
@@ -44,7 +44,7 @@ def context_tokens(
     usage: object = None,
     *,
     since: int | None = None,
-    scanner: Scanner | None = None,
+    conversation: Conversation | None = None,
 ) -> int:
     """What the context costs now: what the provider last counted, and an estimate of what came after.
 
@@ -57,7 +57,7 @@ def context_tokens(
     >>> context_tokens(talk, usage={"input_tokens": 1_000, "output_tokens": 10})
     1018
     """
-    conversation = (scanner or _core.Scanner(capacity=0)).scan(messages, shape)
+    conversation = scanned(messages, shape, conversation)
     costs = conversation.message_tokens
     if usage is not None:
         known, after = total_tokens(usage), since
