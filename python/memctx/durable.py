@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memctx.errors import StoreError, StoreLockedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
 if sys.platform != "win32":
     import fcntl
@@ -95,7 +95,7 @@ class Held:
 
 
 @contextlib.contextmanager
-def held(path: Path, *, timeout: float = SECONDS_TO_WAIT) -> Iterator[Held]:
+def held(path: Path, *, timeout: float = SECONDS_TO_WAIT) -> Generator[Held, None, None]:
     """Open a file for appending, made if it is missing, and lock it against every other writer.
 
     Raises:

@@ -8,7 +8,7 @@ from typing import get_origin
 import pytest
 
 import memctx
-from memctx import config, messages, prune, trim
+from memctx import compact, config, messages, prune, session, trim, workspace
 
 PUBLIC = {
     "memctx": [
@@ -56,6 +56,15 @@ PUBLIC = {
         "validate",
         "vmem",
     ],
+    "memctx.compact": [
+        "FlushPrompts",
+        "Flushed",
+        "MemoryFlush",
+        "SilenceFilter",
+        "flush",
+        "is_silent",
+        "should_flush",
+    ],
     "memctx.config": [
         "Config",
         "Durability",
@@ -73,20 +82,42 @@ PUBLIC = {
     "memctx.registry": ["bind", "memories", "of", "open", "runtime"],
     "memctx.fusion": ["blend", "decay", "mmr", "normalize", "threshold"],
     "memctx.ingest": ["Entity", "Topics", "entities", "is_noise", "strip_channel_prefix"],
+    "memctx.session": [
+        "Context",
+        "CounterFile",
+        "Counters",
+        "Entry",
+        "Transcript",
+        "read_entries",
+    ],
     "memctx.trim": ["SmartTrimmed", "smart_trim"],
     "memctx.vmem": ["VmemReport", "append", "read", "verify", "write"],
+    "memctx.workspace": [
+        "Access",
+        "Cited",
+        "Loaded",
+        "LoadedFile",
+        "Source",
+        "Truncated",
+        "Workspace",
+        "WorkspaceSearch",
+        "truncate",
+    ],
 }
 
 MODULES = (
     memctx,
+    compact,
     config,
     memctx.fusion,
     memctx.ingest,
     messages,
     prune,
     memctx.registry,
+    session,
     trim,
     memctx.vmem,
+    workspace,
 )
 
 
