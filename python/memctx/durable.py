@@ -170,15 +170,13 @@ def _opened(path: Path) -> int:
 def _lock(path: Path, descriptor: int, deadline: float) -> None:
     if sys.platform == "win32":
         return  # appends of several processes still do not mix
-    pause = 0.001
     while True:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() > deadline:
                 raise StoreLockedError(f"{path}: another process is writing to it") from None
-            time.sleep(pause)
-            pause = min(pause * 2, 0.02)
+            time.sleep(0.001)  # longer, and a busy writer would always be quicker
         else:
             return
 

@@ -45,7 +45,8 @@ class EntryReader:
                 self._is_open = False
                 self.offset += 1
                 continue
-            found = parsed(raw.removeprefix(BYTE_ORDER_MARK) if self.offset == 0 else raw)
+            line = raw.removeprefix(BYTE_ORDER_MARK) if self.offset == 0 else raw
+            found = parsed(line)
             self._is_open = not raw.endswith(b"\n")
             if found is None and self._is_open:
                 self._is_open = False
@@ -54,10 +55,10 @@ class EntryReader:
             self.offset += len(raw)
             self.lines += 1
             if found is not None:
-                entry = self.migration.read(found, raw.rstrip(b"\r\n"), self.lines)
+                entry = self.migration.read(found, line.rstrip(b"\r\n"), self.lines)
                 if entry is not None:
                     yield entry
-            elif raw.strip():
+            elif line.strip():
                 self.skipped += 1
                 self.migration.pass_over()
 

@@ -81,7 +81,7 @@ class Migration:
             return fields
         head = {"type": fields.get("type", ""), "id": found}
         if not is_new:
-            head["id"] = id_of_line(len(self._by_index), raw, self._ids)
+            head["id"] = id_of_line(len(self._ids), raw, self._ids)
         head["parentId"] = fields.get("parentId", self._last)
         head["timestamp"] = fields.get("timestamp", EPOCH)
         return head | {name: value for name, value in fields.items() if name not in head}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import shutil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from memctx.errors import MessageShapeError, StoreError
 from memctx.session.entry import Entry, dumped, parsed
@@ -25,7 +26,7 @@ def rewritten(data: bytes, header: dict[str, Any]) -> bytes:
         found = parsed(raw)
         if found is not None:
             entry = migration.read(found, raw.rstrip(b"\r"), number)
-            lines += [] if entry is None else [_line(entry, raw)]
+            lines += [] if entry is None else [_line(entry)]
         elif raw.strip():
             migration.pass_over()
             lines.append(raw)
@@ -57,8 +58,18 @@ def _keep(path: Path, backup: Path) -> None:
             os.fsync(new.fileno())
 
 
-def _line(entry: Entry, raw: bytes) -> bytes:
+def _line(entry: Entry) -> bytes:
     try:
         return dumped(entry.fields).encode()
-    except MessageShapeError:  # a number that is too big to be written again
-        return raw
+    except MessageShapeError:  # a number that JSON cannot write again; the backup has it
+        return dumped(_finite(entry.fields)).encode()
+
+
+def _finite(value: object) -> object:
+    """A value in which nothing stands for numbers that are infinite or none at all."""
+    if isinstance(value, dict):
+        found = cast("dict[str, object]", value)
+        return {name: _finite(each) for name, each in found.items()}
+    if isinstance(value, list):
+        return [_finite(each) for each in cast("list[object]", value)]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -50,7 +50,10 @@ def chunks(
 
 
 def _chunk(held: Sequence[tuple[int, str, int]]) -> Chunk:
-    return Chunk(held[0][0], held[-1][0], "\n".join(line for _, line, _ in held).strip("\n"))
+    """A passage without the empty lines around it."""
+    full = [place for place, (_, line, _) in enumerate(held) if line.strip()]
+    held = held[full[0] : full[-1] + 1]
+    return Chunk(held[0][0], held[-1][0], "\n".join(line for _, line, _ in held))
 
 
 def _tail(held: Sequence[tuple[int, str, int]], room: int) -> list[tuple[int, str, int]]:
