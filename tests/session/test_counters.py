@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memctx import durable
 from memctx.errors import StoreError
 from memctx.session import CounterFile, Counters
 
@@ -107,7 +106,7 @@ def test_a_replacement_that_fails_leaves_the_old(
     def fail(_descriptor: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(durable.os, "fsync", fail)
+    monkeypatch.setattr("os.fsync", fail)
     with pytest.raises(StoreError, match="not replaced"):
         file.update(Counters.compacted)
     assert file.load().compaction_count == 1

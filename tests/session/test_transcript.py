@@ -47,7 +47,7 @@ def test_the_lines_are_those_of_pi(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     """Byte for byte, at given times and with given ids."""
     ids, times = iter(["0a1b2c3d", "1b2c3d4e"]), iter([1770000000.0, 1770000001.0, 1770000600.0])
     monkeypatch.setattr(transcript, "new_id", lambda *_: next(ids))
-    monkeypatch.setattr(transcript.time, "time", lambda: next(times))
+    monkeypatch.setattr("time.time", lambda: next(times))
     path = tmp_path / "session.jsonl"
     written = Transcript.open(path, session_id="6f1c0c52-0000-4000-8000-000000000001", cwd="/proj")
     first = written.append_message(USER)
@@ -364,16 +364,16 @@ def test_a_write_that_fails_is_taken_back(tmp_path: Path, monkeypatch: pytest.Mo
     write = os.write
 
     def full(descriptor: int, data: bytes) -> int:
-        monkeypatch.setattr(durable.os, "write", fail)
+        monkeypatch.setattr("os.write", fail)
         return write(descriptor, bytes(data)[:20])
 
     def fail(_descriptor: int, _data: bytes) -> int:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(durable.os, "write", full)
+    monkeypatch.setattr("os.write", full)
     with pytest.raises(StoreError, match=r"nothing was written: .*No space left"):
         opened.append_message({"role": "user", "content": "too much"})
-    monkeypatch.setattr(durable.os, "write", write)
+    monkeypatch.setattr("os.write", write)
     assert opened.path.read_bytes() == before
     assert len(opened) == 1
     opened.append_message({"role": "user", "content": "again"})

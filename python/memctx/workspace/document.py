@@ -66,7 +66,7 @@ class Document:
         return chunks(lines, tokens, overlap)
 
     def _written(self, mask: Callable[[str], str]) -> Iterator[tuple[int, str]]:
-        text = guard.text_of(guard.read(self.root, self.path)[0])
+        text = guard.text_of(guard.read(self.root, self.path))
         # Only this ends a line, for an editor as for us.
         return enumerate(mask(text).split("\n"), start=1)
 

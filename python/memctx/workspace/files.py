@@ -195,7 +195,7 @@ class Workspace:
         if self._access == "none":
             raise StoreError(f"{name}: the workspace may not be read; expected access 'rw' or 'ro'")
         try:
-            return guard.text_of(guard.read(self._root, self._root / name)[0])
+            return guard.text_of(guard.read(self._root, self._root / name))
         except FileNotFoundError:
             raise StoreError(f"{self._root / name}: there is no such file") from None
 
@@ -241,7 +241,7 @@ class Workspace:
 
     def _loaded(self, name: str, tag: str, room: int) -> tuple[LoadedFile | None, str]:
         try:
-            text = guard.text_of(guard.read(self._root, self._root / name)[0]).strip()
+            text = guard.text_of(guard.read(self._root, self._root / name)).strip()
         except FileNotFoundError:
             return None, ""
         except StoreError as error:

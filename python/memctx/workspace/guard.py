@@ -27,8 +27,8 @@ def inside(root: Path, path: Path) -> Path:
     return real
 
 
-def read(root: Path, path: Path) -> tuple[bytes, os.stat_result]:
-    """The bytes of a file inside of ``root``, and what the system says of it.
+def read(root: Path, path: Path) -> bytes:
+    """The bytes of a file inside of ``root``.
 
     Raises:
         FileNotFoundError: there is none.
@@ -42,7 +42,7 @@ def read(root: Path, path: Path) -> tuple[bytes, os.stat_result]:
         raise
     except OSError as error:
         raise StoreError(f"{path}: cannot be read: {error}") from error
-    with os.fdopen(descriptor, "rb") as file:
+    try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
             raise StoreError(f"{path}: expected a plain file")
@@ -50,10 +50,12 @@ def read(root: Path, path: Path) -> tuple[bytes, os.stat_result]:
             raise StoreError(f"{path}: {found.st_size} bytes; expected at most {LARGEST}")
         # Whoever put a link into the path while we looked would have led us elsewhere.
         inside(root, path)
-        try:
-            return file.read(LARGEST), found
-        except OSError as error:
-            raise StoreError(f"{path}: cannot be read: {error}") from error
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            return file.read(LARGEST)
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be read: {error}") from error
+    finally:
+        os.close(descriptor)
 
 
 def text_of(data: bytes) -> str:
