@@ -59,23 +59,26 @@ class Held:
 
     def is_torn(self) -> bool:
         """Whether its last line lacks its end: a writer died."""
-        size = self.size
-        if size == 0:
-            return False
-        os.lseek(self.descriptor, size - 1, os.SEEK_SET)
-        return os.read(self.descriptor, 1) != b"\n"
+        try:
+            if self.size == 0:
+                return False
+            os.lseek(self.descriptor, -1, os.SEEK_END)
+            return os.read(self.descriptor, 1) != b"\n"
+        except OSError as error:
+            raise StoreError(f"{self.path}: cannot be read: {error}") from error
 
-    def append(self, lines: bytes, *, sync: bool = True) -> None:
+    def append(self, lines: bytes, *, sync: bool = True) -> bytes:
         """Write lines, each with its end, behind all others; all of them, or none and a `StoreError`.
 
-        A last line that lacks its end is closed first. Nothing that was there changes.
+        A last line that lacks its end is closed first. Nothing that was there changes. Gives what was written.
         """
         before = self.size
-        data = memoryview(b"\n" + lines if self.is_torn() else lines)
+        data = b"\n" + lines if self.is_torn() else lines
+        view = memoryview(data)
         written = 0
         try:
             while written < len(data):
-                written += os.write(self.descriptor, data[written:])
+                written += os.write(self.descriptor, view[written:])
             if sync:
                 _sync_data(self.descriptor)
                 if before == 0:
@@ -86,6 +89,7 @@ class Held:
             if isinstance(error, OSError):
                 raise StoreError(f"{self.path}: nothing was written: {error}") from error
             raise
+        return data
 
     def _take_back(self, before: int, written: int) -> None:
         """Cut off what was written, unless somebody who takes no lock has written behind it."""

@@ -7,7 +7,7 @@ import os
 import stat
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -23,8 +23,12 @@ from memctx.errors import (
     UnsupportedVersionError,
 )
 from memctx.session import Transcript, entry, read_entries, transcript
+from memctx.session.lines import EntryReader
 
 from .drawn import steps, take
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 USER = {"role": "user", "content": "hi", "timestamp": 1770000001000}
 
@@ -417,3 +421,29 @@ def test_a_missing_file_cannot_be_streamed(tmp_path: Path) -> None:
         list(read_entries(tmp_path / "nowhere.jsonl"))
     with pytest.raises(StoreError, match="cannot be read"):
         Transcript.open(tmp_path)
+
+
+def test_a_read_that_fails_halfway_leaves_nobody_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was read before stays read, and the next entry follows the newest."""
+    path = tmp_path / "session.jsonl"
+    other = Transcript.open(path, sync=False)
+    opened = Transcript.open(path, sync=False)
+    ids = other.append_messages([{"role": "user", "content": str(number)} for number in range(4)])
+    reading = EntryReader._read  # noqa: SLF001 - where the disk fails
+
+    def failing(lines: Iterable[bytes]) -> Iterator[bytes]:
+        for number, line in enumerate(lines):
+            if number == 3:
+                raise OSError(5, "Input/output error")
+            yield line
+
+    with monkeypatch.context() as patch:
+        patch.setattr(EntryReader, "_read", lambda self, lines: reading(self, failing(lines)))
+        with pytest.raises(StoreError, match="cannot be read"):
+            opened.refresh()
+    assert [each.id for each in opened.lineage()] == ids[:2]
+    added = opened.append_message(USER)
+    assert [each.id for each in opened.lineage()] == [*ids, added]
+    assert [each.id for each in Transcript.open(path).lineage()] == [*ids, added]

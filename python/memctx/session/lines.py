@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -10,7 +11,7 @@ from memctx.session.entry import parsed
 from memctx.session.migrate import Migration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from os import PathLike
 
     from memctx.session.entry import Entry
@@ -29,8 +30,8 @@ class EntryReader:
         """How many lines those were."""
         self.skipped = 0
         """How many of them could not be read."""
-        self.torn = 0
-        """Bytes of a last line that a writer has not finished."""
+        self.torn = b""
+        """A last line that a writer has not finished."""
         self._is_open = False
 
     def read(self, file: BinaryIO) -> Iterator[Entry]:
@@ -39,8 +40,15 @@ class EntryReader:
         A last line without its end counts if it is whole; otherwise it waits for the writer who closes it.
         """
         file.seek(self.offset)
-        self.torn = 0
-        for raw in file:
+        return self._read(file)
+
+    def read_written(self, data: bytes) -> Iterator[Entry]:
+        """The entries of bytes that were just appended to what was read."""
+        return self._read(BytesIO(self.torn + data))
+
+    def _read(self, lines: Iterable[bytes]) -> Iterator[Entry]:
+        self.torn = b""
+        for raw in lines:
             if self._is_open and raw == b"\n":  # the end of a line that counted already
                 self._is_open = False
                 self.offset += 1
@@ -50,7 +58,7 @@ class EntryReader:
             self._is_open = not raw.endswith(b"\n")
             if found is None and self._is_open:
                 self._is_open = False
-                self.torn = len(raw)
+                self.torn = raw
                 return
             self.offset += len(raw)
             self.lines += 1

@@ -343,8 +343,9 @@ class Transcript:
                     parent = ids[-1] if ids else self._leaf
                     ids.append(new_id(self._by_id, ids))
                     lines.append(_line(type, ids[-1], parent, body))
-                file.append("".join(f"{line}\n" for line in lines).encode(), sync=self._sync)
-                self.refresh()
+                data = "".join(f"{line}\n" for line in lines).encode()
+                # Nothing may fail behind this point: it is stored.
+                self._take_in(self._reader.read_written(file.append(data, sync=self._sync)))
             self._leaf = ids[-1]
             return ids
 
@@ -361,11 +362,13 @@ class Transcript:
     def _take_in(self, entries: Iterator[Entry]) -> int:
         is_following = self._is_following
         before = len(self._entries)
-        for entry in entries:
-            self._entries.append(entry)
-            self._by_id[entry.id] = entry
-        if is_following and self._entries:
-            self._leaf = self._entries[-1].id
+        try:
+            for entry in entries:
+                self._entries.append(entry)
+                self._by_id[entry.id] = entry
+        finally:  # also if the file could be read only halfway
+            if is_following and self._entries:
+                self._leaf = self._entries[-1].id
         return len(self._entries) - before
 
     @property
