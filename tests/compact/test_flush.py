@@ -119,8 +119,20 @@ def test_what_tools_wrote_is_not_written_again(tmp_path: Path) -> None:
         workspace.note("by a tool", AT)
         return "I have saved the notes."
 
-    assert run(turn, workspace) == Flushed("by_tools", name=NAME)
+    assert run(turn, workspace) == Flushed("by_tools", name=NAME, changed=(NAME,))
     assert "I have saved" not in (tmp_path / NAME).read_text()
+
+
+def test_tools_that_wrote_elsewhere_are_told(tmp_path: Path) -> None:
+    (tmp_path / "AGENTS.md").write_text("Be brief.")
+
+    def turn(_system: str, _prompt: str) -> str:
+        (tmp_path / "AGENTS.md").write_text("Be long.")
+        return "Saved."
+
+    flushed = run(turn, workspace_in(tmp_path))
+    assert (flushed.outcome, flushed.changed) == ("by_tools", ("AGENTS.md",))
+    assert not (tmp_path / NAME).exists()
 
 
 @pytest.mark.parametrize("access", ["ro", "none"])

@@ -6,6 +6,7 @@ import json
 import os
 import stat
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -174,10 +175,11 @@ def test_the_kept_part_is_found_though_its_first_line_is_lost(tmp_path: Path) ->
 def test_nothing_is_written_before_the_first_entry(tmp_path: Path) -> None:
     path = tmp_path / "new" / "session.jsonl"
     opened = Transcript.open(path)
-    assert opened.session_id == opened.session_id
+    session_id = opened.session_id
     assert opened.context().messages == []
     assert not path.parent.exists()
     opened.append_message(USER)
+    assert Transcript.open(path).session_id == opened.session_id == session_id
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
@@ -447,3 +449,17 @@ def test_a_read_that_fails_halfway_leaves_nobody_behind(
     added = opened.append_message(USER)
     assert [each.id for each in opened.lineage()] == [*ids, added]
     assert [each.id for each in Transcript.open(path).lineage()] == [*ids, added]
+
+
+def test_threads_share_a_transcript(tmp_path: Path) -> None:
+    opened = Transcript.open(tmp_path / "session.jsonl", sync=False)
+
+    def write(number: int) -> str:
+        return opened.append_message({"role": "user", "content": str(number)})
+
+    with ThreadPoolExecutor(6) as pool:
+        ids = set(pool.map(write, range(60)))
+    read = Transcript.open(opened.path)
+    assert {each.id for each in read.lineage()} == ids
+    assert len(ids) == 60
+    assert seen(read) == seen(opened)

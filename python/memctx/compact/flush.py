@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import time
 from collections.abc import AsyncIterable, Awaitable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from memctx.compact.silence import SILENT, is_silent
 from memctx.errors import MemctxError
@@ -135,6 +136,8 @@ class Flushed:
     """The note that was written."""
     name: str | None = None
     """The file of the notes, seen from the workspace."""
+    changed: tuple[str, ...] = ()
+    """The files that the model's tools changed, which should be that one and no other."""
 
     @property
     def is_done(self) -> bool:
@@ -153,8 +156,8 @@ async def flush(  # noqa: PLR0913 - each has a default
 ) -> Flushed:
     """Run a silent turn and keep what the model answers in ``memory/YYYY-MM-DD.md``.
 
-    ``run_turn(system, prompt)`` gives a text or a stream of texts. If the notes of the day changed during the turn, the
-    model has written with its tools, and its answer is not written again. A turn that fails is logged and told, and
+    ``run_turn(system, prompt)`` gives a text or a stream of texts. If a file of the workspace changed during the turn,
+    the model has written with its tools, and its answer is not written again. A turn that fails is logged and told, and
     raises nothing; one that is cancelled writes nothing.
 
     >>> import asyncio, tempfile
@@ -171,14 +174,14 @@ async def flush(  # noqa: PLR0913 - each has a default
     now = workspace.local(at)
     name = daily.name_of(now.date())
     system, prompt = (prompts or FlushPrompts()).on(f"{now:%Y-%m-%d}", f"{now:%Y-%m-%d %H:%M %Z}")
-    before = _state(workspace, name)
+    before = _state(workspace)
     try:
         async with asyncio.timeout(timeout):
             answer = await _answer(run_turn(system, prompt))
         if redactor is not None:
             answer = redactor.mask(answer).text
-        if _state(workspace, name) != before:
-            return Flushed("by_tools", name=name)
+        if changed := _changed(before, _state(workspace)):
+            return Flushed("by_tools", name=name, changed=changed)
         if not answer.strip() or is_silent(answer):
             return Flushed("nothing", name=name)
         note = truncate(answer.strip(), "the note", LONGEST_NOTE).text
@@ -288,13 +291,19 @@ def _or_before(count: int | None) -> int:
     return -1 if count is None else count
 
 
-def _state(workspace: Workspace, name: str) -> tuple[int, int] | None:
-    """What changes when the notes do."""
-    try:
-        found = (workspace.path / name).stat()
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size
+def _state(workspace: Workspace) -> dict[str, tuple[int, int]]:
+    """What changes when the files of a workspace do."""
+    found: dict[str, tuple[int, int]] = {}
+    for name in workspace.names():
+        with contextlib.suppress(OSError):
+            about = (workspace.path / name).stat()
+            found[name] = (about.st_mtime_ns, about.st_size)
+    return found
+
+
+def _changed(before: dict[str, Any], after: dict[str, Any]) -> tuple[str, ...]:
+    names = before.keys() | after.keys()
+    return tuple(sorted(name for name in names if before.get(name) != after.get(name)))
 
 
 async def _answer(given: object) -> str:

@@ -383,7 +383,7 @@ class Transcript:
 
     def _forget(self) -> None:
         self._reader = EntryReader()
-        self._identity = self._leaf = self._made_header = None
+        self._identity = self._leaf = None
         self._entries, self._by_id = [], {}
 
     def _new_header(self) -> dict[str, Any]:

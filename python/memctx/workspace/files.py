@@ -14,6 +14,7 @@ True
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
@@ -183,6 +184,8 @@ class Workspace:
 
     def names(self) -> list[str]:
         """The files that are there, by their paths seen from the workspace."""
+        if self._access == "none":
+            return []
         named = [name for name in (*ALWAYS, FIRST_RUN) if (self._root / name).is_file()]
         return [*named, *self._lasting(), *self._notes()]
 
@@ -229,9 +232,8 @@ class Workspace:
         """The file of lasting notes; one of two names where the system does not tell them apart."""
         found: dict[tuple[int, int], str] = {}
         for name in LASTING:
-            path = self._root / name
-            if path.is_file():
-                about = path.stat()
+            with contextlib.suppress(OSError):
+                about = (self._root / name).stat()
                 found.setdefault((about.st_dev, about.st_ino), name)
         return list(found.values())
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from memctx import _core, fusion
-from memctx.errors import ConfigError, StoreError
+from memctx.errors import ConfigError, MemctxError
 from memctx.workspace import daily
 from memctx.workspace.chunk import OVERLAP, TOKENS, Chunk
 from memctx.workspace.document import Document, Source
@@ -178,7 +178,7 @@ class WorkspaceSearch:
                 self._files[document.name] = _Indexed(document, stamp, digest, known.chunks)
                 return False
             chunks = self._read(document)
-        except (StoreError, FileNotFoundError) as error:
+        except (MemctxError, FileNotFoundError) as error:
             logger.warning("%s", error)
             return self._replace(document.name, None)
         return self._replace(document.name, _Indexed(document, stamp, digest, chunks))
