@@ -8,8 +8,7 @@ from typing import get_origin
 import pytest
 
 import memctx
-from memctx import config, messages, prune, summarize, trim
-from memctx import compact, config, messages, prune, trim
+from memctx import compact, config, messages, prune, session, summarize, trim, workspace
 
 PUBLIC = {
     "memctx": [
@@ -62,9 +61,13 @@ PUBLIC = {
         "Cut",
         "Failure",
         "Files",
+        "FlushPrompts",
+        "Flushed",
+        "MemoryFlush",
         "NoCut",
         "Pruned",
         "Reserve",
+        "SilenceFilter",
         "adaptive_chunk_ratio",
         "chunk_messages_by_max_tokens",
         "compute_adaptive_chunk_ratio",
@@ -72,10 +75,12 @@ PUBLIC = {
         "estimate_messages_tokens",
         "file_operations",
         "find_cut",
+        "flush",
         "history_budget",
         "is_context_overflow",
         "is_crowded",
         "is_oversized",
+        "is_silent",
         "keep_recent_tokens",
         "latest_ask",
         "manual",
@@ -83,6 +88,7 @@ PUBLIC = {
         "reserve_tokens",
         "resolve_context_window_tokens",
         "should_compact",
+        "should_flush",
         "split_messages_by_token_share",
         "tool_failures",
     ],
@@ -126,8 +132,27 @@ PUBLIC = {
         "summarize_in_stages",
         "summarize_with_fallback",
     ],
+    "memctx.session": [
+        "Context",
+        "CounterFile",
+        "Counters",
+        "Entry",
+        "Transcript",
+        "read_entries",
+    ],
     "memctx.trim": ["SmartTrimmed", "smart_trim"],
     "memctx.vmem": ["VmemReport", "append", "read", "verify", "write"],
+    "memctx.workspace": [
+        "Access",
+        "Cited",
+        "Loaded",
+        "LoadedFile",
+        "Source",
+        "Truncated",
+        "Workspace",
+        "WorkspaceSearch",
+        "truncate",
+    ],
 }
 
 MODULES = (
@@ -140,8 +165,10 @@ MODULES = (
     prune,
     memctx.registry,
     summarize,
+    session,
     trim,
     memctx.vmem,
+    workspace,
 )
 
 

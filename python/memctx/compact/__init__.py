@@ -22,6 +22,7 @@ from memctx.compact.chunk import (
 from memctx.compact.cut import Cut, NoCut, find_cut
 from memctx.compact.failures import Failure, tool_failures
 from memctx.compact.files import Files, file_operations
+from memctx.compact.flush import Flushed, FlushPrompts, MemoryFlush, flush, should_flush
 from memctx.compact.overflow import is_context_overflow
 from memctx.compact.share import (
     Pruned,
@@ -29,6 +30,7 @@ from memctx.compact.share import (
     is_crowded,
     prune_history_for_context_share,
 )
+from memctx.compact.silence import SilenceFilter, is_silent
 from memctx.compact.trigger import context_tokens, manual, should_compact
 from memctx.compact.window import (
     Reserve,
@@ -41,9 +43,13 @@ __all__ = [
     "Cut",
     "Failure",
     "Files",
+    "FlushPrompts",
+    "Flushed",
+    "MemoryFlush",
     "NoCut",
     "Pruned",
     "Reserve",
+    "SilenceFilter",
     "adaptive_chunk_ratio",
     "chunk_messages_by_max_tokens",
     "compute_adaptive_chunk_ratio",
@@ -51,10 +57,12 @@ __all__ = [
     "estimate_messages_tokens",
     "file_operations",
     "find_cut",
+    "flush",
     "history_budget",
     "is_context_overflow",
     "is_crowded",
     "is_oversized",
+    "is_silent",
     "keep_recent_tokens",
     "latest_ask",
     "manual",
@@ -62,6 +70,7 @@ __all__ = [
     "reserve_tokens",
     "resolve_context_window_tokens",
     "should_compact",
+    "should_flush",
     "split_messages_by_token_share",
     "tool_failures",
 ]
