@@ -263,4 +263,6 @@ def test_a_summary_and_a_host_are_nobody() -> None:
     ]
     assert latest_ask(messages, "pi") == "Fix it"
     assert latest_ask(messages[1:], "pi") is None
+    told = edit.user_message("So far:\n<read-files>\na.py\n</read-files>", "anthropic")
+    assert latest_ask([edit.user_message("Fix it", "anthropic"), told], "anthropic") == "Fix it"
     assert latest_ask([]) is None
