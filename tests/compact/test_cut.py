@@ -122,8 +122,8 @@ def test_a_result_whose_call_is_gone_is_no_place_to_cut() -> None:
 
 def test_lines_that_mean_nothing_to_a_model_stay_with_what_follows() -> None:
     """As in a session file, in which a change of the model stands before the turn that it is for."""
-    change = {"type": "model_change", "id": "2", "modelId": "m"}
-    talk = [
+    change: Message = {"type": "model_change", "id": "2", "modelId": "m"}
+    talk: list[Message] = [
         {"type": "message", "id": "1", "message": user("a" * 300)},
         change,
         {"type": "message", "id": "3", "message": user("c" * 300)},
