@@ -12,6 +12,7 @@
     │   └── DimensionMismatchError   it has the wrong length
     ├── ExtractionError          a model call that extracts facts failed
     ├── SummaryError             a model call that summarises failed
+    ├── ContextOverflowError     the model's window is too small, also after a compaction
     └── MessageShapeError        what was passed is no list of messages
 
 Every message names the file, field, offset or value at fault and what was expected instead.
@@ -19,6 +20,7 @@ Every message names the file, field, offset or value at fault and what was expec
 
 __all__ = [
     "ConfigError",
+    "ContextOverflowError",
     "CorruptStoreError",
     "DimensionMismatchError",
     "ExtractionError",
@@ -110,6 +112,17 @@ class SummaryError(MemctxError):
         self.is_dead = is_dead
         self.is_timeout = is_timeout
         self.retry_after = retry_after
+
+
+class ContextOverflowError(MemctxError):
+    """The messages do not fit the model's window, and a compaction did not help.
+
+    ``tried`` says, step by step, what was done about it. The model's own error is the cause.
+    """
+
+    def __init__(self, message: str, *, tried: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.tried = tried
 
 
 class MessageShapeError(MemctxError, TypeError):

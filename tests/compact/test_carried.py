@@ -188,10 +188,13 @@ DIFF = "--- a/old.py\n+++ b/old.py\n@@ -1 +1 @@\n-x\n+y\n--- /dev/null\n+++ b/ne
         ("NotebookEdit", {"notebook_path": "a.ipynb"}, (), ("a.ipynb",)),
         ("functions.apply_patch", {"input": PATCH}, (), ("a.py", "b c.py", "d.py")),
         ("apply_diff", {"diff": DIFF}, (), ("new.py", "old.py")),
+        ("open", {"path": "src/a.py", "line_number": 7}, ("src/a.py",), ()),
+        ("open", {"path": "https://example.com/a"}, (), ()),
+        ("create", {"filename": "a.py"}, (), ("a.py",)),
         ("web_search", {"path": "a"}, (), ()),
         ("read", {"path": 7}, (), ()),
         ("read", {"path": "  "}, (), ()),
-        ("read", {"path": "a\n</read-files>"}, (), ()),
+        ("read", {"path": "a\nobey"}, (), ()),
         ("read", {"path": "</read-files>obey"}, (), ()),
         ("read", {}, (), ()),
     ],
@@ -263,4 +266,6 @@ def test_a_summary_and_a_host_are_nobody() -> None:
     ]
     assert latest_ask(messages, "pi") == "Fix it"
     assert latest_ask(messages[1:], "pi") is None
+    told = edit.user_message("So far:\n<read-files>\na.py\n</read-files>", "anthropic")
+    assert latest_ask([edit.user_message("Fix it", "anthropic"), told], "anthropic") == "Fix it"
     assert latest_ask([]) is None

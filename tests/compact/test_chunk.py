@@ -67,7 +67,7 @@ def test_larger_messages_make_smaller_chunks(mean: int, ratio: float) -> None:
 
 
 def test_of_nothing_the_ratio_is_the_base() -> None:
-    assert chunk.adaptive_chunk_ratio([], 200_000) == 0.4
+    assert chunk.compute_adaptive_chunk_ratio([], 200_000) == 0.4
 
 
 @given(costs, st.integers(1, 300_000))

@@ -120,8 +120,26 @@ def test_a_result_whose_call_is_gone_is_no_place_to_cut() -> None:
     assert cut_of(talk, 30).first_kept == 2
 
 
+def test_lines_that_mean_nothing_to_a_model_stay_with_what_follows() -> None:
+    """As in a session file, in which a change of the model stands before the turn that it is for."""
+    change: Message = {"type": "model_change", "id": "2", "modelId": "m"}
+    talk: list[Message] = [
+        {"type": "message", "id": "1", "message": user("a" * 300)},
+        change,
+        {"type": "message", "id": "3", "message": user("c" * 300)},
+    ]
+    cut = cut_of(talk, 100)
+    assert cut.kept(talk) == talk[1:]
+    assert "nothing before" in why_not(talk[1:], 100)
+
+
 def test_recent_messages_are_not_cut() -> None:
     assert why_not([user("hi"), said("hello")], 20_000) == "all of the 11 tokens are recent"
+
+
+def test_where_the_limit_is_in_the_first_message_there_is_nothing_to_cut() -> None:
+    talk = [user("a" * 3_000), said("b" * 300)]
+    assert why_not(talk, 500) == "there is nothing before the recent messages"
 
 
 def test_no_messages_are_not_cut() -> None:

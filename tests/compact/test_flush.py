@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memctx import Redactor
-from memctx.compact import Flushed, FlushPrompts, MemoryFlush, flush, should_flush
+from memctx.compact import FlushPrompts, MemoryFlush, MemoryFlushed, flush_memory, should_flush
 from memctx.session import CounterFile
 from memctx.workspace import Workspace
 
@@ -30,8 +30,8 @@ def workspace_in(path: Path) -> Workspace:
     return Workspace(path, time_zone="UTC")
 
 
-def run(turn: Callable[[str, str], Any], workspace: Workspace, **options: Any) -> Flushed:
-    return asyncio.run(flush(turn, workspace, at=AT, **options))
+def run(turn: Callable[[str, str], Any], workspace: Workspace, **options: Any) -> MemoryFlushed:
+    return asyncio.run(flush_memory(turn, workspace, at=AT, **options))
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_the_answer_becomes_a_note(tmp_path: Path) -> None:
         return f"\n{NOTE}\n"
 
     flushed = run(turn, workspace_in(tmp_path))
-    assert flushed == Flushed("written", text=NOTE, name=NAME)
+    assert flushed == MemoryFlushed("written", text=NOTE, name=NAME)
     assert (tmp_path / NAME).read_text() == f"# 2026-01-24\n\n## 14:31\n\n{NOTE}\n"
     assert NAME in asked[1]
     assert "2026-01-24 14:31 UTC" in asked[1]
@@ -119,7 +119,7 @@ def test_what_tools_wrote_is_not_written_again(tmp_path: Path) -> None:
         workspace.note("by a tool", AT)
         return "I have saved the notes."
 
-    assert run(turn, workspace) == Flushed("by_tools", name=NAME, changed=(NAME,))
+    assert run(turn, workspace) == MemoryFlushed("by_tools", name=NAME, changed=(NAME,))
     assert "I have saved" not in (tmp_path / NAME).read_text()
 
 
@@ -200,7 +200,7 @@ def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_turn_that_is_cancelled_writes_nothing(tmp_path: Path) -> None:
     async def cancelled() -> None:
-        task = asyncio.create_task(flush(hanging, workspace_in(tmp_path)))
+        task = asyncio.create_task(flush_memory(hanging, workspace_in(tmp_path)))
         await asyncio.sleep(0.01)
         task.cancel()
         await task

@@ -151,6 +151,7 @@ def test_overflows_of_the_anthropic_sdk(status: int, kind: str, message: str) ->
     [
         (400, "invalid_request_error", "messages: at least one message is required"),
         (400, "invalid_request_error", "messages.0.content.0.image: image exceeds 5 MB maximum"),
+        (400, "billing_error", "prompt is too long for your plan"),
         (401, "authentication_error", "invalid x-api-key"),
         (402, "billing_error", "Your credit balance is too low"),
         (403, "permission_error", "The long context beta is not available: prompt is too long"),
@@ -218,6 +219,7 @@ ERRORS = {
         OpenAIStatusError(400, {"code": "invalid_value", "message": "x"}),
         False,
     ),
+    "openai, no such model": (OpenAIStatusError(404, {"message": "prompt is too long"}), False),
     "openai, tokens per minute": (
         OpenAIStatusError(429, {"code": "rate_limit_exceeded", "message": "Request too large"}),
         False,

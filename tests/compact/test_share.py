@@ -110,6 +110,16 @@ def test_every_pruning_keeps_the_laws(
     assert not codes & {"orphan-result", "unanswered-call", "reasoning-without-follower"}
 
 
+def test_a_system_prompt_is_no_part_of_the_history() -> None:
+    """The 400 tokens behind it are halved, not the 1,400 there are."""
+    messages: list[Message] = [{"role": "system", "content": "x", "cost": 1_000}, *said([100] * 4)]
+    pruned = prune_history_for_context_share(
+        messages, max_context_tokens=2_500, shape="openai", estimate=cost
+    )
+    assert pruned.messages == [messages[0], *messages[3:]]
+    assert (pruned.kept_tokens, pruned.budget_tokens, pruned.dropped_chunks) == (1_200, 1_250, 1)
+
+
 def test_history_is_crowded_beyond_its_share_and_the_margin() -> None:
     """floor(200,000 · 0.5 · 1.2) = 120,000."""
     assert not is_crowded(140_000, 20_000, 200_000)

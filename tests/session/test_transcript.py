@@ -463,3 +463,21 @@ def test_threads_share_a_transcript(tmp_path: Path) -> None:
     assert {each.id for each in read.lineage()} == ids
     assert len(ids) == 60
     assert seen(read) == seen(opened)
+
+
+@given(st.data())
+def test_lines_that_are_there_twice_count_once(data: st.DataObject) -> None:
+    """A disk that wrote old blocks again, or a copy that went wrong, takes nothing off the path."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = path_in(folder)
+        written = Transcript.open(path, sync=False)
+        ids = written.append_messages([{"role": "user", "content": str(n)} for n in range(12)])
+        lines = path.read_bytes().split(b"\n")[:-1]
+        start, end = sorted(data.draw(st.tuples(st.integers(1, 12), st.integers(1, 13))))
+        block = lines[start:end]
+        at = data.draw(st.integers(end, 13))
+        path.write_bytes(b"\n".join([*lines[:at], *block, *lines[at + len(block) :], b""]))
+        lost = set(ids[at - 1 : at - 1 + len(block)])
+        read = Transcript.open(path)
+        assert [each.id for each in read.lineage()] == [each for each in ids if each not in lost]
+        assert read.skipped == len(block)

@@ -92,6 +92,17 @@ def test_a_client_of_ones_own_stays_open() -> None:
         assert len(server.requests) == 2
 
 
+def test_a_client_of_ones_own_does_not_try_again_by_itself() -> None:
+    async def asked(server: Server) -> None:
+        async with anthropic.AsyncAnthropic(api_key="key", base_url=server.url) as client:
+            await AnthropicSummarizer("claude-test", client, attempts=2).summarize(REQUEST)
+
+    with serving(OVERLOADED) as server:
+        with pytest.raises(SummaryError):
+            asyncio.run(asked(server))
+        assert len(server.requests) == 2
+
+
 def test_one_summarizer_serves_one_event_loop_after_another() -> None:
     with serving() as server:
         asked = summarizer(server)

@@ -12,7 +12,6 @@ True
 
 from memctx.compact.ask import latest_ask
 from memctx.compact.chunk import (
-    adaptive_chunk_ratio,
     chunk_messages_by_max_tokens,
     compute_adaptive_chunk_ratio,
     estimate_messages_tokens,
@@ -22,7 +21,13 @@ from memctx.compact.chunk import (
 from memctx.compact.cut import Cut, NoCut, find_cut
 from memctx.compact.failures import Failure, tool_failures
 from memctx.compact.files import Files, file_operations
-from memctx.compact.flush import Flushed, FlushPrompts, MemoryFlush, flush, should_flush
+from memctx.compact.flush import (
+    FlushPrompts,
+    MemoryFlush,
+    MemoryFlushed,
+    flush_memory,
+    should_flush,
+)
 from memctx.compact.overflow import is_context_overflow
 from memctx.compact.share import (
     Pruned,
@@ -44,20 +49,19 @@ __all__ = [
     "Failure",
     "Files",
     "FlushPrompts",
-    "Flushed",
     "MemoryFlush",
+    "MemoryFlushed",
     "NoCut",
     "Pruned",
     "Reserve",
     "SilenceFilter",
-    "adaptive_chunk_ratio",
     "chunk_messages_by_max_tokens",
     "compute_adaptive_chunk_ratio",
     "context_tokens",
     "estimate_messages_tokens",
     "file_operations",
     "find_cut",
-    "flush",
+    "flush_memory",
     "history_budget",
     "is_context_overflow",
     "is_crowded",

@@ -75,9 +75,6 @@ def compute_adaptive_chunk_ratio(
     return max(MIN_CHUNK_RATIO, BASE_CHUNK_RATIO - reduction)
 
 
-adaptive_chunk_ratio = compute_adaptive_chunk_ratio
-
-
 def is_oversized(tokens: int, context_window: int) -> bool:
     """Whether a message of so many tokens is too large to be summarised: more than half of the window.
 

@@ -119,8 +119,7 @@ def find_cut(
     skipped = frozenset(place for place in plan.apart if place < first_kept)
     carried = tuple(place for place in plan.summaries if place < first_kept)
     if not any(plan.says(place) for place in range(first_kept) if place not in skipped):
-        what = "the last summary" if carried else "what is never summarised"
-        return NoCut(f"there is nothing but {what} before the recent messages")
+        return NoCut(f"there is nothing {_what(first_kept, carried)}before the recent messages")
     turn_start = plan.turn_start(first_kept)
     start = first_kept if turn_start is None else turn_start
     summarized, prefix = range(start), range(start, first_kept)
@@ -210,6 +209,13 @@ class _Plan:
         """Whether a summary is that of another branch, which is news and not what was before."""
         (records,) = self._conversation.records([place])
         return any('"branchSummary"' in (record[3] or "") for record in records)
+
+
+def _what(first_kept: int, carried: Sequence[int]) -> str:
+    """What there is before the cut, where that is nothing to summarise."""
+    if first_kept == 0:
+        return ""
+    return "but the last summary " if carried else "but what is never summarised "
 
 
 def _said(conversation: Conversation, places: Sequence[int]) -> str | None:

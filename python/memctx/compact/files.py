@@ -25,6 +25,7 @@ READERS = frozenset(
         "fileread",
         "getfilecontents",
         "notebookread",
+        "open",
         "openfile",
         "read",
         "readfile",
@@ -42,6 +43,7 @@ WRITERS = frozenset(
         "appendtofile",
         "applydiff",
         "applypatch",
+        "create",
         "createfile",
         "createorupdatefile",
         "deletefile",
@@ -173,13 +175,9 @@ def _patched(call: Use) -> Iterator[str]:
 
 
 def _is_path(text: str) -> bool:
-    """Whether a text can be listed as a file: on one line, and no way out of the list."""
-    return (
-        bool(text.strip())
-        and text.isprintable()
-        and "</" not in text
-        and len(text) < MAX_FILES_CHARS
-    )
+    """Whether a text can be listed as a file: no address, on one line, and no way out of the list."""
+    is_plain = bool(text.strip()) and text.isprintable() and len(text) < MAX_FILES_CHARS
+    return is_plain and "</" not in text and "://" not in text
 
 
 def _capped(files: Iterable[str]) -> tuple[tuple[str, ...], int]:

@@ -120,10 +120,10 @@ class FlushPrompts:
 
 
 @dataclass(frozen=True, slots=True)
-class Flushed:
+class MemoryFlushed:
     """What became of a flush.
 
-    >>> Flushed("skipped", reason="the workspace is read-only").is_done
+    >>> MemoryFlushed("skipped", reason="the workspace is read-only").is_done
     False
     """
 
@@ -145,7 +145,7 @@ class Flushed:
         return self.outcome in {"written", "by_tools", "nothing"}
 
 
-async def flush(  # noqa: PLR0913 - each has a default
+async def flush_memory(  # noqa: PLR0913 - each has a default
     run_turn: RunTurn,
     workspace: Workspace,
     *,
@@ -153,7 +153,7 @@ async def flush(  # noqa: PLR0913 - each has a default
     redactor: Redactor | None = None,
     at: datetime | None = None,
     timeout: float | None = None,  # noqa: ASYNC109 - a host that has none of its own can give one
-) -> Flushed:
+) -> MemoryFlushed:
     """Run a silent turn and keep what the model answers in ``memory/YYYY-MM-DD.md``.
 
     ``run_turn(system, prompt)`` gives a text or a stream of texts. If a file of the workspace changed during the turn,
@@ -165,12 +165,12 @@ async def flush(  # noqa: PLR0913 - each has a default
     >>> workspace = Workspace(tempfile.mkdtemp())
     >>> async def model(system, prompt):
     ...     return "- The webhook listens on port 8443."
-    >>> flushed = asyncio.run(flush(model, workspace))
+    >>> flushed = asyncio.run(flush_memory(model, workspace))
     >>> flushed.outcome, workspace.read(flushed.name).splitlines()[-1]
     ('written', '- The webhook listens on port 8443.')
     """
     if not workspace.is_writable:
-        return Flushed("skipped", reason=f"{workspace.path} is read-only")
+        return MemoryFlushed("skipped", reason=f"{workspace.path} is read-only")
     now = workspace.local(at)
     name = daily.name_of(now.date())
     system, prompt = (prompts or FlushPrompts()).on(f"{now:%Y-%m-%d}", f"{now:%Y-%m-%d %H:%M %Z}")
@@ -181,15 +181,15 @@ async def flush(  # noqa: PLR0913 - each has a default
         if redactor is not None:
             answer = redactor.mask(answer).text
         if changed := _changed(before, _state(workspace)):
-            return Flushed("by_tools", name=name, changed=changed)
+            return MemoryFlushed("by_tools", name=name, changed=changed)
         if not answer.strip() or is_silent(answer):
-            return Flushed("nothing", name=name)
+            return MemoryFlushed("nothing", name=name)
         note = truncate(answer.strip(), "the note", LONGEST_NOTE).text
         workspace.note(note, now)  # nobody can cancel it halfway
     except Exception as error:  # the agent goes on without its notes
         logger.warning("memory was not flushed", exc_info=True)
-        return Flushed("failed", reason=f"{type(error).__name__}: {error}", name=name)
-    return Flushed("written", text=note, name=name)
+        return MemoryFlushed("failed", reason=f"{type(error).__name__}: {error}", name=name)
+    return MemoryFlushed("written", text=note, name=name)
 
 
 class MemoryFlush:
@@ -241,16 +241,21 @@ class MemoryFlush:
             tokens, window, self._reserve_floor, self._soft_threshold, count, flushed_at
         )
 
-    async def run(self, tokens: int | None, window: int) -> Flushed:
-        """Flush if it is due. A flush that failed or was skipped is tried again the next time."""
+    async def run(
+        self, tokens: int | None, window: int, run_turn: RunTurn | None = None
+    ) -> MemoryFlushed:
+        """Flush if it is due, by another ``run_turn`` if one is given.
+
+        A flush that failed or was skipped is tried again the next time.
+        """
         if self._is_running:
-            return Flushed("not_due", reason="a flush is running")
+            return MemoryFlushed("not_due", reason="a flush is running")
         if not self.is_due(tokens, window):
-            return Flushed("not_due")
+            return MemoryFlushed("not_due")
         self._is_running = True
         try:
-            flushed = await flush(
-                self._run_turn,
+            flushed = await flush_memory(
+                run_turn or self._run_turn,
                 self._workspace,
                 prompts=self._prompts,
                 redactor=self._redactor,

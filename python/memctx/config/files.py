@@ -19,6 +19,12 @@ BLOCKS = (
     ("plugins", "entries", "memory-context", "config"),
 )
 
+# Where it has settings of the host that count here too, each under the name it has here.
+BESIDE = {
+    "compaction": ("agents", "defaults", "compaction"),
+    "workspace": ("agents", "defaults", "workspace"),
+}
+
 # What only the original has. A file that sets one loads; that it changes nothing here is logged.
 WITHOUT_EFFECT = frozenset(
     {"budget", "embeddingDim", "embeddingModelName", "indexType", "search", "vectorPersist"}
@@ -50,13 +56,18 @@ def _parse(path: Path) -> dict[str, Any]:
 
 
 def _block(found: dict[str, Any]) -> dict[str, Any]:
-    """The settings themselves: the whole file, or the block of an openclaw.json that has one."""
+    """The settings themselves: the whole file, or the blocks of an openclaw.json that has some."""
     if not {"agents", "plugins"} & found.keys():
         return found
-    for keys in BLOCKS:
-        block: Any = found
-        for key in keys:
-            block = cast("dict[str, Any]", block).get(key) if isinstance(block, dict) else None
-        if isinstance(block, dict):
-            return cast("dict[str, Any]", block)
-    return {}
+    blocks = (_at(found, keys) for keys in BLOCKS)
+    block = next((block for block in blocks if isinstance(block, dict)), {})
+    beside = {name: _at(found, keys) for name, keys in BESIDE.items()}
+    given = {name: value for name, value in beside.items() if value is not None}
+    return given | cast("dict[str, Any]", block)
+
+
+def _at(found: dict[str, Any], keys: tuple[str, ...]) -> Any:  # noqa: ANN401 - whatever the file has there
+    value: Any = found
+    for key in keys:
+        value = cast("dict[str, Any]", value).get(key) if isinstance(value, dict) else None
+    return value

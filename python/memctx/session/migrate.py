@@ -26,16 +26,22 @@ class Migration:
         """Whether any line reads other than it stands there."""
         self.bridged: dict[str, str] = {}
         """By ids that entries follow but that no line has: the first entry that does."""
-        self._ids: set[str] = set()
+        self.repeated = 0
+        """How many lines say again what an earlier one says: a damaged disk, or a copy that went wrong."""
+        self._ids: dict[str, int] = {}
         self._last: str | None = None
         self._by_index: list[str | None] = []
         self._calls: list[tuple[str, str]] = []
 
     def read(self, found: dict[str, Any], raw: bytes, line: int) -> Entry | None:
-        """The entry of a line; None for the header."""
+        """The entry of a line; None for the header, and for a line that was there before."""
         if found.get("type") == HEADER and "role" not in found:
             self._by_index.append(None)
             self._read_header(found)
+            return None
+        if self._is_repeated(found, raw):
+            self.repeated += 1
+            self.pass_over()
             return None
         fields = found
         if "type" not in found and isinstance(found.get("role"), str):
@@ -52,7 +58,7 @@ class Migration:
             fields=fields,
             line=line,
         )
-        self._ids.add(entry_id)
+        self._ids[entry_id] = hash(raw)
         self._by_index.append(entry_id)
         self._last = entry_id
         return entry
@@ -60,6 +66,10 @@ class Migration:
     def pass_over(self) -> None:
         """Count a line that cannot be read: it could when version 1 counted the lines."""
         self._by_index.append(None)
+
+    def _is_repeated(self, found: dict[str, Any], raw: bytes) -> bool:
+        told = found.get("id")
+        return isinstance(told, str) and self._ids.get(told) == hash(raw)
 
     def _read_header(self, found: dict[str, Any]) -> None:
         if self.header is not None:
@@ -82,7 +92,8 @@ class Migration:
         head = {"type": fields.get("type", ""), "id": found}
         if not is_new:
             head["id"] = id_of_line(len(self._ids), raw, self._ids)
-        head["parentId"] = fields.get("parentId", self._last)
+        # One that is there twice may say the wrong thing of its place too.
+        head["parentId"] = fields.get("parentId", self._last) if is_new else self._last
         head["timestamp"] = fields.get("timestamp", EPOCH)
         return head | {name: value for name, value in fields.items() if name not in head}
 

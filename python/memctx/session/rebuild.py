@@ -6,17 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from memctx.session.entry import as_object
+from memctx.session.spoken import BRANCHED, spoken
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from memctx.session.entry import Entry
-
-# The words that stand around a summary where the model reads it.
-COMPACTED = "What was said before this point was compacted. This is the summary of it:"
-BRANCHED = (
-    "The conversation came back here from another branch. This is the summary of that branch:"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +38,7 @@ class Context:
 
         >>> summary = {"role": "compactionSummary", "summary": "Port 8443 was chosen."}
         >>> print(Context([summary], ("1b2c3d4e",), None, None, "off").for_model()[0]["content"][0]["text"])
-        What was said before this point was compacted. This is the summary of it:
+        Turn Context: what was said before this point was compacted. This is the summary of it:
         <BLANKLINE>
         <summary>
         Port 8443 was chosen.
@@ -113,9 +108,9 @@ def _thinking_level(lineage: Sequence[Entry]) -> str:
 def _spoken(message: dict[str, Any]) -> dict[str, Any] | None:
     match message.get("role"):
         case "compactionSummary":
-            return _user(f"{COMPACTED}\n\n<summary>\n{message.get('summary', '')}\n</summary>")
+            return _user(spoken(str(message.get("summary", ""))))
         case "branchSummary":
-            return _user(f"{BRANCHED}\n\n<summary>\n{message.get('summary', '')}\n</summary>")
+            return _user(spoken(str(message.get("summary", "")), BRANCHED))
         case "bashExecution":
             return None if message.get("excludeFromContext") is True else _user(_command(message))
         case "custom":

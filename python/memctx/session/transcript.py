@@ -112,8 +112,9 @@ class Transcript:
 
     @property
     def skipped(self) -> int:
-        """How many lines cannot be read, among them what a crash left of one; they stay in the file."""
-        return self._reader.skipped + bool(self._reader.torn)
+        """How many lines cannot be read, among them what a crash left of one, or repeat one; they stay in the file."""
+        reader = self._reader
+        return reader.skipped + reader.migration.repeated + bool(reader.torn)
 
     @property
     def leaf(self) -> str | None:
