@@ -20,14 +20,13 @@ from memctx.session import Transcript
 from memctx.summarize import AnthropicSummarizer
 from memctx.workspace import Workspace
 
-from .provider import MODEL, SUMMARIZER
+from .provider import MODEL, SEARCH, SUMMARIZER
 from .story import Plan, Story
 
 if TYPE_CHECKING:
     from memctx import Memory
     from memctx.compactor import Compacted
 
-    from .story import Call, Round
 
 SESSION = "simulation"
 ANSWER_TOKENS = 1_000
@@ -37,7 +36,7 @@ TOOLS = [
         "description": f"{name} something in the project",
         "input_schema": {"type": "object", "properties": {"path": {"type": "string"}}},
     }
-    for name in ("read", "edit", "exec")
+    for name in ("read", "edit", "exec", SEARCH)
 ]
 
 
@@ -71,32 +70,23 @@ class Agent:
 
     async def run(self) -> None:
         """Go on where the session file ends."""
-        asked, answered = self._progress()
-        self._note("started", turn=asked, step=answered, messages=len(self._messages))
-        number = max(asked - 1, 0)
-        if asked and answered >= len(self._story.round(number).steps) and not self._is_waiting():
-            number += 1
-        while number < self._story.rounds:
-            await self._play(self._story.round(number))
-            number += 1
-        self._note("ended", counters=str(self._memory.counters))
+        asked, step = self._progress()
+        self._note("started", turn=asked, step=step, messages=len(self._messages))
+        while True:
+            if asked and (calls := self._calls()):
+                results = [self._result(asked - 1, call) for call in calls]
+                self._say("result", {"role": "user", "content": results})
+            elif asked and self._messages[-1]["role"] == "user":
+                await self._speak(asked - 1, step)
+                step += 1
+            elif asked < self._story.rounds:
+                self._say("ask", {"role": "user", "content": self._story.round(asked).ask})
+                asked, step = asked + 1, 0
+            else:
+                break
+        self._note("ended", compactions=self._memory.counters.compaction_count)
         self._memory.close()
         await self._client.close()
-
-    async def _play(self, found: Round) -> None:
-        asked, answered = self._progress()
-        if asked <= found.number:
-            self._say("ask", {"role": "user", "content": found.ask})
-            answered = 0
-        for step in range(len(found.steps)):
-            told = found.steps[step]
-            if step >= answered:
-                await self._speak(found.number, step)
-            elif step < answered - 1 or not self._is_waiting():
-                continue  # the session file has it, and what came of it
-            if told.calls:
-                results = [_result(call) for call in told.calls]
-                self._say("result", {"role": "user", "content": results})
 
     async def _speak(self, number: int, step: int) -> None:
         """Ask the model, whatever that takes."""
@@ -189,21 +179,26 @@ class Agent:
                 asked, answered = asked + 1, 0
         return asked, answered
 
-    def _is_waiting(self) -> bool:
-        """Whether the last answer has calls whose results are still to come."""
+    def _calls(self) -> list[dict[str, Any]]:
+        """The calls whose results are still to come."""
         last = self._messages[-1]
-        return last["role"] == "assistant" and any(
-            block["type"] == "tool_use" for block in last["content"]
-        )
+        is_answer = last["role"] == "assistant"
+        return [block for block in last["content"] if block["type"] == "tool_use"] if is_answer else []
 
-
-def _result(call: Call) -> dict[str, Any]:
-    return {
-        "type": "tool_result",
-        "tool_use_id": call.id,
-        "content": call.result,
-        "is_error": call.is_error,
-    }
+    def _result(self, number: int, call: dict[str, Any]) -> dict[str, Any]:
+        """What comes of a call: what memory finds, or what the story says."""
+        told = {each.id: each for step in self._story.round(number).steps for each in step.calls}
+        if call["name"] == SEARCH:
+            hits = self._memory.search(call["input"]["query"], limit=5)
+            text, is_error = "\n\n".join(hit.segment.content for hit in hits), False
+        else:
+            text, is_error = told[call["id"]].result, told[call["id"]].is_error
+        return {
+            "type": "tool_result",
+            "tool_use_id": call["id"],
+            "content": text,
+            "is_error": is_error,
+        }
 
 
 if __name__ == "__main__":

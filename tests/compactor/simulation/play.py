@@ -62,8 +62,13 @@ class Figures:
         return self.of("compacted")
 
     @property
-    def share(self) -> float:
+    def at_once(self) -> float:
         """Of the facts that were told: those that were in what the model was sent when it was asked for them."""
+        return sum(where != "searched for" for where in self.found.values()) / self.plan.facts
+
+    @property
+    def in_the_end(self) -> float:
+        """And with those that one search of memory gave it."""
         return len(self.found) / self.plan.facts
 
     def __str__(self) -> str:
@@ -88,8 +93,9 @@ class Figures:
             ("malformed requests", str(len(self.refused))),
             ("said", f"{self.said:,} messages, calls and results; {self.left:,} left the context"),
             ("missing from the archive", str(len(self.missing))),
-            ("facts in what was sent", f"{len(self.found)} of {self.plan.facts} ({self.share:.0%}): "
-             f"{_listed(Counter(self.found.values()))}"),
+            ("facts asked for", f"{self.plan.facts}: {_listed(Counter(self.found.values()))}"),
+            ("in what was sent at once", f"{self.at_once:.0%}"),
+            ("or after one search", f"{self.in_the_end:.0%}"),
         ]  # fmt: skip
         width = max(len(name) for name, _ in rows)
         return "\n".join(f"{name:{width}}  {value}" for name, value in rows)

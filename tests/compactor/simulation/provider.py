@@ -18,14 +18,15 @@ from summarize.server import Raw, Refused, Streamed
 from memctx.summarize import REQUIRED_SECTIONS, extract_identifiers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from summarize.server import Reply
 
-    from .story import Fact, Plan, Story
+    from .story import Plan, Story
 
 SUMMARIZER = "summarizer"
 MODEL = "model"
+SEARCH = "memory_search"
 BYTES_PER_TOKEN = 4
 BLOCK = re.compile(r"<recalled-context.*?</recalled-context>", re.DOTALL)
 FENCED = re.compile(r"<(?:conversation|summaries)-\w+>\n(.*?)\n</(?:conversation|summaries)-", re.DOTALL)
@@ -40,7 +41,11 @@ class Provider:
     said: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     """Every answer that it gave, as the agent should have got it."""
     found: dict[str, str] = field(default_factory=dict[str, str])
-    """For each fact that was asked for where in the messages it stood, if it did."""
+    """For each fact that was asked for where in the messages it stood, if it did.
+
+    A question is answered from the messages that come with it and from nothing else. If they do not have the answer,
+    the model searches memory once.
+    """
     counts: Counter[str] = field(default_factory=Counter[str])
     refused: list[str] = field(default_factory=list[str])
     """Requests that no provider takes."""
@@ -125,19 +130,22 @@ class Provider:
 
     def _told(self, request: dict[str, Any], turn: int, step: int) -> Reply:
         found = self.story.round(turn)
-        told = found.steps[step]
-        text = told.text if found.fact is None else self._recollect(request, found.fact)
-        calls = [{"id": call.id, "name": call.name, "input": call.input} for call in told.calls]
-        self.said.append({"turn": turn, "step": step, "text": text, "calls": calls})
-        return _answer(request, text, calls)
+        if found.fact is None:
+            told = found.steps[step]
+            calls = [{"id": call.id, "name": call.name, "input": call.input} for call in told.calls]
+            return self._said(request, told.text, calls)
+        where = next((place for place, text in _places(request) if found.fact.value in text), None)
+        if where is not None:
+            self.found[found.fact.question] = "searched for" if step else where
+            return self._said(request, f"It is {found.fact.value}.", [])
+        if step:
+            return self._said(request, "I do not know.", [])
+        call = {"id": f"toolu_{turn:04d}", "name": SEARCH, "input": {"query": found.fact.question}}
+        return self._said(request, "I have to look that up.", [call])
 
-    def _recollect(self, request: dict[str, Any], fact: Fact) -> str:
-        """Answer a question from the messages that came with it, and from nothing else."""
-        where = next((place for place, text in _places(request) if fact.value in text), None)
-        if where is None:
-            return "I do not know."
-        self.found[fact.question] = where
-        return f"It is {fact.value}."
+    def _said(self, request: dict[str, Any], text: str, calls: list[dict[str, Any]]) -> Reply:
+        self.said.append({"text": text, "calls": calls})
+        return _answer(request, text, calls)
 
 
 def tokens_of(request: dict[str, Any]) -> int:
@@ -146,10 +154,8 @@ def tokens_of(request: dict[str, Any]) -> int:
     return len(json.dumps(sent, ensure_ascii=False).encode()) // BYTES_PER_TOKEN + 1
 
 
-def _answer(
-    request: dict[str, Any], text: str, calls: list[dict[str, Any]] | None = None
-) -> Reply:
-    content = [{"type": "text", "text": text}, *({"type": "tool_use", **call} for call in calls or [])]
+def _answer(request: dict[str, Any], text: str, calls: Sequence[dict[str, Any]] = ()) -> Reply:
+    content = [{"type": "text", "text": text}, *({"type": "tool_use", **call} for call in calls)]
     spent = len(json.dumps(content, ensure_ascii=False).encode()) // BYTES_PER_TOKEN
     message = {
         "id": "msg_1",

@@ -60,14 +60,35 @@ CODENAMES = (
     "Amberjack Bluefinch Cinderhawk Driftotter Emberlynx Frostheron Gingerkite Hazelmink Ivoryloon Jadewren "
     "Kelpmarten Lilacstork Mossbadger Nightplover Opalgannet Pinesiskin"
 ).split()
-WORDS = (
-    "the port of the test server is open while the owner reads a log and the retry queue grows slowly because every "
-    "release waits for a review that the team had promised for the morning but the build was red again and nobody "
-    "knew which change broke the handler until somebody looked at the trace of the request that timed out near the "
-    "limit of the pool and found a lock held by a job that copies rows from an old table into a new one before the "
-    "index is ready so attempts to read it fail at random and approve themselves after a restart of the worker"
+NOUNS = (
+    "handler queue table index request worker lock schema column migration cache token header payload parser buffer "
+    "thread pool socket timer batch cursor bucket shard replica branch commit pipeline artifact manifest container "
+    "volume secret policy role region quota alert dashboard trace span metric sample counter histogram fixture mock "
+    "stub client session cookie proxy route filter rule trigger job scheduler snapshot port release"
 ).split()
-CHINESE = "日志显示请求超时，先检查连接池，再看索引是否重建完成；任务失败后会重试，发布前需要确认端口和配置。"
+VERBS = (
+    "reads writes blocks drops copies rejects retries flushes loads parses wraps skips returns closes opens rotates "
+    "delays doubles splits merges validates signs encodes rounds caps polls drains evicts locks"
+).split()
+ADJECTIVES = (
+    "old new stale empty nested shared broken slow idle frozen partial duplicate hidden remote local early late "
+    "optional nightly manual noisy cold warm unused legacy"
+).split()
+PLACES = (
+    "during start-up; after a restart; under load; in the nightly build; on the staging cluster; behind the proxy; "
+    "when the disk is full; before the tests run; while a deploy is on; in the second region; once per minute; "
+    "for large tenants; on cold caches; in the retry path; when two writers meet; at the end of a batch"
+).split("; ")
+CHINESE = (
+    "日志显示请求超时，先检查连接池。",
+    "索引还没有重建完成，查询会变慢。",
+    "任务失败后会自动重新排队。",
+    "发布之前需要确认配置和端口。",
+    "缓存过期以后会读取旧的数据。",
+    "测试环境的证书下周要更换。",
+    "两个进程同时写入时会出现死锁。",
+    "监控面板缺少延迟的直方图。",
+)
 TOOLS = ("read", "edit", "exec")
 
 
@@ -80,7 +101,7 @@ class Plan:
     """Tokens that the model takes."""
     facts: int
     """Facts told in the course of it, and asked for in the end."""
-    result_words: tuple[int, int]
+    result_lines: tuple[int, int]
     """How long results of tools are."""
     outage_at: int
     """The turn from which the next summariser is down, for one compaction."""
@@ -99,7 +120,7 @@ class Plan:
         """A plan that came as JSON."""
         lists = ("kills", "dips")
         rows = {name: tuple(tuple(row) for row in found[name]) for name in lists}
-        flat = {name: tuple(found[name]) for name in ("huge", "result_words")}
+        flat = {name: tuple(found[name]) for name in ("huge", "result_lines")}
         return cls(**{**found, **rows, **flat})
 
     def to_json(self) -> dict[str, Any]:
@@ -204,10 +225,10 @@ class Story:
         if told is not None and told.by == "tool":
             calls = calls or [[self._call(chance, number, 0, 0)]]
             first = calls[0][0]
-            result = f"{first.result}\n{told.statement}\n{_words(chance, 20)}"
+            result = f"{first.result}\n{told.statement}\n{_talk(chance, 2)}"
             calls[0][0] = Call(first.id, "read", first.input, result, is_error=False)
-        steps = [Step(_words(chance, 15), tuple(row)) for row in calls]
-        said = f"{_words(chance, chance.randint(20, 120))}.{_of(told, 'model')}"
+        steps = [Step(_talk(chance, 1), tuple(row)) for row in calls]
+        said = f"{_talk(chance, chance.randint(2, 12))}{_of(told, 'model')}"
         return Round(number, ask, (*steps, Step(said)))
 
     def _question(self, number: int) -> Round:
@@ -218,25 +239,45 @@ class Story:
     def _ask(self, chance: random.Random) -> str:
         service = chance.choice(SERVICES)
         if chance.random() < 0.2:
-            start = chance.randrange(len(CHINESE) // 2)
-            return f"请检查{service}：{CHINESE[start:]}"
-        return f"Please look at the {service}: {_words(chance, chance.randint(8, 60))}."
+            return f"请检查{service}：{''.join(chance.choices(CHINESE, k=3))} {_talk(chance, 1)}"
+        return f"Please look at the {service}. {_talk(chance, chance.randint(1, 6))}"
 
     def _call(self, chance: random.Random, number: int, step: int, place: int) -> Call:
         call_id = f"toolu_{number:04d}_{step}_{place}"
         name = chance.choice(TOOLS)
         is_huge = number in self.plan.huge and (step, place) == (0, 0)
-        count = self.plan.window // 3 if is_huge else chance.randint(*self.plan.result_words)
-        module = f"src/{chance.choice(WORDS)}/{chance.choice(WORDS)}_{number}_{step}_{place}.py"
+        count = self.plan.window // 30 if is_huge else chance.randint(*self.plan.result_lines)
+        module = f"src/{chance.choice(NOUNS)}/{chance.choice(NOUNS)}_{number}_{step}_{place}.py"
         given = {"path": module} if name != "exec" else {"command": f"pytest {module}"}
         is_error = chance.random() < 0.1
         head = f"Error: {module} failed with exit code 1\n" if is_error else ""
-        return Call(call_id, name, given, f"{head}{_words(chance, count)}", is_error)
+        return Call(call_id, name, given, f"{head}{_output(chance, count)}", is_error)
 
 
 def _of(fact: Fact | None, teller: Teller) -> str:
     return f" {fact.statement}" if fact is not None and fact.by == teller else ""
 
 
-def _words(chance: random.Random, count: int) -> str:
-    return " ".join(chance.choices(WORDS, k=count))
+def _talk(chance: random.Random, count: int) -> str:
+    return " ".join(_sentence(chance) for _ in range(count))
+
+
+def _sentence(chance: random.Random) -> str:
+    first, second = chance.sample(NOUNS, 2)
+    of = f" of the {chance.choice(SERVICES)}" if chance.random() < 0.2 else ""
+    adjective, verb, place = (chance.choice(words) for words in (ADJECTIVES, VERBS, PLACES))
+    return f"The {adjective} {first}{of} {verb} the {second} {place}."
+
+
+def _output(chance: random.Random, count: int) -> str:
+    """What a tool shows: code, or lines of a log."""
+    if chance.random() < 0.5:
+        return "\n".join(
+            f"    {chance.choice(NOUNS)} = {chance.choice(VERBS)}_{chance.choice(NOUNS)}"
+            f"({chance.choice(NOUNS)}, {chance.randint(0, 99)})"
+            for _ in range(count)
+        )
+    return "\n".join(
+        f"{chance.randint(10, 23)}:{chance.randint(10, 59)} worker-{chance.randint(0, 9)} {_sentence(chance)}"
+        for _ in range(count)
+    )
