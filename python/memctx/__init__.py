@@ -40,6 +40,7 @@ from memctx._core import (
 )
 from memctx.errors import (
     ConfigError,
+    ContextOverflowError,
     CorruptStoreError,
     DimensionMismatchError,
     ExtractionError,
@@ -55,6 +56,7 @@ from memctx.errors import (
 TYPE_CHECKING = False  # as type checkers know it, without importing typing
 if TYPE_CHECKING:
     from memctx import registry
+    from memctx.compactor import Compacted, run_with_recovery
     from memctx.config import Config
     from memctx.memory import Archived, Memory
     from memctx.messages.problem import Problem, validate
@@ -69,8 +71,10 @@ __all__ = [
     "Archived",
     "Bm25Index",
     "ColdStore",
+    "Compacted",
     "Config",
     "ConfigError",
+    "ContextOverflowError",
     "CorruptStoreError",
     "DimensionMismatchError",
     "Explanation",
@@ -104,6 +108,7 @@ __all__ = [
     "prune_at_birth",
     "registry",
     "repair",
+    "run_with_recovery",
     "runtime",
     "smart_trim",
     "tokenize",
@@ -114,6 +119,7 @@ __all__ = [
 # What needs pydantic or asyncio waits for its first use, so that importing memctx stays cheap.
 _LATER = {
     "Archived": "memctx.memory",
+    "Compacted": "memctx.compactor",
     "Config": "memctx.config",
     "Memory": "memctx.memory",
     "Problem": "memctx.messages.problem",
@@ -125,6 +131,7 @@ _LATER = {
     "prune_at_birth": "memctx.prune",
     "registry": "memctx.registry",
     "repair": "memctx.messages.repair",
+    "run_with_recovery": "memctx.compactor",
     "runtime": "memctx.registry",
     "validate": "memctx.messages.problem",
     "smart_trim": "memctx.trim",

@@ -263,6 +263,9 @@ class Memory:
         self._scanner = _core.Scanner(self._config.estimator)
         self._store.reopen()
         self._turns.reopen(self._scanner)
+        made: Compactor | None = self.__dict__.get("_made_compactor")
+        if made is not None:
+            made.reopen()
 
     def close(self) -> None:
         """Give the memory back. The store closes when everybody who opened it has; then this does nothing more."""
@@ -351,7 +354,7 @@ class Memory:
         ``config.summarizer``; whatever that does, there is one. The messages given stay as they are, and those kept are
         the very same objects. Where there is nothing to compact, as right after a compaction, nothing is, and
         ``compacted.skipped`` says why. ``instructions`` say what the summary is to heed; ``pinned`` are places of
-        messages that stay; in a ``transcript`` the compaction is written down; ``on_text`` sees the summary as it comes.
+        messages that stay; into a ``transcript`` the compaction is written; ``on_text`` sees the summary as it comes.
 
         Cancelled, or raising `StoreError` because the archive cannot be written, it leaves all as it was.
         """

@@ -8,7 +8,7 @@ from typing import get_origin
 import pytest
 
 import memctx
-from memctx import compact, config, messages, prune, session, summarize, trim, workspace
+from memctx import compact, compactor, config, messages, prune, session, summarize, trim, workspace
 
 PUBLIC = {
     "memctx": [
@@ -16,8 +16,10 @@ PUBLIC = {
         "Archived",
         "Bm25Index",
         "ColdStore",
+        "Compacted",
         "Config",
         "ConfigError",
+        "ContextOverflowError",
         "CorruptStoreError",
         "DimensionMismatchError",
         "Explanation",
@@ -51,6 +53,7 @@ PUBLIC = {
         "prune_at_birth",
         "registry",
         "repair",
+        "run_with_recovery",
         "runtime",
         "smart_trim",
         "tokenize",
@@ -91,7 +94,21 @@ PUBLIC = {
         "split_messages_by_token_share",
         "tool_failures",
     ],
+    "memctx.compactor": [
+        "AfterCompaction",
+        "BeforeCompaction",
+        "Compacted",
+        "Compactor",
+        "HookName",
+        "Hooks",
+        "Recovered",
+        "SessionBeforeCompact",
+        "Trigger",
+        "run_with_recovery",
+    ],
     "memctx.config": [
+        "Compaction",
+        "CompactionMode",
         "Config",
         "Durability",
         "EmbeddingModel",
@@ -157,6 +174,7 @@ PUBLIC = {
 MODULES = (
     memctx,
     compact,
+    compactor,
     config,
     memctx.fusion,
     memctx.ingest,
@@ -185,7 +203,7 @@ def test_every_public_name_exists_and_is_documented() -> None:
 
 def test_every_exception_is_a_memctx_error() -> None:
     classes = [getattr(memctx, name) for name in memctx.__all__ if name.endswith("Error")]
-    assert len(classes) == 11
+    assert len(classes) == 12
     assert all(issubclass(cls, memctx.MemctxError) for cls in classes)
     assert all(cls.__module__ == "memctx.errors" for cls in classes)
 

@@ -10,17 +10,18 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 from memctx import _core, compact
-from memctx.compact import FlushPrompts, MemoryFlush, MemoryFlushed
+from memctx.compact import FlushPrompts, MemoryFlush, MemoryFlushed, NoCut
 from memctx.compact.flush import PROMPT, SYSTEM
 from memctx.compactor import entries, envelope
 from memctx.compactor.hooks import AfterCompaction, BeforeCompaction, Hooks, SessionBeforeCompact
 from memctx.compactor.plan import plan_of
-from memctx.compactor.result import Compacted
+from memctx.compactor.result import Compacted, Trigger
 from memctx.compactor.summarizers import summarizer_of
 from memctx.errors import ConfigError, MemctxError
+from memctx.messages import Shape
 from memctx.messages.repair import repair
 from memctx.session import CounterFile
 from memctx.summarize import Summary, summarize_with_fallback
@@ -33,14 +34,11 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from memctx._core import Conversation
-    from memctx.compact import NoCut
     from memctx.compact.flush import RunTurn
     from memctx.compactor.hooks import Verdict
     from memctx.compactor.plan import Plan
-    from memctx.compactor.result import Trigger
     from memctx.config import Config
     from memctx.memory import Archived
-    from memctx.messages import Shape
     from memctx.session import Counters, Transcript
     from memctx.turn import Turn
 
@@ -76,20 +74,31 @@ class Compactor:
         self._redactor = _core.Redactor(
             config.redaction, pii=config.pii, patterns=config.redaction_patterns or None
         )
-        path = saved.path_of(store, session_id).with_suffix(".counters.json")
-        self._counter_file = CounterFile(path, session_id=session_id)
-        self._flush = MemoryFlush(
-            _no_turn,
-            Workspace(config.workspace or "."),
-            self._counter_file,
-            prompts=FlushPrompts(
-                system=settings.flush_system_prompt or SYSTEM,
-                prompt=settings.flush_prompt or PROMPT,
-            ),
-            enabled=settings.memory_flush,
-            reserve_floor=self._reserve,
-            soft_threshold=settings.soft_threshold,
-            redactor=self._redactor,
+        self._store = store
+        self.reopen()
+
+    def reopen(self) -> None:
+        """After a fork: share no locks with the parent."""
+        settings = self._settings
+        path = saved.path_of(self._store, self._session_id).with_suffix(".counters.json")
+        self._counter_file = CounterFile(path, session_id=self._session_id)
+        workspace = self._config.workspace
+        self._flush = (
+            None
+            if workspace is None
+            else MemoryFlush(
+                _no_turn,
+                Workspace(workspace),
+                self._counter_file,
+                prompts=FlushPrompts(
+                    system=settings.flush_system_prompt or SYSTEM,
+                    prompt=settings.flush_prompt or PROMPT,
+                ),
+                enabled=settings.memory_flush,
+                reserve_floor=self._reserve,
+                soft_threshold=settings.soft_threshold,
+                redactor=self._redactor,
+            )
         )
 
     @property
@@ -113,7 +122,7 @@ class Compactor:
         self, messages: Sequence[Any], *, usage: object = None, shape: Shape | None = None
     ) -> bool:
         """Whether it is time to have notes written."""
-        if self._config.workspace is None:
+        if self._flush is None:
             return False
         return self._flush.is_due(self._tokens(messages, usage, shape), self._window)
 
@@ -126,7 +135,7 @@ class Compactor:
         shape: Shape | None = None,
     ) -> MemoryFlushed:
         """Have notes written if it is time: once before each compaction."""
-        if self._config.workspace is None:
+        if self._flush is None:
             return MemoryFlushed("skipped", reason="no workspace is set")
         tokens = self._tokens(messages, usage, shape)
         return await self._flush.run(tokens, self._window, run_turn)
@@ -143,9 +152,12 @@ class Compactor:
         on_text: Callable[[str], None] | None = None,
     ) -> Compacted:
         """A shorter list that says the same; what `memctx.Memory.compact` tells of it holds."""
+        if reason not in get_args(Trigger):
+            expected = ", ".join(get_args(Trigger))
+            raise ConfigError(f"reason is {reason!r}; expected one of {expected}")
         conversation = self._scanned(messages, shape)
         plan = self._plan(messages, conversation, reason, pinned)
-        if not plan:
+        if isinstance(plan, NoCut):
             return _skipped(messages, conversation, reason, plan.reason)
         if transcript is not None and plan.pinned:
             raise ConfigError("pinned messages have no place in a transcript; expected one of both")
@@ -182,7 +194,7 @@ class Compactor:
             usage=summary.usage,
         )
         if transcript is not None:
-            result = _written(transcript, result, entry, is_by_hook=verdict.summary is not None)
+            result = self._written(transcript, result, entry)
         self._count(result, transcript)
         await self._told_after(result)
         return result
@@ -191,8 +203,9 @@ class Compactor:
         """The turn as the hooks of ``context`` want it."""
         if not self.hooks.has("context"):
             return turn
-        shape = turn.report.shape
-        return replace(turn, messages=self.hooks.context(turn.messages, shape))
+        shape = turn.report.shape  # not known where memory failed
+        known = cast("Shape", shape) if shape in get_args(Shape) else None
+        return replace(turn, messages=self.hooks.context(turn.messages, known))
 
     def _tokens(self, messages: Sequence[Any], usage: object, shape: Shape | None) -> int:
         conversation = self._scanned(messages, shape)
@@ -342,15 +355,34 @@ class Compactor:
         found = _core.problems(self._scanned(listed, shape))
         return [problem for problem in found if problem[1] not in known]
 
+    def _written(self, transcript: Transcript, result: Compacted, entry: str | None) -> Compacted:
+        """The result once it stands in the transcript. Nothing is awaited: nobody can cancel it halfway."""
+        entry_id = transcript.append_compaction(
+            result.summary,
+            entry,
+            result.tokens_before,
+            result.tokens_after,
+            entries.details(result.files, result.failures, self._redactor),
+            from_hook=result.rung == "hook",
+        )
+        written, messages = transcript.get(entry_id), list(result.messages)
+        if result.shape == "pi" and written is not None and result.summary_place is not None:
+            messages[result.summary_place] = written.message
+        return replace(result, messages=messages, entry_id=entry_id)
+
     def _count(self, result: Compacted, transcript: Transcript | None) -> None:
-        self._flush.compacted(result.tokens_after)
-        if transcript is not None:
-            # One that a crash kept from being counted is counted now.
-            shown = transcript.compaction_count
-            try:
-                self._counter_file.update(lambda counters: counters.at_least(shown))
-            except MemctxError as error:
-                logger.warning("the counters of the session are not saved: %s", error)
+        """Count a compaction; those too that a crash kept from being counted, if a transcript shows them."""
+        shown = 0 if transcript is None else transcript.compaction_count
+        if self._flush is not None:
+            self._flush.compacted(result.tokens_after)
+        try:
+            self._counter_file.update(
+                lambda counters: (
+                    counters.compacted(result.tokens_after) if self._flush is None else counters
+                ).at_least(shown)
+            )
+        except MemctxError as error:
+            logger.warning("the counters of the session are not saved: %s", error)
 
     async def _told_after(self, result: Compacted) -> None:
         told = AfterCompaction(
@@ -369,26 +401,6 @@ def _skipped(
 ) -> Compacted:
     logger.info("nothing is compacted: %s", why)
     return Compacted(list(messages), reason, conversation.shape, conversation.tokens, skipped=why)
-
-
-def _written(
-    transcript: Transcript, result: Compacted, entry: str | None, *, is_by_hook: bool
-) -> Compacted:
-    """The result once it stands in the transcript. It is not waited for elsewhere: nobody can cancel it halfway."""
-    entry_id = transcript.append_compaction(
-        result.summary,
-        entry,
-        result.tokens_before,
-        result.tokens_after,
-        entries.details(result.files, result.failures),
-        from_hook=is_by_hook,
-    )
-    messages = result.messages
-    written = transcript.get(entry_id)
-    if result.shape == "pi" and written is not None and result.summary_place is not None:
-        messages = list(messages)
-        messages[result.summary_place] = written.message
-    return replace(result, messages=messages, entry_id=entry_id)
 
 
 def _joined(*instructions: str | None) -> str | None:

@@ -8,6 +8,7 @@ from memctx import _core
 from memctx.errors import ConfigError
 
 if TYPE_CHECKING:
+    from memctx._core import Redactor
     from memctx.compact import Failure, Files
     from memctx.compactor.plan import Plan
     from memctx.session import Transcript
@@ -43,10 +44,10 @@ def first_kept_entry(transcript: Transcript, plan: Plan) -> str | None:
     )
 
 
-def details(files: Files, failures: tuple[Failure, ...]) -> dict[str, Any]:
-    """What an entry says beside the summary, in the words of session files."""
+def details(files: Files, failures: tuple[Failure, ...], redactor: Redactor) -> dict[str, Any]:
+    """What an entry says beside the summary, in the words of session files and without secrets."""
     return {
         "readFiles": list(files.read),
         "modifiedFiles": list(files.modified),
-        "toolFailures": [str(failure) for failure in failures],
+        "toolFailures": [redactor.mask(str(failure)).text for failure in failures],
     }

@@ -6,7 +6,7 @@ import asyncio
 import copy
 import inspect
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
@@ -15,7 +15,7 @@ from memctx.messages.problem import validate
 from memctx.summarize.thread import in_thread
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from memctx.compact import Files
     from memctx.compactor.result import Compacted, Trigger
@@ -163,29 +163,33 @@ class Hooks:
             )
         return Verdict()
 
-    def context(self, messages: list[Any], shape: Shape) -> list[Any]:
+    def context(self, messages: list[Any], shape: Shape | None) -> list[Any]:
         """What the hooks of ``context`` make of the messages for the model, one after the other.
 
         Each gets copies, and may return ``{"messages": [...]}``. What a provider would refuse is passed over.
         """
         for handler in self._handlers.get("context", ()):
             try:
-                answer = handler(copy.deepcopy(messages))
-                if not isinstance(answer, Mapping):
-                    continue
-                given = cast("Mapping[str, Any]", answer).get("messages")
-                if not isinstance(given, Sequence) or isinstance(given, str):
-                    raise TypeError(f"messages are {type(given).__name__}; expected a list")  # noqa: TRY301
-                changed = list(cast("Sequence[Any]", given))
-                if worse := set(_codes(changed, shape)) - set(_codes(messages, shape)):
-                    raise ValueError(f"the provider would refuse the messages: {sorted(worse)}")  # noqa: TRY301
-                messages = changed
+                messages = _changed(handler(copy.deepcopy(messages)), messages, shape)
             except Exception:
                 logger.exception("a hook of context failed; the messages stay as they were")
         return messages
 
 
-def _codes(messages: Sequence[Any], shape: Shape) -> list[str]:
+def _changed(answer: object, messages: list[Any], shape: Shape | None) -> list[Any]:
+    """The messages that a hook returned, or those it was given if it returned none."""
+    if not isinstance(answer, Mapping):
+        return messages
+    given: object = cast("Mapping[str, Any]", answer).get("messages")
+    if not isinstance(given, list | tuple):
+        raise TypeError(f"messages are {type(given).__name__}; expected a list")
+    changed = list(cast("Sequence[Any]", given))
+    if worse := set(_codes(changed, shape)) - set(_codes(messages, shape)):
+        raise ValueError(f"the provider would refuse the messages: {', '.join(sorted(worse))}")
+    return changed
+
+
+def _codes(messages: Sequence[Any], shape: Shape | None) -> list[str]:
     return [problem.code for problem in validate(messages, shape)]
 
 

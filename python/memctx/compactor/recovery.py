@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, Unpack, cast, overload
 
 from memctx.compact import is_context_overflow
-from memctx.errors import ContextOverflowError
+from memctx.errors import ContextOverflowError, MemctxError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
@@ -114,7 +114,7 @@ def _recovered(
 ) -> Recovered[Any]:
     try:
         compacted = memory.compact_sync(given, reason="overflow", **options)
-    except Exception as error:
+    except (MemctxError, OSError) as error:
         raise _failed(error) from overflow
     _check(compacted, overflow)
     try:
@@ -141,7 +141,7 @@ async def _awaited(
         overflow = error
     try:
         compacted = await memory.compact(given, reason="overflow", **options)
-    except Exception as error:
+    except (MemctxError, OSError) as error:
         raise _failed(error) from overflow
     _check(compacted, overflow)
     try:

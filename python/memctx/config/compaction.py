@@ -47,9 +47,10 @@ WITHOUT_EFFECT = frozenset(
 
 def _soft_threshold(value: object) -> object:
     """Tokens, or a share of the window."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if is_number and (0 <= value < 1 or (value >= 1 and value == int(value))):  # type: ignore[operator]
-        return value
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        is_share, is_whole = 0 <= value < 1, isinstance(value, int) or value.is_integer()
+        if is_share or (value >= 1 and is_whole):
+            return value
     raise ValueError("expected a number of tokens, or a share of the window below 1")
 
 
