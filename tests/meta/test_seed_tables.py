@@ -12,7 +12,7 @@ PAGE = ROOT / "docs" / "seeds.md"
 NAMED = re.compile(r"`((?:tests|rust)/[\w./-]+)::(\w+)`")
 
 
-def tests_of(path: str) -> set[str]:
+def functions_of(path: str) -> set[str]:
     """The functions of a file of tests."""
     file = ROOT / path
     text = file.read_text(encoding="utf-8") if file.is_file() else ""
@@ -29,7 +29,7 @@ def rows() -> list[tuple[str, ...]]:
 def test_every_test_that_is_named_exists() -> None:
     named = NAMED.findall(PAGE.read_text(encoding="utf-8"))
     assert len(named) > 80
-    assert [f"{path}::{name}" for path, name in named if name not in tests_of(path)] == []
+    assert [f"{path}::{name}" for path, name in named if name not in functions_of(path)] == []
 
 
 @pytest.mark.parametrize("row", rows(), ids=lambda row: row[0][:40])
