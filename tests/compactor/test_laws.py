@@ -35,7 +35,7 @@ REASONS = ("manual", "threshold", "overflow")
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(
     script=scripts(most=5),
     keep=st.sampled_from((1, 50, 300, 2_000)),
