@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from memctx import Config
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pytest
+
+    from memctx import Memory
 
 
 def test_a_compaction_is_due_where_the_context_reaches_into_the_reserve(tmp_path: Path) -> None:
@@ -43,7 +45,7 @@ def test_once_before_each_compaction(tmp_path: Path) -> None:
     flush = {"memoryFlush": {"softThresholdTokens": 500, "systemPrompt": "Save it all."}}
     messages = talk()
 
-    def run(memory: Any, usage: int) -> str:
+    def run(memory: Memory, usage: int) -> str:
         return asyncio.run(memory.flush_memory(model, messages, usage=usage)).outcome
 
     with opened(tmp_path, compaction=flush, workspace=workspace) as memory:

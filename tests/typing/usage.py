@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, assert_type
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 import memctx
 from memctx import Explanation, Hit, Memory
 from memctx._core import Segment, StoreHit, WarmStore
+from memctx.compact import MemoryFlushed
+from memctx.compactor import Recovered
 
 assert_type(memctx.__version__, str)
 
@@ -173,6 +176,31 @@ async def turn() -> None:
     """The same for asyncio."""
     assert_type(await memory.aarchive([]), memctx.Archived)
     assert_type(await memory.asearch("query", limit=5, window=2), list[StoreHit])
+    compacted = await memory.compact(
+        spoken, instructions="Keep ports", reason="threshold", pinned=[0]
+    )
+    assert_type(compacted, memctx.Compacted)
+    assert_type((compacted.messages, compacted.skipped), tuple[list[Any], str | None])
+    assert_type(memory.compact_sync(spoken, shape="anthropic"), memctx.Compacted)
+    assert_type(
+        await memory.flush_memory(lambda system, prompt: system + prompt, spoken), MemoryFlushed
+    )
+    assert_type(await memctx.run_with_recovery(ask, spoken, memory, shape="openai"), Recovered[int])
+
+
+async def ask(messages: list[Any]) -> int:
+    """A call of the model."""
+    return len(messages)
+
+
+def say(messages: list[Any]) -> str:
+    """The same for callers that wait."""
+    return str(messages)
+
+
+assert_type(memctx.run_with_recovery(say, spoken, memory), Recovered[str])
+assert_type(memory.should_compact(spoken, usage=1_000), bool)
+assert_type(memory.on("before_compaction", print), Callable[[], None])
 
 
 # errors

@@ -59,11 +59,11 @@ def _block(found: dict[str, Any]) -> dict[str, Any]:
     """The settings themselves: the whole file, or the blocks of an openclaw.json that has some."""
     if not {"agents", "plugins"} & found.keys():
         return found
-    blocks = [_at(found, keys) for keys in BLOCKS]
-    block: dict[str, Any] = next((each for each in blocks if isinstance(each, dict)), {})
+    found_at = (_at(found, keys) for keys in BLOCKS)
+    blocks = [cast("dict[str, Any]", block) for block in found_at if isinstance(block, dict)]
     beside = {name: _at(found, keys) for name, keys in BESIDE.items()}
     given = {name: value for name, value in beside.items() if value is not None}
-    return given | block
+    return given | (blocks[0] if blocks else {})
 
 
 def _at(found: dict[str, Any], keys: tuple[str, ...]) -> Any:  # noqa: ANN401 - whatever the file has there
