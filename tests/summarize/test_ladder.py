@@ -93,6 +93,17 @@ def test_what_is_carried_over_stands_behind_every_summary() -> None:
         assert "<latest-ask>\nMove the webhook to port 8443\n</latest-ask>" in text
 
 
+def test_a_result_costs_what_is_shown_of_it() -> None:
+    """A hundred results of 30,000 characters, of which 2,000 each are read."""
+    said = [user("Read all of it")]
+    for number in range(100):
+        said += tool("read", f"src/m{number}.py", "x" * 30_000)
+    model = Scripted(lambda _: GOOD)
+    assert ladder(said, model, quality_retries=0).attempts == 2
+    assert model.kinds == ["chunk", "chunk"]
+    assert not ladder([user("a"), *tool("read", "a", "x" * 900_000)], model).text.count("omitted")
+
+
 def test_without_oversized() -> None:
     said = [user("a"), user("b", 60_000), user("c")]
     summary = ladder(said, within(20_000), window=20_000, mode="default")

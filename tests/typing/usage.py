@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, assert_type
+from typing import TYPE_CHECKING, Any, Literal, assert_type
 
 import numpy as np
 from numpy.typing import NDArray
 
 import memctx
-from memctx import Explanation, Hit, Memory
+from memctx import Explanation, Hit, Memory, summarize
 from memctx._core import Segment, StoreHit, WarmStore
+
+if TYPE_CHECKING:
+    from anthropic import AsyncAnthropic
 
 assert_type(memctx.__version__, str)
 
@@ -173,6 +176,25 @@ async def turn() -> None:
     """The same for asyncio."""
     assert_type(await memory.aarchive([]), memctx.Archived)
     assert_type(await memory.asearch("query", limit=5, window=2), list[StoreHit])
+
+
+# summaries
+async def summarised(client: AsyncAnthropic) -> None:
+    models: list[summarize.Summarizer] = [
+        summarize.AnthropicSummarizer("model", client),
+        summarize.FunctionSummarizer(lambda request: request.conversation_text),
+    ]
+    summary = await summarize.summarize_with_fallback([], models[0], mode="default", on_text=print)
+    assert_type(summary, summarize.Summary)
+    assert_type(summary.rung, summarize.Rung)
+    assert_type(summary.problems, tuple[str, ...])
+    assert_type(
+        await summarize.summarize_in_stages(
+            [], models[1], window=200_000, max_chunk_tokens=70_000, reserve_tokens=20_000
+        ),
+        str,
+    )
+    await summarize.summarize_with_fallback([], models[0], mode="best")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
 # errors
