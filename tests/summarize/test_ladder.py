@@ -121,6 +121,13 @@ def test_smaller_chunks() -> None:
     assert all(letter * 9_000 in str(model.requests) for letter in "abcdefgh")
 
 
+def test_smaller_chunks_are_smaller_even_where_all_seems_to_fit() -> None:
+    said = [user(letter, 9_000) for letter in "abcdefgh"]
+    model = within(34_000)
+    summary = ladder(said, model, window=200_000, mode="default")
+    assert (summary.rung, len(model.requests)) == ("smaller-chunks", 4)
+
+
 def test_simple() -> None:
     model = Scripted(lambda request: "Plain." if request.kind == "simple" else OUTAGE)
     summary = ladder(SAID, model, previous_summary="Before.")
