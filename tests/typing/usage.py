@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, assert_type
+from typing import TYPE_CHECKING, Any, Literal, assert_type
 
 import numpy as np
 from numpy.typing import NDArray
 
 import memctx
-from memctx import Explanation, Hit, Memory
+from memctx import Explanation, Hit, Memory, summarize
 from memctx._core import Segment, StoreHit, WarmStore
 from memctx.compact import MemoryFlushed
 from memctx.compactor import Recovered
+
+if TYPE_CHECKING:
+    from anthropic import AsyncAnthropic
 
 assert_type(memctx.__version__, str)
 
@@ -201,6 +204,25 @@ def say(messages: list[Any]) -> str:
 assert_type(memctx.run_with_recovery(say, spoken, memory), Recovered[str])
 assert_type(memory.should_compact(spoken, usage=1_000), bool)
 assert_type(memory.on("before_compaction", print), Callable[[], None])
+
+
+# summaries
+async def summarised(client: AsyncAnthropic) -> None:
+    models: list[summarize.Summarizer] = [
+        summarize.AnthropicSummarizer("model", client),
+        summarize.FunctionSummarizer(lambda request: request.conversation_text),
+    ]
+    summary = await summarize.summarize_with_fallback([], models[0], mode="default", on_text=print)
+    assert_type(summary, summarize.Summary)
+    assert_type(summary.rung, summarize.Rung)
+    assert_type(summary.problems, tuple[str, ...])
+    assert_type(
+        await summarize.summarize_in_stages(
+            [], models[1], window=200_000, max_chunk_tokens=70_000, reserve_tokens=20_000
+        ),
+        str,
+    )
+    await summarize.summarize_with_fallback([], models[0], mode="best")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
 # errors
