@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import memctx
-from memctx import Explanation, Hit, Memory, summarize
+from memctx import Explanation, Hit, Memory, compact, session, summarize, workspace
 from memctx._core import Segment, StoreHit, WarmStore
-from memctx.compact import MemoryFlushed
 from memctx.compactor import Recovered
 
 if TYPE_CHECKING:
@@ -175,6 +174,33 @@ assert_type(memctx.prune_at_birth(spoken[0], archive=memory), dict[str, str])
 memctx.prune_at_birth("text", max_chars=10, archive=print)
 
 
+# session files, workspaces, flushes
+transcript = session.Transcript.open(path, session_id="s1")
+assert_type(transcript, session.Transcript)
+assert_type(transcript.append_messages(spoken), list[str])
+assert_type(transcript.append_compaction("summary", None, 10, tokens_after=5), str)
+assert_type(transcript.context().messages, list[dict[str, Any]])
+assert_type(transcript.lineage(), tuple[session.Entry, ...])
+counters = session.CounterFile.beside(path, session_id="s1")
+assert_type(counters.update(session.Counters.compacted), session.Counters)
+folder = workspace.Workspace(path, access="ro", time_zone="UTC")
+assert_type(folder.system_prompt(), str)
+assert_type(folder.load().files, tuple[workspace.LoadedFile, ...])
+found = workspace.WorkspaceSearch(folder, sources=["memory", "sessions"], sessions=[path])
+assert_type(found.search("query", sources=["memory"]), list[workspace.Cited])
+assert_type(compact.should_flush(1, 2, 3, soft_threshold=0.7), bool)
+assert_type(list(compact.SilenceFilter().wrap(["text"])), list[str])
+
+
+async def flushing() -> None:
+    """Every way in which a host may answer."""
+    assert_type(
+        await compact.flush_memory(lambda system, prompt: system + prompt, folder), compact.MemoryFlushed
+    )
+    memory_flush = compact.MemoryFlush(lambda _system, _prompt: None, folder, counters)
+    assert_type(await memory_flush.run(1, 2), compact.MemoryFlushed)
+
+
 async def turn() -> None:
     """The same for asyncio."""
     assert_type(await memory.aarchive([]), memctx.Archived)
@@ -186,7 +212,7 @@ async def turn() -> None:
     assert_type((compacted.messages, compacted.skipped), tuple[list[Any], str | None])
     assert_type(memory.compact_sync(spoken, shape="anthropic"), memctx.Compacted)
     assert_type(
-        await memory.flush_memory(lambda system, prompt: system + prompt, spoken), MemoryFlushed
+        await memory.flush_memory(lambda system, prompt: system + prompt, spoken), compact.MemoryFlushed
     )
     assert_type(await memctx.run_with_recovery(ask, spoken, memory, shape="openai"), Recovered[int])
 
