@@ -11,7 +11,7 @@ import anthropic
 import pytest
 
 import memctx
-from memctx import ContextOverflowError, run_with_recovery
+from memctx import ContextOverflowError, run_with_recovery, run_with_recovery_sync
 from summarize.models import OUTAGE, Scripted
 from summarize.server import BUSY, OVERFLOW, WRONG_KEY, Raw, Refused, Server, serving
 
@@ -71,13 +71,13 @@ def acalling(server: Server) -> Callable[[list[Any]], Any]:
 
 def run(server: Server, memory: memctx.Memory, messages: list[Any], kind: str) -> Recovered[str]:
     if kind == "sync":
-        return run_with_recovery(calling(server), messages, memory)
+        return run_with_recovery_sync(calling(server), messages, memory)
     if kind == "async":
         return asyncio.run(run_with_recovery(acalling(server), messages, memory))
     found: Recovered[str]
 
     async def beside() -> Recovered[str]:
-        return run_with_recovery(calling(server), messages, memory)  # a loop is running
+        return run_with_recovery_sync(calling(server), messages, memory)  # a loop is running
 
     found = asyncio.run(beside())
     return found

@@ -195,7 +195,8 @@ assert_type(list(compact.SilenceFilter().wrap(["text"])), list[str])
 async def flushing() -> None:
     """Every way in which a host may answer."""
     assert_type(
-        await compact.flush_memory(lambda system, prompt: system + prompt, folder), compact.MemoryFlushed
+        await compact.flush_memory(lambda system, prompt: system + prompt, folder),
+        compact.MemoryFlushed,
     )
     memory_flush = compact.MemoryFlush(lambda _system, _prompt: None, folder, counters)
     assert_type(await memory_flush.run(1, 2), compact.MemoryFlushed)
@@ -212,7 +213,8 @@ async def turn() -> None:
     assert_type((compacted.messages, compacted.skipped), tuple[list[Any], str | None])
     assert_type(memory.compact_sync(spoken, shape="anthropic"), memctx.Compacted)
     assert_type(
-        await memory.flush_memory(lambda system, prompt: system + prompt, spoken), compact.MemoryFlushed
+        await memory.flush_memory(lambda system, prompt: system + prompt, spoken),
+        compact.MemoryFlushed,
     )
     assert_type(await memctx.run_with_recovery(ask, spoken, memory, shape="openai"), Recovered[int])
 
@@ -227,7 +229,7 @@ def say(messages: list[Any]) -> str:
     return str(messages)
 
 
-assert_type(memctx.run_with_recovery(say, spoken, memory), Recovered[str])
+assert_type(memctx.run_with_recovery_sync(say, spoken, memory), Recovered[str])
 assert_type(memory.should_compact(spoken, usage=1_000), bool)
 assert_type(memory.on("before_compaction", print), Callable[[], None])
 
