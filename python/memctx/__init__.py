@@ -56,7 +56,7 @@ from memctx.errors import (
 TYPE_CHECKING = False  # as type checkers know it, without importing typing
 if TYPE_CHECKING:
     from memctx import registry
-    from memctx.compactor import Compacted, run_with_recovery
+    from memctx.compactor import Compacted, run_with_recovery, run_with_recovery_sync
     from memctx.config import Config
     from memctx.memory import Archived, Memory
     from memctx.messages.problem import Problem, validate
@@ -109,6 +109,7 @@ __all__ = [
     "registry",
     "repair",
     "run_with_recovery",
+    "run_with_recovery_sync",
     "runtime",
     "smart_trim",
     "tokenize",
@@ -132,6 +133,7 @@ _LATER = {
     "registry": "memctx.registry",
     "repair": "memctx.messages.repair",
     "run_with_recovery": "memctx.compactor",
+    "run_with_recovery_sync": "memctx.compactor",
     "runtime": "memctx.registry",
     "validate": "memctx.messages.problem",
     "smart_trim": "memctx.trim",

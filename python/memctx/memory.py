@@ -357,6 +357,14 @@ class Memory:
         messages that stay; into a ``transcript`` the compaction is written; ``on_text`` sees the summary as it comes.
 
         Cancelled, or raising `StoreError` because the archive cannot be written, it leaves all as it was.
+
+        >>> import asyncio, memctx, tempfile
+        >>> said = [{"role": "user", "content": f"Remark {number}. " * 200} for number in range(9)]
+        >>> with memctx.open(tempfile.mkdtemp(), session_id="s1", context_window=8_000,
+        ...                  compaction={"keep_recent_tokens": 500}) as memory:
+        ...     compacted = asyncio.run(memory.compact(said, instructions="Keep the numbers"))
+        >>> compacted.first_kept, len(compacted.messages), compacted.messages[-1] is said[-1]
+        (8, 2, True)
         """
         self._check_open()
         return await self._compactor.compact(

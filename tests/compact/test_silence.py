@@ -45,6 +45,7 @@ SPEECH = [
     "NO reply came",
     "...",
     " " * 100 + "NO_REPLY",
+    "**NO_REPLY" + "*" * 100,
 ]
 
 answers = (

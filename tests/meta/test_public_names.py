@@ -54,6 +54,7 @@ PUBLIC = {
         "registry",
         "repair",
         "run_with_recovery",
+        "run_with_recovery_sync",
         "runtime",
         "smart_trim",
         "tokenize",
@@ -105,6 +106,7 @@ PUBLIC = {
         "SessionBeforeCompact",
         "Trigger",
         "run_with_recovery",
+        "run_with_recovery_sync",
     ],
     "memctx.config": [
         "Compaction",

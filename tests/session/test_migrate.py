@@ -96,6 +96,25 @@ def test_the_first_entry_rewrites_the_file_and_keeps_the_old_one(tmp_path: Path)
     assert read.upgrade() is None
 
 
+def test_a_branch_is_kept_when_the_file_is_rewritten(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    write(path, V1)
+    opened = Transcript.open(path)
+    first = next(iter(opened)).id
+    opened.branch(first)
+    opened.append_message(NEW)
+    assert contents(opened) == ["0", "new"]
+    assert Transcript.open(path).lineage()[-1].parent_id == first
+
+
+def test_lines_that_say_the_same_have_ids_of_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    write(path, [V1[0], *[message("same")] * 5])
+    opened = Transcript.open(path)
+    assert len({each.id for each in opened}) == 5
+    assert contents(opened) == ["same"] * 5
+
+
 def test_a_backup_is_never_written_over(tmp_path: Path) -> None:
     path, backup = tmp_path / "s.jsonl", tmp_path / "s.jsonl.v1.bak"
     backup.write_bytes(b"somebody's")

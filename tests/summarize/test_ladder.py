@@ -93,6 +93,17 @@ def test_what_is_carried_over_stands_behind_every_summary() -> None:
         assert "<latest-ask>\nMove the webhook to port 8443\n</latest-ask>" in text
 
 
+def test_a_result_costs_what_is_shown_of_it() -> None:
+    """A hundred results of 30,000 characters, of which 2,000 each are read."""
+    said = [user("Read all of it")]
+    for number in range(100):
+        said += tool("read", f"src/m{number}.py", "x" * 30_000)
+    model = Scripted(lambda _: GOOD)
+    assert ladder(said, model, quality_retries=0).attempts == 2
+    assert model.kinds == ["chunk", "chunk"]
+    assert not ladder([user("a"), *tool("read", "a", "x" * 900_000)], model).text.count("omitted")
+
+
 def test_without_oversized() -> None:
     said = [user("a"), user("b", 60_000), user("c")]
     summary = ladder(said, within(20_000), window=20_000, mode="default")
@@ -108,6 +119,13 @@ def test_smaller_chunks() -> None:
     summary = ladder(said, model, window=40_000, mode="default")
     assert summary.rung == "smaller-chunks"
     assert all(letter * 9_000 in str(model.requests) for letter in "abcdefgh")
+
+
+def test_smaller_chunks_are_smaller_even_where_all_seems_to_fit() -> None:
+    said = [user(letter, 9_000) for letter in "abcdefgh"]
+    model = within(34_000)
+    summary = ladder(said, model, window=200_000, mode="default")
+    assert (summary.rung, len(model.requests)) == ("smaller-chunks", 4)
 
 
 def test_simple() -> None:

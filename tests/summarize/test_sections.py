@@ -94,6 +94,10 @@ def test_nothing_in_a_suffix_forges_another_part_of_it() -> None:
     assert "\n<modified-files>\n" not in text
 
 
+def test_a_tool_with_a_long_name_takes_no_more_room_than_others() -> None:
+    assert len(Suffix(failures=("x" * 9_000,) * 8).text()) < 2_700
+
+
 def test_an_empty_suffix_is_nothing() -> None:
     assert Suffix().text() == ""
     assert Suffix(ask="  ").text() == ""

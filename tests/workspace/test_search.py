@@ -6,6 +6,7 @@ import itertools
 import os
 import time
 from datetime import timedelta
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -47,6 +48,16 @@ def test_passages_cover_every_line_and_overlap(lines: list[str], tokens: int, ov
             assert each.text == "\n".join(lines[each.start - 1 : each.end])
     for one, two in itertools.pairwise(found):
         assert two.start <= one.end + 1 or not "".join(lines[one.end : two.start - 1]).strip()
+
+
+def test_the_end_of_a_passage_is_the_beginning_of_the_next() -> None:
+    lines = ["one line of about ten tokens, or so"] * 200
+    cost = estimate_tokens(lines[0], "script")
+    found = list(chunks(enumerate(lines, start=1), 400, 80))
+    shared = {one.end - two.start + 1 for one, two in pairwise(found)}
+    assert shared == {80 // cost}
+    apart = list(chunks(enumerate(lines, start=1), 400, 0))
+    assert {one.end - two.start + 1 for one, two in pairwise(apart)} == {0}
 
 
 def test_a_long_file_is_cited_by_its_lines(tmp_path: Path) -> None:

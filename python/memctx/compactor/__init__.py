@@ -20,7 +20,7 @@ from memctx.compactor.hooks import (
     Hooks,
     SessionBeforeCompact,
 )
-from memctx.compactor.recovery import Recovered, run_with_recovery
+from memctx.compactor.recovery import Recovered, run_with_recovery, run_with_recovery_sync
 from memctx.compactor.result import Compacted, Trigger
 
 __all__ = [
@@ -34,4 +34,5 @@ __all__ = [
     "SessionBeforeCompact",
     "Trigger",
     "run_with_recovery",
+    "run_with_recovery_sync",
 ]

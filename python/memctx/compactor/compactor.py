@@ -221,14 +221,11 @@ class Compactor:
         reason: Trigger,
         pinned: Collection[int],
     ) -> Plan | NoCut:
-        asked = self._settings.keep_recent_tokens
-        return plan_of(
-            messages,
-            conversation,
-            keep=compact.keep_recent_tokens(self._window, self._reserve, asked),
-            pinned=pinned,
-            is_urgent=reason == "overflow",
-        )
+        asked, is_urgent = self._settings.keep_recent_tokens, reason == "overflow"
+        keep = compact.keep_recent_tokens(self._window, self._reserve, asked)
+        if is_urgent:  # the window may be smaller than the settings say
+            keep = max(min(keep, conversation.tokens // 2), 1)
+        return plan_of(messages, conversation, keep=keep, pinned=pinned, is_urgent=is_urgent)
 
     async def _verdict(
         self, plan: Plan, reason: Trigger, instructions: str | None, entry: str | None

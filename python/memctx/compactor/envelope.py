@@ -49,7 +49,7 @@ def summary_places(conversation: Conversation) -> list[int] | None:
     roles, recalled = conversation.roles, set(conversation.recalled)
     said = (at for at, role in enumerate(roles) if role != "system" and at not in recalled)
     first = next(said, None)
-    if first is not None and _summaries(conversation, [first]):
+    if first is not None and _is_summary(conversation, first):
         places.add(first)
         after = first + 1
         if after < len(roles) and _texts(conversation, [after]) == [ACKNOWLEDGED]:
@@ -92,8 +92,10 @@ def _is_person(message: object) -> bool:
     return edit.role(message) not in {"assistant", "model"}
 
 
-def _summaries(conversation: Conversation, places: Sequence[int]) -> bool:
-    return any(summary_in(text) is not None for text in _texts(conversation, places))
+def _is_summary(conversation: Conversation, place: int) -> bool:
+    """Whether a message is a summary of ours and nothing else."""
+    texts = _texts(conversation, [place])
+    return len(texts) == 1 and summary_in(texts[0]) is not None
 
 
 def _texts(conversation: Conversation, places: Sequence[int]) -> list[str]:

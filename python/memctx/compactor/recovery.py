@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, Unpack
 
 from memctx.compact import is_context_overflow
 from memctx.errors import ContextOverflowError, MemctxError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Sequence
 
     from memctx.compactor.result import Compacted
     from memctx.memory import Memory
@@ -49,44 +48,26 @@ class Recovered(Generic[Answer]):
     """The compaction that was necessary, if one was."""
 
 
-@overload
-def run_with_recovery(  # type: ignore[overload-overlap]  # an awaitable is an answer too, but never meant as one
+async def run_with_recovery(
     call: Callable[[list[Any]], Awaitable[Answer]],
     messages: Sequence[Any],
     memory: Memory,
     **options: Unpack[Options],
-) -> Coroutine[Any, Any, Recovered[Answer]]: ...
-
-
-@overload
-def run_with_recovery(
-    call: Callable[[list[Any]], Answer],
-    messages: Sequence[Any],
-    memory: Memory,
-    **options: Unpack[Options],
-) -> Recovered[Answer]: ...
-
-
-def run_with_recovery(
-    call: Callable[[list[Any]], Any],
-    messages: Sequence[Any],
-    memory: Memory,
-    **options: Unpack[Options],
-) -> Any:
+) -> Recovered[Answer]:
     """Call the model with the messages; if they do not fit its window, compact them and call it once more.
 
-    ``call`` gets the messages and raises what the provider's SDK raises. If it is a coroutine function, or returns
-    something to await, so does this. Errors that are no overflow pass as they are.
+    ``call`` gets the messages and raises what the provider's SDK raises; `run_with_recovery_sync` is for one that waits.
+    ``options`` are those of `memctx.Memory.compact`. Errors that are no overflow pass as they are.
 
-    >>> import memctx, tempfile
+    >>> import asyncio, memctx, tempfile
     >>> said = [{"role": role, "content": f"{role} {number} " * 200}
     ...         for number in range(4) for role in ("user", "assistant")]
-    >>> def model(messages):
+    >>> async def model(messages):
     ...     if len(messages) > 5:
     ...         raise RuntimeError("prompt is too long: 9000 tokens > 8000 maximum")
     ...     return "done"
     >>> with memctx.open(tempfile.mkdtemp(), session_id="s1", context_window=4_000) as memory:
-    ...     recovered = run_with_recovery(model, said, memory)
+    ...     recovered = asyncio.run(run_with_recovery(model, said, memory))
     >>> recovered.answer, recovered.compacted.did_compact, recovered.messages[-1] is said[-1]
     ('done', True, True)
 
@@ -95,23 +76,45 @@ def run_with_recovery(
     """
     given = list(messages)
     try:
-        answer = call(list(given))
+        return Recovered(await call(list(given)), given)
     except Exception as error:
         if not _is_ours(error, memory):
             raise
-        return _recovered(call, given, memory, error, options)
-    if inspect.isawaitable(answer):
-        return _awaited(call, answer, given, memory, options)
-    return Recovered(answer, given)
+        overflow = error
+    try:
+        compacted = await memory.compact(given, reason="overflow", **options)
+    except (MemctxError, OSError) as error:
+        raise _failed(error) from overflow
+    _check(compacted, overflow)
+    try:
+        answer = await call(list(compacted.messages))
+    except Exception as error:
+        if not is_context_overflow(error):
+            raise
+        raise _again(compacted) from error
+    return Recovered(answer, compacted.messages, compacted)
 
 
-def _recovered(
-    call: Callable[[list[Any]], Any],
-    given: list[Any],
+def run_with_recovery_sync(
+    call: Callable[[list[Any]], Answer],
+    messages: Sequence[Any],
     memory: Memory,
-    overflow: Exception,
-    options: Options,
-) -> Recovered[Any]:
+    **options: Unpack[Options],
+) -> Recovered[Answer]:
+    """`run_with_recovery`, for a call that waits for its answer.
+
+    >>> import memctx, tempfile
+    >>> with memctx.open(tempfile.mkdtemp(), session_id="s1") as memory:
+    ...     run_with_recovery_sync(len, [{"role": "user", "content": "Which port?"}], memory).answer
+    1
+    """
+    given = list(messages)
+    try:
+        return Recovered(call(list(given)), given)
+    except Exception as error:
+        if not _is_ours(error, memory):
+            raise
+        overflow = error
     try:
         compacted = memory.compact_sync(given, reason="overflow", **options)
     except (MemctxError, OSError) as error:
@@ -124,33 +127,6 @@ def _recovered(
             raise
         raise _again(compacted) from error
     return Recovered(answer, compacted.messages, compacted)
-
-
-async def _awaited(
-    call: Callable[[list[Any]], Any],
-    answer: Awaitable[Any],
-    given: list[Any],
-    memory: Memory,
-    options: Options,
-) -> Recovered[Any]:
-    try:
-        return Recovered(await answer, given)
-    except Exception as error:
-        if not _is_ours(error, memory):
-            raise
-        overflow = error
-    try:
-        compacted = await memory.compact(given, reason="overflow", **options)
-    except (MemctxError, OSError) as error:
-        raise _failed(error) from overflow
-    _check(compacted, overflow)
-    try:
-        found = await cast("Awaitable[Any]", call(list(compacted.messages)))
-    except Exception as error:
-        if not is_context_overflow(error):
-            raise
-        raise _again(compacted) from error
-    return Recovered(found, compacted.messages, compacted)
 
 
 def _is_ours(error: Exception, memory: Memory) -> bool:

@@ -66,8 +66,9 @@ def _block(found: dict[str, Any]) -> dict[str, Any]:
     """The settings themselves: the whole file, or the blocks of an openclaw.json that has some."""
     if not {"agents", "plugins"} & found.keys():
         return found
-    blocks = [_at(found, keys) for keys in BLOCKS]
-    block: dict[str, Any] = next((each for each in blocks if isinstance(each, dict)), {})
+    found_at = (_at(found, keys) for keys in BLOCKS)
+    blocks = [cast("dict[str, Any]", block) for block in found_at if isinstance(block, dict)]
+    block = blocks[0] if blocks else {}
     own = {snake_case(name) for name in block}
     return {name: value for name, value in _beside(found).items() if name not in own} | block
 

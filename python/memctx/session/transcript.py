@@ -334,21 +334,26 @@ class Transcript:
             return []
         with self._lock:
             durable.make_folder(self._path.parent)
-            self.upgrade()
-            with durable.held(self._path) as file:
-                self.refresh()
-                self._refuse_newer()
-                lines = [] if self._has_header else [dumped(self.header)]
-                ids: list[str] = []
-                for body in bodies:
-                    parent = ids[-1] if ids else self._leaf
-                    ids.append(new_id(self._by_id, ids))
-                    lines.append(_line(type, ids[-1], parent, body))
-                data = "".join(f"{line}\n" for line in lines).encode()
-                # Nothing may fail behind this point: it is stored.
-                self._take_in(self._reader.read_written(file.append(data, sync=self._sync)))
-            self._leaf = ids[-1]
-            return ids
+            while True:
+                with durable.held(self._path) as file:
+                    self.refresh()
+                    self._refuse_newer()
+                    if not self._reader.migration.is_old:
+                        return self._write(file, type, bodies)
+                self.upgrade()
+
+    def _write(self, file: durable.Held, type: str, bodies: Sequence[str]) -> list[str]:
+        lines = [] if self._has_header else [dumped(self.header)]
+        ids: list[str] = []
+        for body in bodies:
+            parent = ids[-1] if ids else self._leaf
+            ids.append(new_id(self._by_id, ids))
+            lines.append(_line(type, ids[-1], parent, body))
+        written = file.append("".join(f"{line}\n" for line in lines).encode(), sync=self._sync)
+        # Nothing may fail from here on: it is stored.
+        self._take_in(self._reader.read_written(written))
+        self._leaf = ids[-1]
+        return ids
 
     def _read_anew(self, file: BinaryIO, identity: durable.Identity) -> int:
         """Read a file from its beginning. Whoever stands on a branch stays there."""

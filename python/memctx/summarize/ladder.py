@@ -20,6 +20,7 @@ from memctx.summarize.progress import shielded
 from memctx.summarize.prompt import shortened_instructions
 from memctx.summarize.protocol import SummaryRequest
 from memctx.summarize.quality import check_quality, extract_identifiers
+from memctx.summarize.reading import Reading
 from memctx.summarize.sections import (
     SECTION_INSTRUCTIONS,
     SPLIT_TURN,
@@ -129,29 +130,32 @@ async def summarize_with_fallback(  # noqa: PLR0913 - each has a default
         raise ConfigError(f"quality_retries must be {limits}, not {quality_retries!r}")
     if not time_limit > 0:
         raise ConfigError(f"time_limit must be a number of seconds above 0, not {time_limit!r}")
+    messages, prefix = list(messages), list(prefix)
     shape = shape or detect([*messages, *prefix])
+    reading = Reading([*messages, *prefix], shape, redactor)
     previous, earlier = split_suffix(previous_summary or "")
     is_safe = mode == "safeguard"
     told = [SECTION_INSTRUCTIONS if is_safe else None, shortened_instructions(instructions)]
     stages = Stages(
         Calls(summarizer, shielded(on_text), monotonic() + time_limit),
+        reading,
+        shape,
         window=window,
-        max_chunk_tokens=max_chunk_tokens or chunk_tokens(messages, window, shape),
+        max_chunk_tokens=max_chunk_tokens
+        or chunk_tokens(messages, window, shape, estimate=reading.tokens),
         reserve_tokens=reserve_tokens,
         instructions="\n\n".join(filter(None, told)) or None,
         parts=parts if is_safe else 1,
         min_messages=min_messages,
-        shape=shape,
-        redactor=redactor,
         is_one_call=not is_safe,
     )
     suffix = carried([*messages, *prefix], shape, ask=ask, redactor=redactor).joined(earlier)
     with metered() as meter:
-        climb = _Climb(stages, messages, previous or None)
+        climb = _Climb(stages, messages, previous or None, redactor)
         body, rung = await climb.down()
         if is_safe and climb.taken is not None:
             body = await climb.improved(body, quality_retries)
-        behind = [await _turn(stages, prefix, climb.problems), suffix.text()]
+        behind = [await _turn(climb, prefix), suffix.text()]
     text = capped(body, "\n\n".join(filter(None, behind)))
     problems = tuple(dict.fromkeys([*climb.problems, *meter.problems]))
     if problems:
@@ -159,16 +163,16 @@ async def summarize_with_fallback(  # noqa: PLR0913 - each has a default
     return Summary(text, rung, stages.calls.made, problems, meter.usage)
 
 
-async def _turn(stages: Stages, prefix: Sequence[Any], problems: list[str]) -> str:
+async def _turn(whole: _Climb, prefix: Sequence[Any]) -> str:
     """How the turn began that goes on."""
     if not prefix:
         return ""
     apart = replace(
-        stages, kind="prefix", instructions=None, is_one_call=True, parts=1, partials=[]
+        whole.stages, kind="prefix", instructions=None, is_one_call=True, parts=1, partials=[]
     )
-    climb = _Climb(apart, prefix, None)
+    climb = _Climb(apart, prefix, None, whole.redactor)
     text, rung = await climb.down()
-    problems += [f"turn context ({rung}): {problem}" for problem in climb.problems]
+    whole.problems += [f"turn context ({rung}): {problem}" for problem in climb.problems]
     return f"{SPLIT_TURN}\n\n{middle_out(text, TURN_CHARS)}"
 
 
@@ -179,6 +183,7 @@ class _Climb:
     stages: Stages
     messages: Sequence[Any]
     previous: str | None
+    redactor: Redactor | None
     problems: list[str] = field(default_factory=list[str])
     taken: Stages | None = None
     """The way that led to a summary of the usual kind."""
@@ -205,7 +210,7 @@ class _Climb:
 
     async def improved(self, body: str, retries: int) -> str:
         """The summary, or a better one if the model can be told what it lacks."""
-        shape, redactor = self.stages.shape, self.stages.redactor
+        shape, redactor = self.stages.shape, self.redactor
         ask = latest_ask(self.messages, shape)
         if ask is not None and redactor is not None:
             ask = redactor.mask(ask).text
@@ -251,7 +256,7 @@ class _Climb:
         text = serialize(
             self.messages,
             stages.shape,
-            redactor=stages.redactor,
+            redactor=self.redactor,
             result_chars=SIMPLE_RESULT_CHARS,
         )
         if not text:

@@ -50,7 +50,11 @@ Identifiers must stay usable: never shorten, translate or round a path, id, hash
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What a model is sent."""
+    """What a model is sent.
+
+    >>> Prompt("You write summaries.", "Summarise this.").user
+    'Summarise this.'
+    """
 
     system: str
     user: str

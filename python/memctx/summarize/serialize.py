@@ -98,14 +98,27 @@ def serialize_each(
     redactor: Redactor | None = None,
     result_chars: int = RESULT_CHARS,
 ) -> list[str]:
-    """The entries of `serialize`, those of one message after those of the one before."""
-    entries: list[str] = []
-    for records in read_each(messages, shape):
-        for label, text in _entries(records):
-            masked = redactor.mask(text).text if redactor else text
-            shown = cut_result(masked, result_chars) if label == RESULT else masked
-            entries.append(f"[{label}]: {disarmed(shown)}")
-    return entries
+    """The entries of `serialize`."""
+    each = serialize_messages(messages, shape, redactor, result_chars)
+    return [entry for entries in each for entry in entries]
+
+
+def serialize_messages(
+    messages: Sequence[Any],
+    shape: Shape | None = None,
+    redactor: Redactor | None = None,
+    result_chars: int = RESULT_CHARS,
+) -> list[list[str]]:
+    """The entries of `serialize` for each message: none for one that says nothing."""
+
+    def shown(label: str, text: str) -> str:
+        masked = redactor.mask(text).text if redactor else text
+        return disarmed(cut_result(masked, result_chars) if label == RESULT else masked)
+
+    return [
+        [f"[{label}]: {shown(label, text)}" for label, text in _entries(records)]
+        for records in read_each(messages, shape)
+    ]
 
 
 def cut_result(text: str, most: int = RESULT_CHARS) -> str:

@@ -21,8 +21,9 @@ from memctx.messages import detect
 from memctx.summarize.calls import Calls
 from memctx.summarize.prompt import shortened_instructions
 from memctx.summarize.protocol import SummaryRequest
+from memctx.summarize.reading import Reading
 from memctx.summarize.sections import numbered
-from memctx.summarize.serialize import NOTE, serialize
+from memctx.summarize.serialize import NOTE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -76,16 +77,18 @@ async def summarize_in_stages(  # noqa: PLR0913 - every one is the caller's to d
         MessageShapeError: it is no list, or something in it is no message.
         ConfigError: a number is out of range, or the shape is unknown.
     """
+    messages = list(messages)
+    shape = shape or detect(messages)
     stages = Stages(
         Calls(summarizer, on_text),
+        Reading(messages, shape, redactor),
+        shape,
         window=window,
         max_chunk_tokens=max_chunk_tokens,
         reserve_tokens=reserve_tokens,
         instructions=shortened_instructions(instructions),
         parts=parts,
         min_messages=min_messages,
-        shape=shape or detect(messages),
-        redactor=redactor,
     )
     try:
         return await stages.summary(messages, previous_summary)
@@ -95,13 +98,22 @@ async def summarize_in_stages(  # noqa: PLR0913 - every one is the caller's to d
     return await replace(stages, leaves_out=True).summary(messages, previous_summary)
 
 
-def chunk_tokens(messages: Sequence[Any], window: int, shape: Shape | None = None) -> int:
+def chunk_tokens(
+    messages: Sequence[Any],
+    window: int,
+    shape: Shape | None = None,
+    *,
+    estimate: Callable[[Any], int] | None = None,
+) -> int:
     """How large the chunks of a history should be: less where its messages are large.
+
+    ``estimate`` says what a message costs; by default it is what a model is billed for it.
 
     >>> chunk_tokens([{"role": "user", "content": "Which port?"}], 200_000)
     75904
     """
-    share = int(window * compute_adaptive_chunk_ratio(messages, window, shape=shape))
+    ratio = compute_adaptive_chunk_ratio(messages, window, shape=shape, estimate=estimate)
+    share = int(window * ratio)
     # In a small window the overhead must not eat up the chunk.
     return max(share - SUMMARIZATION_OVERHEAD_TOKENS, share // 2, 1)
 
@@ -122,14 +134,14 @@ class Stages:
     """One way to summarise: how large chunks are, what is left out, and what the model is told."""
 
     calls: Calls
+    reading: Reading
+    shape: Shape
     window: int
     max_chunk_tokens: int
     reserve_tokens: int
     instructions: str | None = None
     parts: int = DEFAULT_PARTS
     min_messages: int = 4
-    shape: Shape | None = None
-    redactor: Redactor | None = None
     leaves_out: bool = False
     """Whether messages that are too large are named instead of read."""
     is_one_call: bool = False
@@ -162,12 +174,14 @@ class Stages:
 
     def oversized(self, messages: Sequence[Any]) -> dict[int, str]:
         """The messages that are too large by their places, each with the note that stands for it."""
-        conversation = _core.Scanner(capacity=0).scan(messages, self.shape)
-        rows = zip(conversation.roles, conversation.message_tokens, strict=True)
+        costs = [self.reading.tokens(message) for message in messages]
+        large = [place for place, cost in enumerate(costs) if is_oversized(cost, self.window)]
+        if not large:
+            return {}
+        roles = _core.Scanner(capacity=0).scan(messages, self.shape).roles
         return {
-            place: f"[Large {role} (~{round(tokens / 1_000)}K tokens) omitted from summary]"
-            for place, (role, tokens) in enumerate(rows)
-            if is_oversized(tokens, self.window)
+            place: f"[Large {roles[place]} (~{round(costs[place] / 1_000)}K tokens) omitted from summary]"
+            for place in large
         }
 
     @property
@@ -180,10 +194,11 @@ class Stages:
         """What is summarised apart from the rest."""
         if self.is_one_call or self.parts < 2 or len(messages) < max(self.min_messages, 2):  # noqa: PLR2004
             return [list(messages)]
-        tokens = _core.Scanner(capacity=0).scan(messages, self.shape).tokens
-        if tokens <= self.max_chunk_tokens:
+        if sum(map(self.reading.tokens, messages)) <= self.max_chunk_tokens:
             return [list(messages)]
-        return split_messages_by_token_share(messages, self.parts, shape=self.shape)
+        return split_messages_by_token_share(
+            messages, self.parts, shape=self.shape, estimate=self.reading.tokens
+        )
 
     async def _merged(self, parts: Sequence[Sequence[Any]], previous: str | None) -> str:
         """The parts summarised one by one, and their summaries made one."""
@@ -216,17 +231,16 @@ class Stages:
     def _texts(self, messages: Sequence[Any]) -> list[tuple[str, int]]:
         """What each call reads, and how many messages are read by then."""
         if self.is_one_call:
-            whole = self._serialized(messages)
-            tokens = _core.estimate_tokens(whole, "script") * SAFETY_MARGIN
+            tokens = sum(map(self.reading.tokens, messages)) * SAFETY_MARGIN
             if tokens + self.answer_tokens + SUMMARIZATION_OVERHEAD_TOKENS <= self.window:
+                whole = self.reading.text(messages)
                 return [(whole, len(messages))] if whole else []
-        chunks = chunk_messages_by_max_tokens(messages, self.max_chunk_tokens, shape=self.shape)
+        chunks = chunk_messages_by_max_tokens(
+            messages, self.max_chunk_tokens, shape=self.shape, estimate=self.reading.tokens
+        )
         read = accumulate(map(len, chunks))
-        texts = zip(map(self._serialized, chunks), read, strict=True)
+        texts = zip(map(self.reading.text, chunks), read, strict=True)
         return [(text, count) for text, count in texts if text]
-
-    def _serialized(self, messages: Sequence[Any]) -> str:
-        return serialize(messages, self.shape, redactor=self.redactor)
 
     async def _ask(
         self, text: str, previous: str | None, *, kind: SummaryKind, is_last: bool
