@@ -72,7 +72,9 @@ def test_the_entry_says_what_left(tmp_path: Path) -> None:
         result.tokens_after,
     )
     assert line["details"]["modifiedFiles"][0] == "src/file1.py"
-    assert line["details"]["toolFailures"][0].startswith("read")
+    failure = line["details"]["toolFailures"][0]
+    assert failure["toolName"] == "read"
+    assert failure["summary"].startswith("read")
     assert "fromHook" not in line
 
 

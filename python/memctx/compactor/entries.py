@@ -49,5 +49,8 @@ def details(files: Files, failures: tuple[Failure, ...], redactor: Redactor) -> 
     return {
         "readFiles": list(files.read),
         "modifiedFiles": list(files.modified),
-        "toolFailures": [redactor.mask(str(failure)).text for failure in failures],
+        "toolFailures": [
+            {"toolName": failure.tool, "summary": redactor.mask(str(failure)).text}
+            for failure in failures
+        ],
     }
