@@ -146,12 +146,12 @@ async def flushed_and_compacted(folder: Path) -> str:
         context_window=12_000,
         workspace=folder / "workspace",
         compaction=settings,
-        summarizer=lambda request: "They waited.",
+        summarizer=lambda _: "They waited.",
     ) as memory:
-        flushed = await memory.flush_memory(lambda system, prompt: "- The webhook waits.", said)
+        flushed = await memory.flush_memory(lambda *_: "- The webhook waits.", said)
         compacted = await memory.compact(said)
         assert (flushed.outcome, compacted.did_compact) == ("written", True)
-        again = await memory.flush_memory(lambda system, prompt: "- More.", said)
+        again = await memory.flush_memory(lambda *_: "- More.", said)
         assert again.outcome == "written", "after a compaction the next flush is due"
     return Workspace(folder / "workspace").system_prompt()
 

@@ -22,7 +22,11 @@ def functions_of(path: str) -> set[str]:
 def rows() -> list[tuple[str, ...]]:
     """The rows of all tables, without their heads."""
     lines = PAGE.read_text(encoding="utf-8").splitlines()
-    cells = [tuple(cell.strip() for cell in line.strip("|").split("|")) for line in lines if line[:1] == "|"]
+    cells = [
+        tuple(cell.strip() for cell in line.strip("|").split("|"))
+        for line in lines
+        if line[:1] == "|"
+    ]
     return [row for row in cells if row[0] != "In the seed" and not set(row[0]) <= set("- ")]
 
 

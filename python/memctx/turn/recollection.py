@@ -137,7 +137,9 @@ class Candidates:
             *(_fact(facts[index]) for index in block.facts),
             *(_segment(hits[index], is_cut=index in cut) for index in block.details),
         )
-        return Recollection(block.text, tokens, items, tuple(_passage(hits[index]) for index in cut))
+        return Recollection(
+            block.text, tokens, items, tuple(_passage(hits[index]) for index in cut)
+        )
 
     def _new(self, known: Collection[str]) -> tuple[list[Fact], list[StoreHit]]:
         least = STANDING_OUT * self.best if known else 0.0

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 SESSION = "simulation"
 ANSWER_TOKENS = 1_000
-TOOLS = [
+TOOLS: list[Any] = [
     {
         "name": name,
         "description": f"{name} something in the project",
@@ -100,11 +100,16 @@ class Agent:
         if recovered.compacted is not None:
             self._took(recovered.compacted, number)
         answer = recovered.answer
-        content = [block.model_dump(exclude_none=True, exclude={"citations", "caller"}) for block in answer.content]
+        content = [
+            block.model_dump(exclude_none=True, exclude={"citations", "caller"})
+            for block in answer.content
+        ]
         self._say("answer", {"role": "assistant", "content": content})
         self._usage = answer.usage
 
-    async def _asked(self, messages: list[Any], what: str, system: str = "") -> anthropic.types.Message:
+    async def _asked(
+        self, messages: list[Any], what: str, system: str = ""
+    ) -> anthropic.types.Message:
         turn = await self._memory.aprepare(messages, model=MODEL)
         for error in turn.report.errors:
             self._note("memory failed", error=error)
@@ -113,7 +118,7 @@ class Agent:
             max_tokens=ANSWER_TOKENS,
             system=f"{self._workspace.system_prompt()}\n{system}",
             messages=turn.messages,
-            tools=TOOLS,  # type: ignore[arg-type]  # as JSON has them
+            tools=TOOLS,
             metadata={"user_id": what},
         )
         self._memory.observe(answer.usage)
@@ -183,7 +188,9 @@ class Agent:
         """The calls whose results are still to come."""
         last = self._messages[-1]
         is_answer = last["role"] == "assistant"
-        return [block for block in last["content"] if block["type"] == "tool_use"] if is_answer else []
+        return (
+            [block for block in last["content"] if block["type"] == "tool_use"] if is_answer else []
+        )
 
     def _result(self, number: int, call: dict[str, Any]) -> dict[str, Any]:
         """What comes of a call: what memory finds, or what the story says."""

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from summarize.server import serving
-
 from memctx.session import Transcript
+from summarize.server import serving
 
 from .agent import memory_of
 from .provider import Provider
@@ -62,6 +61,23 @@ class Figures:
         return self.of("compacted")
 
     @property
+    def done_flushes(self) -> list[int]:
+        """How many flushes were done before each compaction, and after the last."""
+        counts = [0]
+        for each in self.events:
+            if each["event"] == "compacted":
+                counts.append(0)
+            counts[-1] += each["event"] == "flushed" and each["outcome"] in {"written", "nothing"}
+        return counts
+
+    @property
+    def by_teller(self) -> str:
+        """How many of the facts were found that the person, the model or a tool told."""
+        told = Counter(fact.by for fact in Story(self.plan).facts)
+        found = Counter(fact.by for fact in Story(self.plan).facts if fact.question in self.found)
+        return ", ".join(f"{found[by]} of {count} by the {by}" for by, count in told.items())
+
+    @property
     def at_once(self) -> float:
         """Of the facts that were told: those that were in what the model was sent when it was asked for them."""
         return sum(where != "searched for" for where in self.found.values()) / self.plan.facts
@@ -95,7 +111,7 @@ class Figures:
             ("missing from the archive", str(len(self.missing))),
             ("facts asked for", f"{self.plan.facts}: {_listed(Counter(self.found.values()))}"),
             ("in what was sent at once", f"{self.at_once:.0%}"),
-            ("or after one search", f"{self.in_the_end:.0%}"),
+            ("or after one search", f"{self.in_the_end:.0%}: {self.by_teller}"),
         ]  # fmt: skip
         width = max(len(name) for name, _ in rows)
         return "\n".join(f"{name:{width}}  {value}" for name, value in rows)
@@ -146,7 +162,7 @@ def play(folder: Path, plan: Plan, limit: float) -> Figures:
 
 
 def _run(folder: Path, url: str, provider: Provider, limit: float) -> str | None:
-    """One life of the agent: None if it came to the end of the story, nothing if it was killed, else what it died of."""
+    """One life of the agent: None if the story came to its end, nothing if it was killed, else what it died of."""
     command = [sys.executable, "-m", "compactor.simulation.agent", str(folder), url]
     path = os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])
     deadline = time.monotonic() + limit

@@ -13,9 +13,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from summarize.server import Raw, Refused, Streamed
-
 from memctx.summarize import REQUIRED_SECTIONS, extract_identifiers
+from summarize.server import Raw, Refused, Streamed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,7 +28,9 @@ MODEL = "model"
 SEARCH = "memory_search"
 BYTES_PER_TOKEN = 4
 BLOCK = re.compile(r"<recalled-context.*?</recalled-context>", re.DOTALL)
-FENCED = re.compile(r"<(?:conversation|summaries)-\w+>\n(.*?)\n</(?:conversation|summaries)-", re.DOTALL)
+FENCED = re.compile(
+    r"<(?:conversation|summaries)-\w+>\n(.*?)\n</(?:conversation|summaries)-", re.DOTALL
+)
 NOTE = "- The team works through the services one after another.\n- Nothing is released without a review."
 
 
@@ -197,11 +198,8 @@ def _text(block: dict[str, Any]) -> str:
 
 def _problem(request: dict[str, Any]) -> str | None:
     """Why the API does not take a request, whatever its length."""
-    messages = request["messages"]
-    if not messages:
-        return "messages: at least one message is required"
     turns: list[tuple[str, list[dict[str, Any]]]] = []
-    for place, message in enumerate(messages):
+    for place, message in enumerate(request["messages"]):
         role, blocks = message["role"], _blocks(message)
         if role not in {"user", "assistant"}:
             return f"messages.{place}: unexpected role {role!r}"
@@ -213,7 +211,7 @@ def _problem(request: dict[str, Any]) -> str | None:
             turns[-1][1].extend(blocks)  # the API reads neighbours as one
         else:
             turns.append((role, list(blocks)))
-    if turns[0][0] != "user":
+    if not turns or turns[0][0] != "user":
         return "messages: first message must use the user role"
     if turns[-1][0] != "user":
         return "messages: the conversation must end with a user message"
