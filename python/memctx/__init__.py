@@ -43,6 +43,7 @@ from memctx._core import (
 )
 from memctx.errors import (
     ConfigError,
+    ContextOverflowError,
     CorruptStoreError,
     DimensionMismatchError,
     ExtractionError,
@@ -50,6 +51,7 @@ from memctx.errors import (
     MessageShapeError,
     StoreError,
     StoreLockedError,
+    SummaryError,
     UnsupportedVersionError,
     VectorError,
 )
@@ -57,6 +59,7 @@ from memctx.errors import (
 TYPE_CHECKING = False  # as type checkers know it, without importing typing
 if TYPE_CHECKING:
     from memctx import registry
+    from memctx.compactor import Compacted, run_with_recovery, run_with_recovery_sync
     from memctx.config import Config
     from memctx.memory import Archived, Memory
     from memctx.messages.problem import Problem, validate
@@ -71,8 +74,10 @@ __all__ = [
     "Archived",
     "Bm25Index",
     "ColdStore",
+    "Compacted",
     "Config",
     "ConfigError",
+    "ContextOverflowError",
     "CorruptStoreError",
     "DimensionMismatchError",
     "Explanation",
@@ -96,6 +101,7 @@ __all__ = [
     "StoreError",
     "StoreHit",
     "StoreLockedError",
+    "SummaryError",
     "Turn",
     "UnsupportedVersionError",
     "VectorError",
@@ -108,6 +114,8 @@ __all__ = [
     "prune_at_birth",
     "registry",
     "repair",
+    "run_with_recovery",
+    "run_with_recovery_sync",
     "runtime",
     "smart_trim",
     "tokenize",
@@ -118,6 +126,7 @@ __all__ = [
 # What needs pydantic or asyncio waits for its first use, so that importing memctx stays cheap.
 _LATER = {
     "Archived": "memctx.memory",
+    "Compacted": "memctx.compactor",
     "Config": "memctx.config",
     "Memory": "memctx.memory",
     "Problem": "memctx.messages.problem",
@@ -129,6 +138,8 @@ _LATER = {
     "prune_at_birth": "memctx.prune",
     "registry": "memctx.registry",
     "repair": "memctx.messages.repair",
+    "run_with_recovery": "memctx.compactor",
+    "run_with_recovery_sync": "memctx.compactor",
     "runtime": "memctx.registry",
     "validate": "memctx.messages.problem",
     "smart_trim": "memctx.trim",

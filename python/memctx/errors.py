@@ -11,6 +11,8 @@
     ├── VectorError              a vector holds something that is no number
     │   └── DimensionMismatchError   it has the wrong length
     ├── ExtractionError          a model call that extracts facts failed
+    ├── SummaryError             a model call that summarises failed
+    ├── ContextOverflowError     the model's window is too small, also after a compaction
     └── MessageShapeError        what was passed is no list of messages
 
 Every message names the file, field, offset or value at fault and what was expected instead.
@@ -18,6 +20,7 @@ Every message names the file, field, offset or value at fault and what was expec
 
 __all__ = [
     "ConfigError",
+    "ContextOverflowError",
     "CorruptStoreError",
     "DimensionMismatchError",
     "ExtractionError",
@@ -25,6 +28,7 @@ __all__ = [
     "MessageShapeError",
     "StoreError",
     "StoreLockedError",
+    "SummaryError",
     "UnsupportedVersionError",
     "VectorError",
 ]
@@ -84,6 +88,44 @@ class ExtractionError(MemctxError):
         self.is_malformed = is_malformed
         self.is_dead = is_dead
         self.retry_after = retry_after
+
+
+class SummaryError(MemctxError):
+    """A model call that summarises a conversation failed.
+
+    ``is_overflow`` says that the conversation did not fit the model's window, so that less of it may; ``is_timeout``
+    that no answer came in time; ``is_dead`` that no other call can succeed either, such as a key that is not taken;
+    ``is_final`` that trying the same again cannot help, which all of these mean and others do too; ``retry_after`` how
+    many seconds the model asked to be left alone.
+    """
+
+    def __init__(  # noqa: PLR0913 - each says another thing of the same failure
+        self,
+        message: str,
+        *,
+        is_overflow: bool = False,
+        is_final: bool = False,
+        is_dead: bool = False,
+        is_timeout: bool = False,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.is_overflow = is_overflow
+        self.is_final = is_final or is_overflow or is_dead or is_timeout
+        self.is_dead = is_dead
+        self.is_timeout = is_timeout
+        self.retry_after = retry_after
+
+
+class ContextOverflowError(MemctxError):
+    """The messages do not fit the model's window, and a compaction did not help.
+
+    ``tried`` says, step by step, what was done about it. The model's own error is the cause.
+    """
+
+    def __init__(self, message: str, *, tried: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.tried = tried
 
 
 class MessageShapeError(MemctxError, TypeError):

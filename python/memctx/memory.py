@@ -23,6 +23,7 @@ from memctx.errors import StoreError
 from memctx.extraction import Extraction, Flush, Flushed, Progress
 from memctx.extractors import extractor_of
 from memctx.knowledge import Facts
+from memctx.loop import blocking
 from memctx.turn import Turns, prompt_tokens
 
 if TYPE_CHECKING:
@@ -30,8 +31,12 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from memctx._core import Conversation, StoreHit, WarmStore
+    from memctx.compact import MemoryFlushed
+    from memctx.compact.flush import RunTurn
+    from memctx.compactor import Compacted, Compactor, HookName, Trigger
     from memctx.config import Config, Ranking
     from memctx.messages import Shape
+    from memctx.session import Counters, Transcript
     from memctx.turn import Turn
 
     Row: TypeAlias = tuple[str, str, float | None, str | None]
@@ -68,6 +73,17 @@ class SearchOptions(TypedDict, total=False):
     ranking: Ranking | None
     window: int
     explain: bool
+
+
+class CompactOptions(TypedDict, total=False):
+    """What `Memory.compact` takes beside the messages."""
+
+    instructions: str | None
+    shape: Shape | None
+    reason: Trigger
+    pinned: Collection[int]
+    transcript: Transcript | None
+    on_text: Callable[[str], None] | None
 
 
 class Memory:
@@ -186,7 +202,9 @@ class Memory:
         >>> turn.messages
         [{'role': 'user', 'content': 'Which port has the webhook?'}]
         """
-        return self._turns.prepare(messages, shape=shape, pinned=pinned, model=model)
+        turn = self._turns.prepare(messages, shape=shape, pinned=pinned, model=model)
+        made: Compactor | None = self.__dict__.get("_made_compactor")
+        return turn if made is None else made.hooked(turn)
 
     def observe(self, usage: object) -> None:
         """Learn what the last turn really cost, from the usage that the provider's SDK gives, or just its tokens.
@@ -302,6 +320,9 @@ class Memory:
         if self._extraction is not None:
             self._extraction.reopen()
         self._turns.reopen(self._scanner)
+        made: Compactor | None = self.__dict__.get("_made_compactor")
+        if made is not None:
+            made.reopen()
 
     def close(self) -> None:
         """Give the memory back. The store closes when everybody who opened it has; then this does nothing more."""
@@ -370,6 +391,116 @@ class Memory:
     def _check_open(self) -> None:
         if self._closed:
             raise StoreError(f"{self!r} takes no more calls")
+
+    # What follows is compaction, which `memctx.compactor` carries out.
+
+    def on(self, event: HookName, handler: Callable[[Any], object]) -> Callable[[], None]:
+        """Have a function called around compactions; returns what takes it off again.
+
+        ``before_compaction`` and ``after_compaction`` are told; ``session_before_compact`` may cancel or replace one;
+        ``context`` may change what `prepare` gives. They run side by side, may be coroutine functions but for the last,
+        and what they raise is logged. `memctx.compactor` has what they are told.
+
+        >>> import memctx, tempfile
+        >>> with memctx.open(tempfile.mkdtemp(), session_id="s1") as memory:
+        ...     off = memory.on("after_compaction", lambda event: print(event.compacted_count))
+        """
+        return self._compactor.hooks.on(event, handler)
+
+    def should_compact(
+        self, messages: Sequence[Any], *, usage: object = None, shape: Shape | None = None
+    ) -> bool:
+        """Whether a compaction is due: the messages, or the ``usage`` of the last call, reach into the reserve."""
+        self._check_open()
+        return self._compactor.should_compact(messages, usage=usage, shape=shape)
+
+    async def compact(  # noqa: PLR0913 - each has a default
+        self,
+        messages: Sequence[Any],
+        *,
+        instructions: str | None = None,
+        shape: Shape | None = None,
+        reason: Trigger = "manual",
+        pinned: Collection[int] = (),
+        transcript: Transcript | None = None,
+        on_text: Callable[[str], None] | None = None,
+    ) -> Compacted:
+        """The messages with all but the newest replaced by a summary, for hosts without a compaction of their own.
+
+        What leaves is archived first, and found again by `search` and by the next `prepare`. The summary is that of
+        ``config.summarizer``; whatever that does, there is one. The messages given stay as they are, and those kept are
+        the very same objects. Where there is nothing to compact, as right after a compaction, nothing is, and
+        ``compacted.skipped`` says why. ``instructions`` say what the summary is to heed; ``pinned`` are places of
+        messages that stay; into a ``transcript`` the compaction is written; ``on_text`` sees the summary as it comes.
+
+        Cancelled, or raising `StoreError` because the archive cannot be written, it leaves all as it was.
+
+        >>> import asyncio, memctx, tempfile
+        >>> said = [{"role": "user", "content": f"Remark {number}. " * 200} for number in range(9)]
+        >>> with memctx.open(tempfile.mkdtemp(), session_id="s1", context_window=8_000,
+        ...                  compaction={"keep_recent_tokens": 500}) as memory:
+        ...     compacted = asyncio.run(memory.compact(said, instructions="Keep the numbers"))
+        >>> compacted.first_kept, len(compacted.messages), compacted.messages[-1] is said[-1]
+        (8, 2, True)
+        """
+        self._check_open()
+        return await self._compactor.compact(
+            messages,
+            instructions=instructions,
+            shape=shape,
+            reason=reason,
+            pinned=pinned,
+            transcript=transcript,
+            on_text=on_text,
+        )
+
+    def compact_sync(self, messages: Sequence[Any], **options: Unpack[CompactOptions]) -> Compacted:
+        """`compact`, for callers without an event loop; where one is running, in a thread beside it."""
+        return blocking(lambda: self.compact(messages, **options))
+
+    def should_flush_memory(
+        self, messages: Sequence[Any], *, usage: object = None, shape: Shape | None = None
+    ) -> bool:
+        """Whether `flush_memory` would do anything now: once before each compaction, a little earlier than that."""
+        self._check_open()
+        return self._compactor.should_flush(messages, usage=usage, shape=shape)
+
+    async def flush_memory(
+        self,
+        run_turn: RunTurn,
+        messages: Sequence[Any],
+        *,
+        usage: object = None,
+        shape: Shape | None = None,
+    ) -> MemoryFlushed:
+        """If it is due, have the model write down in the workspace what must outlast the compaction that is near.
+
+        ``run_turn(system, prompt)`` runs a turn that the user does not see, and gives the answer, or a stream of it. It
+        may fail; the agent goes on.
+        """
+        self._check_open()
+        return await self._compactor.flush(run_turn, messages, usage=usage, shape=shape)
+
+    @property
+    def counters(self) -> Counters:
+        """How often the session was compacted and its memory flushed, in this process or another."""
+        return self._compactor.counters
+
+    @property
+    def _compactor(self) -> Compactor:
+        """Made when it is first asked for; one, whichever threads ask."""
+        made: Compactor | None = self.__dict__.get("_made_compactor")
+        return made or self.__dict__.setdefault("_made_compactor", self._new_compactor())
+
+    def _new_compactor(self) -> Compactor:
+        from memctx.compactor import Compactor  # noqa: PLC0415 - most hosts never compact
+
+        return Compactor(
+            self._config,
+            session_id=self.session_id,
+            store=self._store.path,
+            archive=self.archive,
+        )
 
 
 def _milliseconds(moment: float | datetime | None) -> float | None:

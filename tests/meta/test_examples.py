@@ -28,7 +28,7 @@ def test_examples_hold(path: Path) -> None:
     module = importlib.import_module(".".join(parts).removesuffix(".__init__"))
     parser, runner = doctest.DocTestParser(), doctest.DocTestRunner()
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+        if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             continue
         name = getattr(node, "name", "module docstring")
         docstring = ast.get_docstring(node) or ""

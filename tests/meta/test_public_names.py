@@ -8,7 +8,20 @@ from typing import get_origin
 import pytest
 
 import memctx
-from memctx import config, extraction, extractors, knowledge, messages, prune, trim
+from memctx import (
+    compact,
+    compactor,
+    config,
+    extraction,
+    extractors,
+    knowledge,
+    messages,
+    prune,
+    session,
+    summarize,
+    trim,
+    workspace,
+)
 
 PUBLIC = {
     "memctx": [
@@ -16,8 +29,10 @@ PUBLIC = {
         "Archived",
         "Bm25Index",
         "ColdStore",
+        "Compacted",
         "Config",
         "ConfigError",
+        "ContextOverflowError",
         "CorruptStoreError",
         "DimensionMismatchError",
         "Explanation",
@@ -41,6 +56,7 @@ PUBLIC = {
         "StoreError",
         "StoreHit",
         "StoreLockedError",
+        "SummaryError",
         "Turn",
         "UnsupportedVersionError",
         "VectorError",
@@ -53,13 +69,64 @@ PUBLIC = {
         "prune_at_birth",
         "registry",
         "repair",
+        "run_with_recovery",
+        "run_with_recovery_sync",
         "runtime",
         "smart_trim",
         "tokenize",
         "validate",
         "vmem",
     ],
+    "memctx.compact": [
+        "Cut",
+        "Failure",
+        "Files",
+        "FlushPrompts",
+        "MemoryFlush",
+        "MemoryFlushed",
+        "NoCut",
+        "Pruned",
+        "Reserve",
+        "SilenceFilter",
+        "chunk_messages_by_max_tokens",
+        "compute_adaptive_chunk_ratio",
+        "context_tokens",
+        "estimate_messages_tokens",
+        "file_operations",
+        "find_cut",
+        "flush_memory",
+        "history_budget",
+        "is_context_overflow",
+        "is_crowded",
+        "is_oversized",
+        "is_silent",
+        "keep_recent_tokens",
+        "latest_ask",
+        "manual",
+        "prune_history_for_context_share",
+        "reserve_tokens",
+        "resolve_context_window_tokens",
+        "should_compact",
+        "should_flush",
+        "split_messages_by_token_share",
+        "tool_failures",
+    ],
+    "memctx.compactor": [
+        "AfterCompaction",
+        "BeforeCompaction",
+        "Compacted",
+        "Compactor",
+        "HookName",
+        "Hooks",
+        "Recovered",
+        "SessionBeforeCompact",
+        "Trigger",
+        "run_with_recovery",
+        "run_with_recovery_sync",
+    ],
     "memctx.config": [
+        "Compaction",
+        "CompactionMode",
         "Config",
         "Durability",
         "EmbeddingModel",
@@ -102,12 +169,56 @@ PUBLIC = {
     "memctx.registry": ["bind", "memories", "of", "open", "runtime"],
     "memctx.fusion": ["blend", "decay", "mmr", "normalize", "threshold"],
     "memctx.ingest": ["Entity", "Topics", "entities", "is_noise", "strip_channel_prefix"],
+    "memctx.summarize": [
+        "REQUIRED_SECTIONS",
+        "SUMMARY_CHARS",
+        "AnthropicSummarizer",
+        "FunctionSummarizer",
+        "Mode",
+        "Prompt",
+        "Quality",
+        "Rung",
+        "Summarizer",
+        "Summary",
+        "SummaryKind",
+        "SummaryRequest",
+        "Usage",
+        "build_prompt",
+        "check_quality",
+        "chunk_tokens",
+        "count_usage",
+        "extract_identifiers",
+        "serialize",
+        "summarize_in_stages",
+        "summarize_with_fallback",
+    ],
+    "memctx.session": [
+        "Context",
+        "CounterFile",
+        "Counters",
+        "Entry",
+        "Transcript",
+        "read_entries",
+    ],
     "memctx.trim": ["SmartTrimmed", "smart_trim"],
     "memctx.vmem": ["VmemReport", "append", "read", "verify", "write"],
+    "memctx.workspace": [
+        "Access",
+        "Cited",
+        "Loaded",
+        "LoadedFile",
+        "Source",
+        "Truncated",
+        "Workspace",
+        "WorkspaceSearch",
+        "truncate",
+    ],
 }
 
 MODULES = (
     memctx,
+    compact,
+    compactor,
     config,
     extraction,
     extractors,
@@ -117,8 +228,11 @@ MODULES = (
     messages,
     prune,
     memctx.registry,
+    summarize,
+    session,
     trim,
     memctx.vmem,
+    workspace,
 )
 
 
@@ -137,7 +251,7 @@ def test_every_public_name_exists_and_is_documented() -> None:
 
 def test_every_exception_is_a_memctx_error() -> None:
     classes = [getattr(memctx, name) for name in memctx.__all__ if name.endswith("Error")]
-    assert len(classes) == 10
+    assert len(classes) == 12
     assert all(issubclass(cls, memctx.MemctxError) for cls in classes)
     assert all(cls.__module__ == "memctx.errors" for cls in classes)
 

@@ -132,6 +132,25 @@ def test_recall_is_not_repeated_while_it_is_seen(tmp_path: Path) -> None:
             assert laws.wire(after[: len(before)]) == laws.wire(before)
 
 
+def test_another_passage_of_a_long_message_is_recalled_too(tmp_path: Path) -> None:
+    """What was shown of a long message answered one question; the next one asks for what was not shown."""
+    long = " ".join(f"Crate {number} went to the colder shelf." for number in range(400))
+    told = ("The payment webhook listens on port 8443.", "Ottoline approves the invoice exporter.")
+    steps: list[Step] = []
+    with memories.opened(tmp_path / "memory", 200_000) as memory:
+        memory.archive([{"role": "user", "content": f"{told[0]} {long} {told[1]}"}])
+        for question, answer, other in (
+            ("Which port does the payment webhook listen on?", told[0], told[1]),
+            ("Who approves the invoice exporter?", told[1], None),
+            ("Which port does the payment webhook listen on, please?", told[0], None),
+        ):
+            steps.append(User((question,)))
+            sent = blocks(memory.prepare(Rendering(tuple(steps), "anthropic").whole()).messages)
+            assert sum(answer in block for block in sent) == 1
+            assert not any((other or "nothing") in block for block in sent)
+            steps.append(Assistant(("So it is.",)))
+
+
 def test_what_was_recalled_is_not_archived_again(tmp_path: Path) -> None:
     """Recalled text that is stored and recalled again was most of what an audit of one memory found in it."""
     with memories.opened(tmp_path / "memory", 4_000) as memory:

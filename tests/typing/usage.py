@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, assert_type
+from typing import TYPE_CHECKING, Any, Literal, assert_type
 
 import numpy as np
 from numpy.typing import NDArray
 
 import memctx
-from memctx import Explanation, Hit, Memory
+from memctx import Explanation, Hit, Memory, compact, session, summarize, workspace
 from memctx._core import Segment, StoreHit, WarmStore
+from memctx.compactor import Recovered
 from memctx.extractors import (
     AnthropicExtractor,
     Extraction,
@@ -26,6 +28,9 @@ from memctx.extractors import (
     split,
 )
 from memctx.knowledge import Draft, Facts
+
+if TYPE_CHECKING:
+    from anthropic import AsyncAnthropic
 
 assert_type(memctx.__version__, str)
 
@@ -209,11 +214,84 @@ extractors: list[Extractor] = [claude, served, FunctionExtractor(plain), Functio
 assert_type([extractor_of(plain), extractor_of(waiting), extractor_of(claude)], list[Extractor])
 
 
+# session files, workspaces, flushes
+transcript = session.Transcript.open(path, session_id="s1")
+assert_type(transcript, session.Transcript)
+assert_type(transcript.append_messages(spoken), list[str])
+assert_type(transcript.append_compaction("summary", None, 10, tokens_after=5), str)
+assert_type(transcript.context().messages, list[dict[str, Any]])
+assert_type(transcript.lineage(), tuple[session.Entry, ...])
+counters = session.CounterFile.beside(path, session_id="s1")
+assert_type(counters.update(session.Counters.compacted), session.Counters)
+folder = workspace.Workspace(path, access="ro", time_zone="UTC")
+assert_type(folder.system_prompt(), str)
+assert_type(folder.load().files, tuple[workspace.LoadedFile, ...])
+found = workspace.WorkspaceSearch(folder, sources=["memory", "sessions"], sessions=[path])
+assert_type(found.search("query", sources=["memory"]), list[workspace.Cited])
+assert_type(compact.should_flush(1, 2, 3, soft_threshold=0.7), bool)
+assert_type(list(compact.SilenceFilter().wrap(["text"])), list[str])
+
+
+async def flushing() -> None:
+    """Every way in which a host may answer."""
+    assert_type(
+        await compact.flush_memory(lambda system, prompt: system + prompt, folder),
+        compact.MemoryFlushed,
+    )
+    memory_flush = compact.MemoryFlush(lambda _system, _prompt: None, folder, counters)
+    assert_type(await memory_flush.run(1, 2), compact.MemoryFlushed)
+
+
 async def turn() -> None:
     """The same for asyncio."""
     assert_type(await extractors[0].extract(request), Extraction)
     assert_type(await memory.aarchive([]), memctx.Archived)
     assert_type(await memory.asearch("query", limit=5, window=2), list[StoreHit])
+    compacted = await memory.compact(
+        spoken, instructions="Keep ports", reason="threshold", pinned=[0]
+    )
+    assert_type(compacted, memctx.Compacted)
+    assert_type((compacted.messages, compacted.skipped), tuple[list[Any], str | None])
+    assert_type(memory.compact_sync(spoken, shape="anthropic"), memctx.Compacted)
+    assert_type(
+        await memory.flush_memory(lambda system, prompt: system + prompt, spoken),
+        compact.MemoryFlushed,
+    )
+    assert_type(await memctx.run_with_recovery(ask, spoken, memory, shape="openai"), Recovered[int])
+
+
+async def ask(messages: list[Any]) -> int:
+    """A call of the model."""
+    return len(messages)
+
+
+def say(messages: list[Any]) -> str:
+    """The same for callers that wait."""
+    return str(messages)
+
+
+assert_type(memctx.run_with_recovery_sync(say, spoken, memory), Recovered[str])
+assert_type(memory.should_compact(spoken, usage=1_000), bool)
+assert_type(memory.on("before_compaction", print), Callable[[], None])
+
+
+# summaries
+async def summarised(client: AsyncAnthropic) -> None:
+    models: list[summarize.Summarizer] = [
+        summarize.AnthropicSummarizer("model", client),
+        summarize.FunctionSummarizer(lambda request: request.conversation_text),
+    ]
+    summary = await summarize.summarize_with_fallback([], models[0], mode="default", on_text=print)
+    assert_type(summary, summarize.Summary)
+    assert_type(summary.rung, summarize.Rung)
+    assert_type(summary.problems, tuple[str, ...])
+    assert_type(
+        await summarize.summarize_in_stages(
+            [], models[1], window=200_000, max_chunk_tokens=70_000, reserve_tokens=20_000
+        ),
+        str,
+    )
+    await summarize.summarize_with_fallback([], models[0], mode="best")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
 # errors

@@ -12,6 +12,7 @@ Traceback (most recent call last):
 memctx.errors.ConfigError: max_segment is no setting; did you mean max_segments?
 """
 
+from memctx.config.compaction import Compaction, CompactionMode
 from memctx.config.pruning import Pruning, PruningMode
 from memctx.config.settings import (
     Config,
@@ -25,6 +26,8 @@ from memctx.config.settings import (
 )
 
 __all__ = [
+    "Compaction",
+    "CompactionMode",
     "Config",
     "Durability",
     "EmbeddingModel",

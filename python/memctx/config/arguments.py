@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Awaitable, Callable, Collection, Mapping
     from os import PathLike
     from typing import Any
 
+    from memctx.config.compaction import Compaction, CompactionMode
     from memctx.config.pruning import Pruning, PruningMode
     from memctx.config.settings import (
         Durability,
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
         Thinking,
     )
     from memctx.extractors import Extractor, Request
+    from memctx.summarize import Summarizer, SummaryRequest
 
 
 class OpenArguments(TypedDict, total=False):
@@ -52,6 +54,9 @@ class OpenArguments(TypedDict, total=False):
     pruning: Pruning | PruningMode | Mapping[str, Any]
     knowledge_extraction: KnowledgeExtraction
     extractor: str | Extractor | Callable[[Request], Any] | None
+    compaction: Compaction | CompactionMode | bool | Mapping[str, Any]
+    summarizer: str | Summarizer | Callable[[SummaryRequest], str | Awaitable[str]] | None
+    workspace: str | PathLike[str] | None
     enabled: bool
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from memctx.config.names import snake_case
 from memctx.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -18,6 +20,17 @@ BLOCKS = (
     ("agents", "defaults", "memoryContext"),
     ("plugins", "entries", "memory-context", "config"),
 )
+
+# Where it has settings of the host that count here too, each under the name it has here.
+BESIDE = {
+    "compaction": ("agents", "defaults", "compaction"),
+    "context_window": ("agents", "defaults", "contextTokens"),
+    "pruning": ("agents", "defaults", "contextPruning"),
+    "workspace": ("agents", "defaults", "workspace"),
+}
+
+# Seconds of the units that it writes times in; minutes where it names none.
+UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
 
 # What only the original has. A file that sets one loads; that it changes nothing here is logged.
 WITHOUT_EFFECT = frozenset(
@@ -50,13 +63,35 @@ def _parse(path: Path) -> dict[str, Any]:
 
 
 def _block(found: dict[str, Any]) -> dict[str, Any]:
-    """The settings themselves: the whole file, or the block of an openclaw.json that has one."""
+    """The settings themselves: the whole file, or the blocks of an openclaw.json that has some."""
     if not {"agents", "plugins"} & found.keys():
         return found
-    for keys in BLOCKS:
-        block: Any = found
-        for key in keys:
-            block = cast("dict[str, Any]", block).get(key) if isinstance(block, dict) else None
-        if isinstance(block, dict):
-            return cast("dict[str, Any]", block)
-    return {}
+    found_at = (_at(found, keys) for keys in BLOCKS)
+    blocks = [cast("dict[str, Any]", block) for block in found_at if isinstance(block, dict)]
+    block = blocks[0] if blocks else {}
+    own = {snake_case(name) for name in block}
+    return {name: value for name, value in _beside(found).items() if name not in own} | block
+
+
+def _beside(found: dict[str, Any]) -> dict[str, Any]:
+    """The settings of the host that count here too."""
+    beside = {name: _at(found, keys) for name, keys in BESIDE.items()}
+    given = {name: value for name, value in beside.items() if value is not None}
+    pruning = given.get("pruning")
+    if isinstance(pruning, dict) and "ttl" in pruning:
+        rest = dict(cast("dict[str, Any]", pruning))
+        given |= {"cache_ttl": _seconds(rest.pop("ttl")), "pruning": rest}
+    return given
+
+
+def _seconds(ttl: object) -> object:
+    """A time such as ``5m`` in seconds; what is none stays for whoever checks it."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)?\s*", str(ttl))
+    return ttl if match is None else float(match[1]) * UNITS[match[2] or "m"]
+
+
+def _at(found: dict[str, Any], keys: tuple[str, ...]) -> Any:  # noqa: ANN401 - whatever the file has there
+    value: Any = found
+    for key in keys:
+        value = cast("dict[str, Any]", value).get(key) if isinstance(value, dict) else None
+    return value

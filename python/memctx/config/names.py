@@ -19,7 +19,7 @@ def by_field(settings: Mapping[str, Any], fields: Collection[str]) -> dict[str, 
     """The settings under the names of their fields; an unknown or a repeated one is an error."""
     found: dict[str, Any] = {}
     for given, value in settings.items():
-        name = _snake_case(given)
+        name = snake_case(given)
         name = OTHER_NAMES.get(name, name)
         if name not in fields:
             raise ConfigError(f"{given} is no setting; {_suggestion(given, fields)}")
@@ -34,10 +34,15 @@ def nearest(name: str, names: Collection[str], likeness: float = 0.6) -> str | N
     return next(iter(difflib.get_close_matches(name, names, 1, likeness)), None)
 
 
-def _snake_case(name: str) -> str:
+def snake_case(name: str) -> str:
+    """A name as Python spells it.
+
+    >>> snake_case("softThresholdTokens")
+    'soft_threshold_tokens'
+    """
     return re.sub(r"(?<=[a-z0-9])[A-Z]", lambda found: f"_{found[0].lower()}", name)
 
 
 def _suggestion(given: str, fields: Collection[str]) -> str:
-    meant = nearest(_snake_case(given), fields)
+    meant = nearest(snake_case(given), fields)
     return f"did you mean {meant}?" if meant else f"expected one of {', '.join(sorted(fields))}"

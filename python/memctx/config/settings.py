@@ -20,6 +20,7 @@ from typing import (
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from memctx.config import environment, files
+from memctx.config.compaction import Compaction
 from memctx.config.faults import refused
 from memctx.config.names import by_field
 from memctx.config.pruning import Pruning
@@ -82,6 +83,18 @@ def _extractor(value: object) -> object:
         return value
     raise ValueError(
         "expected 'anthropic', 'anthropic:<model>', 'openai:<model>', an extractor or a function of a request"
+    )
+
+
+def _summarizer(value: object) -> object:
+    """None, the name of a provider with or without a model, a summariser or a function."""
+    if isinstance(value, str):
+        if value.partition(":")[0] == "anthropic":
+            return value
+    elif value is None or callable(value) or callable(getattr(value, "summarize", None)):
+        return value
+    raise ValueError(
+        "expected 'anthropic', 'anthropic:<model>', a summariser or a function of a request"
     )
 
 
@@ -212,6 +225,19 @@ class Config(BaseModel, frozen=True, extra="forbid", validate_default=True):
         description="What extracts facts: `anthropic` or `anthropic:<model>`, `openai:<model>`, an `Extractor` or a "
         "function; without one no model is asked",
     )
+    compaction: Compaction = Field(
+        default_factory=Compaction,
+        description="When and how conversations are compacted: on, off, a mode, or the settings below",
+    )
+    summarizer: Annotated[Any | None, BeforeValidator(_summarizer)] = Field(
+        default=None,
+        description="What summarises: `anthropic` or `anthropic:<model>`, a `Summarizer` or a function; without one a "
+        "compaction leaves a list of what there was",
+    )
+    workspace: Path | None = Field(
+        default=None,
+        description="The folder of the agent's own files, where notes are written before a compaction",
+    )
     enabled: Switch = Field(
         default=True,
         description="Whether hosts use the memory at all; `memctx.open` opens it either way",
@@ -234,7 +260,7 @@ class Config(BaseModel, frozen=True, extra="forbid", validate_default=True):
         """The settings of the arguments, then of the environment, then of a TOML or JSON ``file``.
 
         The environment is that of the process unless ``environ`` is given. Of an ``openclaw.json`` the block
-        ``agents.defaults.memoryContext``, or the config of the plugin, counts.
+        ``agents.defaults.memoryContext``, or the config of the plugin, counts, and ``agents.defaults.compaction``.
 
         >>> Config.load(environ={"MEMCTX_MAX_SEGMENTS": "500"}, pii=True).max_segments
         500

@@ -1,8 +1,8 @@
 """The turn: what is sent to the model, prepared from the host's messages and from memory."""
 
+from memctx.messages.usage import prompt_tokens
 from memctx.turn.report import Cache, Protected, Pruned, Recalled, Report, Tokens, Trimmed
 from memctx.turn.turns import Turn, Turns
-from memctx.turn.usage import prompt_tokens
 
 __all__ = [
     "Cache",

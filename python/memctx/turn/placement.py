@@ -100,7 +100,7 @@ def _room(blocks: Sequence[Block], cap: int) -> int:
 
 
 def _block(found: Recollection, anchor: Place | None) -> Block:
-    return Block(found.text, found.tokens, tuple(item.id for item in found.items), anchor)
+    return Block(found.text, found.tokens, found.keys, anchor)
 
 
 def _items(blocks: Sequence[Block]) -> set[str]:

@@ -42,6 +42,13 @@ class Recollection:
     text: str
     tokens: int
     items: tuple[Recalled, ...]
+    passages: tuple[str, ...] = ()
+    """What tells the passages that it shows of items it does not show whole."""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """What the model knows by it: items by their ids, and passages of those that were cut."""
+        return (*(item.id for item in self.items if not item.is_cut), *self.passages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,18 +126,22 @@ class Candidates:
             tokens = block.tokens
         if not block.text or tokens > room:
             return None
-        cut = set(block.cut)
+        cut = sorted(block.cut)
         items = (
             *(_fact(facts[index]) for index in block.facts),
             *(_segment(hits[index], is_cut=index in cut) for index in block.details),
         )
-        return Recollection(block.text, tokens, items)
+        return Recollection(
+            block.text, tokens, items, tuple(_passage(hits[index]) for index in cut)
+        )
 
     def _new(self, known: Collection[str]) -> tuple[list[FactHit], list[StoreHit]]:
         least = STANDING_OUT * self.best if known else 0.0
+        hits = [hit for hit in self.hits if hit.score >= least]
         return (
             [hit for hit in self.facts if key_of(hit.fact) not in known],
-            [hit for hit in self.hits if hit.segment.id not in known and hit.score >= least],
+            # Of a long segment the model may know another passage than the one that answers.
+            [hit for hit in hits if hit.segment.id not in known and _passage(hit) not in known],
         )
 
 
@@ -154,6 +165,12 @@ def _fitted(
 def key_of(fact: Fact) -> str:
     """What a recalled fact is known by. It changes with the fact, so that a corrected one is shown again."""
     return f"{fact.id}.{fact.revision}" if fact.revision else fact.id
+
+
+def _passage(hit: StoreHit) -> str:
+    """What tells the passage that answers from the others of its segment."""
+    start, end = hit.passage
+    return f"{hit.segment.id}:{start}-{end}"
 
 
 def _fact(hit: FactHit) -> Recalled:

@@ -24,7 +24,7 @@ class Block:
     text: str
     tokens: int
     items: tuple[str, ...]
-    """The ids of what it recalls."""
+    """The ids of what it recalls, with the passage where that is all it shows."""
     anchor: Place | None
     """The message it stands before; None at the head."""
 

@@ -1,0 +1,110 @@
+"""`Plan`: what of a conversation leaves in a compaction, and what stays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from memctx.compact import NoCut, find_cut, latest_ask
+from memctx.compactor import envelope
+from memctx.errors import ConfigError
+from memctx.session.spoken import summary_in
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from memctx._core import Conversation
+    from memctx.compact import Cut
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What of a conversation leaves in a compaction, and what stays. All places are those of its messages."""
+
+    messages: list[Any]
+    conversation: Conversation
+    cut: Cut
+    pinned: tuple[tuple[int, ...], ...]
+    """Units before the cut that stay because somebody wants them to."""
+    previous_summary: str | None
+    ask: str
+    """What the person asked for last, if that leaves; else it is empty."""
+
+    @property
+    def history(self) -> list[Any]:
+        """The messages to summarise."""
+        return [self.messages[place] for place in self.cut.summarized if self._leaves(place)]
+
+    @property
+    def prefix(self) -> list[Any]:
+        """The beginning of the turn that the cut goes through."""
+        return [self.messages[place] for place in self.cut.prefix if self._leaves(place)]
+
+    @property
+    def leaving(self) -> list[Any]:
+        """All messages that the summary will stand for."""
+        return [*self.history, *self.prefix]
+
+    def around(self, summary: dict[str, Any]) -> list[Any]:
+        """The new list: system prompts, the summary, what is pinned, and the newest messages."""
+        head = [self.messages[place] for place in self.cut.head]
+        pinned = [[self.messages[place] for place in unit] for unit in self.pinned]
+        parts = [[*head, summary], *pinned, self.cut.kept(self.messages)]
+        return envelope.joined(parts, self.conversation.shape)
+
+    def _leaves(self, place: int) -> bool:
+        return place not in self.cut.skipped and not any(place in unit for unit in self.pinned)
+
+
+def plan_of(
+    messages: Sequence[Any],
+    conversation: Conversation,
+    *,
+    keep: int,
+    pinned: Collection[int],
+    is_urgent: bool,
+) -> Plan | NoCut:
+    """What to do with a conversation; an urgent compaction keeps less rather than to do nothing."""
+    if pinned and not 0 <= min(pinned) <= max(pinned) < len(messages):
+        raise ConfigError(
+            f"pinned are {sorted(pinned)}; expected places of {len(messages)} messages"
+        )
+    places = envelope.summary_places(conversation)
+    cut = find_cut(conversation, keep, summaries=places)
+    while not cut and is_urgent and keep > 1:
+        keep //= 2
+        cut = find_cut(conversation, keep, summaries=places)
+    if isinstance(cut, NoCut):
+        return cut
+    previous = envelope.previous_summary(conversation, cut.summaries)
+    plan = Plan(
+        messages=list(messages),
+        conversation=conversation,
+        cut=cut,
+        pinned=tuple(unit for unit in conversation.units if _stays(unit, cut, pinned)),
+        previous_summary=previous,
+        ask=_ask(messages, conversation, cut, previous),
+    )
+    return plan if plan.leaving else NoCut("all before the recent messages is pinned")
+
+
+def _stays(unit: Sequence[int], cut: Cut, pinned: Collection[int]) -> bool:
+    """Whether a unit before the cut is pinned."""
+    is_before = unit[-1] < cut.first_kept and not any(place in cut.skipped for place in unit)
+    return is_before and any(place in pinned for place in unit)
+
+
+def _ask(
+    messages: Sequence[Any], conversation: Conversation, cut: Cut, previous: str | None
+) -> str:
+    """What was asked last, if that is not in what stays: it may stand in the last summary only."""
+    shape, first = conversation.shape, cut.first_kept
+    count = len(conversation)
+    kept = conversation.without(list(range(first)))
+    if latest_ask(messages[first:], shape, conversation=kept) is not None:
+        return ""
+    before = conversation.without(list(range(first, count)))
+    found = latest_ask(messages[:first], shape, conversation=before)
+    if found is not None and summary_in(found) is None:
+        return found
+    return envelope.ask_in(previous or "") or ""

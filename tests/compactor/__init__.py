@@ -1,0 +1,1 @@
+"""Compactions carried out."""

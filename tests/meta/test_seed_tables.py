@@ -1,0 +1,43 @@
+"""The page about the seeds names tests; they are there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "seeds.md"
+NAMED = re.compile(r"`((?:tests|rust)/[\w./-]+)::(\w+)`")
+
+
+def functions_of(path: str) -> set[str]:
+    """The functions of a file of tests."""
+    file = ROOT / path
+    text = file.read_text(encoding="utf-8") if file.is_file() else ""
+    return set(re.findall(r"^\s*(?:async )?(?:def|fn) (\w+)\(", text, re.MULTILINE))
+
+
+def rows() -> list[tuple[str, ...]]:
+    """The rows of all tables, without their heads."""
+    lines = PAGE.read_text(encoding="utf-8").splitlines()
+    cells = [
+        tuple(cell.strip() for cell in line.strip("|").split("|"))
+        for line in lines
+        if line[:1] == "|"
+    ]
+    return [row for row in cells if row[0] != "In the seed" and not set(row[0]) <= set("- ")]
+
+
+def test_every_test_that_is_named_exists() -> None:
+    named = NAMED.findall(PAGE.read_text(encoding="utf-8"))
+    assert len(named) > 80
+    assert [f"{path}::{name}" for path, name in named if name not in functions_of(path)] == []
+
+
+@pytest.mark.parametrize("row", rows(), ids=lambda row: row[0][:40])
+def test_a_row_has_a_test_or_says_why_not(row: tuple[str, ...]) -> None:
+    assert len(row) == 3
+    _, here, test = row
+    assert NAMED.fullmatch(test) or (not test and ("not here" in here or "CANDIDATES_EACH" in here))

@@ -1,0 +1,1 @@
+"""Session files: appended, read again, and what a crash leaves of them."""

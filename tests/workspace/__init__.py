@@ -1,0 +1,1 @@
+"""Workspaces: their files in the system prompt, found by search, and written to."""
