@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
+import threading
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
+
+from memctx import durable
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -42,14 +44,8 @@ def json_of(value: object) -> str:
 
 def replace(path: Path, document: str, *, is_durable: bool) -> None:
     """Write a file or replace it. If ``is_durable`` it outlasts a power cut once this returns."""
-    written = _written(path, document, is_durable=is_durable)
-    try:
-        written.replace(path)
-    except BaseException:
-        written.unlink(missing_ok=True)
-        raise
-    if is_durable:
-        _sync_folder(path.parent)
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    durable.replace(path, document.encode(), sync=is_durable)
 
 
 def create(path: Path, document: str) -> bool:
@@ -57,7 +53,9 @@ def create(path: Path, document: str) -> bool:
     if path.exists():
         return False
     is_first = not path.parent.exists()
-    written = _written(path, document, is_durable=True)
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    written = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
+    durable.replace(written, document.encode())
     try:
         os.link(written, path)
     except FileExistsError:
@@ -68,33 +66,7 @@ def create(path: Path, document: str) -> bool:
         written.replace(path)
     finally:
         written.unlink(missing_ok=True)
-    _sync_folder(path.parent)
+    durable.sync_folder(path.parent)
     if is_first:
-        _sync_folder(path.parent.parent)  # where the folder's own name is
+        durable.sync_folder(path.parent.parent)  # where the folder's own name is
     return True
-
-
-def _written(path: Path, document: str, *, is_durable: bool) -> Path:
-    """The document in a file beside the one it is for."""
-    path.parent.mkdir(mode=0o700, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(document)
-            if is_durable:
-                file.flush()
-                os.fsync(file.fileno())
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    return Path(name)
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name == "nt":  # folders cannot be opened there
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -172,7 +172,7 @@ class Extraction:
         cursor = Cursor(offset, self._log.mark(offset) or 0)
         try:
             is_first = cursors.create(path, session_id, cursor)
-        except OSError as error:
+        except (OSError, StoreError) as error:
             logger.warning("%s: not written, %s", path, error)
             return cursor
         return cursor if is_first else cursors.load(path, session_id) or cursor

@@ -11,6 +11,7 @@ import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
+from memctx.errors import StoreError
 from memctx.turn import saved
 
 if TYPE_CHECKING:
@@ -83,5 +84,5 @@ class Keeper:
         """Save the state; if that cannot be, this process still has it."""
         try:
             saved.save(self._path, self._session_id, state, self._trims)
-        except OSError as error:
+        except (OSError, StoreError) as error:
             logger.warning("the state of the session is not saved: %s", error)
