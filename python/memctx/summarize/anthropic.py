@@ -7,11 +7,10 @@ import logging
 import random
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from functools import cache
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from memctx.errors import ConfigError, SummaryError
+from memctx.extractors import sdk
 from memctx.extractors.protocol import Usage
 from memctx.messages import part
 from memctx.summarize.failure import failure_of
@@ -20,7 +19,6 @@ from memctx.summarize.progress import shielded
 from memctx.summarize.prompt import build_prompt
 
 if TYPE_CHECKING:
-    import ssl
     from collections.abc import AsyncGenerator, Callable
 
     from anthropic import AsyncAnthropic
@@ -82,7 +80,7 @@ class AnthropicSummarizer:
         if attempts < 1:
             raise ConfigError(f"attempts must be 1 or more, not {attempts!r}")
         if client is None:
-            _require_sdk()
+            sdk.require("anthropic", "AnthropicSummarizer")
         elif api_key is not None or base_url is not None:
             raise ConfigError("a client has its own api_key and base_url: give either it or them")
         elif not any(cls.__name__.startswith("Async") for cls in type(client).__mro__):
@@ -132,7 +130,8 @@ class AnthropicSummarizer:
         answer = _Answer()
         try:
             async with asyncio.timeout(self.timeout):
-                await self._stream(client, prompt, max_tokens, answer, on_text)
+                with sdk.silenced("anthropic._base_client"):
+                    await self._stream(client, prompt, max_tokens, answer, on_text)
         except SummaryError:
             raise
         except Exception as error:
@@ -192,7 +191,7 @@ class AnthropicSummarizer:
                 api_key=self._api_key,
                 base_url=self._base_url,
                 max_retries=0,
-                http_client=anthropic.DefaultAsyncHttpxClient(verify=_certificates()),
+                http_client=anthropic.DefaultAsyncHttpxClient(verify=sdk.ssl_context()),
             )
         except Exception as error:
             raise failure_of(error, self.model) from error
@@ -227,21 +226,6 @@ class _Answer:
             case _:
                 pass
         return ""
-
-
-def _require_sdk() -> None:
-    """Complain now rather than at the first call. Nothing is imported."""
-    if find_spec("anthropic") is None:
-        words = "AnthropicSummarizer needs the package 'anthropic', which is not installed"
-        raise ConfigError(f"{words}: pip install 'memctx[anthropic]'")
-
-
-@cache
-def _certificates() -> ssl.SSLContext:
-    """The certificates of this machine, read once: that takes most of the time in which a client is made."""
-    import httpx2  # noqa: PLC0415 - the SDK stands on it
-
-    return httpx2.create_ssl_context()
 
 
 def _count(usage: object, name: str) -> int:

@@ -8,22 +8,11 @@ from typing import TYPE_CHECKING
 
 from memctx.compact.overflow import is_context_overflow
 from memctx.errors import SummaryError
+from memctx.extractors.failure import DEAD, TRANSIENT, retry_after_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# No other call will do better: the account, the key or the model is not there.
-DEAD = frozenset(
-    {
-        HTTPStatus.UNAUTHORIZED,
-        HTTPStatus.PAYMENT_REQUIRED,
-        HTTPStatus.FORBIDDEN,
-        HTTPStatus.NOT_FOUND,
-    }
-)
-TRANSIENT = frozenset(
-    {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS}
-)
 # How an error is named that comes in a stream which began well.
 TRANSIENT_TYPES = frozenset({"overloaded_error", "api_error", "rate_limit_error", "timeout_error"})
 DEAD_TYPES = frozenset(
@@ -72,10 +61,5 @@ def _of_status(error: Exception, model: str) -> SummaryError:
         f"{model} answered with status {status}{reason}",
         is_final=not is_transient,
         is_dead=is_dead,
-        retry_after=_seconds(headers.get("retry-after")) if is_transient else None,
+        retry_after=retry_after_in(headers) if is_transient else None,
     )
-
-
-def _seconds(value: str | None) -> float | None:
-    """How many seconds the server asks to be left alone."""
-    return float(value) if value and re.fullmatch(r"\d{1,9}(\.\d{1,9})?", value.strip()) else None
