@@ -18,10 +18,10 @@ BOUNDED = Plan(
     window=24_000,
     facts=12,
     result_lines=(4, 40),
-    outage_at=25,
+    outage_at=22,
     kills=(("summary", 15),),
-    dips=((36, 40, 0.2),),
-    huge=(32,),
+    dips=((30, 46, 0.3),),
+    huge=(10,),
     attempts=1,
 )
 FULL = Plan(
