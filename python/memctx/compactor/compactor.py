@@ -156,7 +156,7 @@ class Compactor:
             expected = ", ".join(get_args(Trigger))
             raise ConfigError(f"reason is {reason!r}; expected one of {expected}")
         conversation = self._scanned(messages, shape)
-        plan = self._plan(messages, conversation, reason, pinned)
+        plan = await asyncio.to_thread(self._plan, messages, conversation, reason, pinned)
         if isinstance(plan, NoCut):
             return _skipped(messages, conversation, reason, plan.reason)
         if transcript is not None and plan.pinned:
@@ -189,8 +189,8 @@ class Compactor:
             is_split_turn=plan.cut.is_split_turn,
             rung=summary.rung if verdict.summary is None else "hook",
             problems=summary.problems,
-            files=compact.file_operations(plan.leaving, conversation.shape),
-            failures=compact.tool_failures(plan.leaving, conversation.shape),
+            files=plan.files,
+            failures=plan.failures,
             usage=summary.usage,
         )
         if transcript is not None:
@@ -243,7 +243,7 @@ class Compactor:
                 first_kept_entry_id=entry,
                 tokens_before=cut.tokens_before,
                 previous_summary=plan.previous_summary,
-                files=compact.file_operations(plan.leaving, plan.conversation.shape),
+                files=plan.files,
                 settings=self._settings,
                 instructions=instructions,
             ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from memctx.compact import NoCut, find_cut, latest_ask
+from memctx.compact import NoCut, file_operations, find_cut, latest_ask, tool_failures
 from memctx.compactor import envelope
 from memctx.errors import ConfigError
 from memctx.session.spoken import summary_in
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from memctx._core import Conversation
-    from memctx.compact import Cut
+    from memctx.compact import Cut, Failure, Files
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +29,14 @@ class Plan:
     previous_summary: str | None
     ask: str
     """What the person asked for last, if that leaves; else it is empty."""
-
-    @property
-    def history(self) -> list[Any]:
-        """The messages to summarise."""
-        return [self.messages[place] for place in self.cut.summarized if self._leaves(place)]
-
-    @property
-    def prefix(self) -> list[Any]:
-        """The beginning of the turn that the cut goes through."""
-        return [self.messages[place] for place in self.cut.prefix if self._leaves(place)]
+    history: list[Any]
+    """The messages to summarise."""
+    prefix: list[Any]
+    """The beginning of the turn that the cut goes through."""
+    files: Files
+    """The files that were read and changed in both."""
+    failures: tuple[Failure, ...]
+    """The tools that failed in them."""
 
     @property
     def leaving(self) -> list[Any]:
@@ -51,9 +49,6 @@ class Plan:
         pinned = [[self.messages[place] for place in unit] for unit in self.pinned]
         parts = [[*head, summary], *pinned, self.cut.kept(self.messages)]
         return envelope.joined(parts, self.conversation.shape)
-
-    def _leaves(self, place: int) -> bool:
-        return place not in self.cut.skipped and not any(place in unit for unit in self.pinned)
 
 
 def plan_of(
@@ -76,16 +71,28 @@ def plan_of(
         cut = find_cut(conversation, keep, summaries=places)
     if isinstance(cut, NoCut):
         return cut
+    units = tuple(unit for unit in conversation.units if _stays(unit, cut, pinned))
+    stays = {*cut.skipped, *(place for unit in units for place in unit)}
+    history = [messages[place] for place in cut.summarized if place not in stays]
+    prefix = [messages[place] for place in cut.prefix if place not in stays]
+    if not history and not prefix:
+        return NoCut("all before the recent messages is pinned")
+    first, count = cut.first_kept, len(conversation)
+    leaving = conversation.without(sorted({*stays, *range(first, count)}))
+    left, shape = [*history, *prefix], conversation.shape
     previous = envelope.previous_summary(conversation, cut.summaries)
-    plan = Plan(
+    return Plan(
         messages=list(messages),
         conversation=conversation,
         cut=cut,
-        pinned=tuple(unit for unit in conversation.units if _stays(unit, cut, pinned)),
+        pinned=units,
         previous_summary=previous,
         ask=_ask(messages, conversation, cut, previous),
+        history=history,
+        prefix=prefix,
+        files=file_operations(left, shape, conversation=leaving),
+        failures=tool_failures(left, shape, conversation=leaving),
     )
-    return plan if plan.leaving else NoCut("all before the recent messages is pinned")
 
 
 def _stays(unit: Sequence[int], cut: Cut, pinned: Collection[int]) -> bool:

@@ -56,8 +56,8 @@ async def run_with_recovery(
 ) -> Recovered[Answer]:
     """Call the model with the messages; if they do not fit its window, compact them and call it once more.
 
-    ``call`` gets the messages and raises what the provider's SDK raises; `run_with_recovery_sync` is for one that waits.
-    ``options`` are those of `memctx.Memory.compact`. Errors that are no overflow pass as they are.
+    ``call`` gets the messages and raises what the provider's SDK raises; `run_with_recovery_sync` is for one that is
+    not awaited. ``options`` are those of `memctx.Memory.compact`. Errors that are no overflow pass as they are.
 
     >>> import asyncio, memctx, tempfile
     >>> said = [{"role": role, "content": f"{role} {number} " * 200}
