@@ -17,7 +17,7 @@ from memctx.session import Transcript
 from summarize.server import serving
 
 from .agent import memory_of
-from .provider import Provider
+from .provider import SEARCHED, Provider
 from .story import Story
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Figures:
     @property
     def at_once(self) -> float:
         """Of the facts that were told: those that were in what the model was sent when it was asked for them."""
-        return sum(where != "searched for" for where in self.found.values()) / self.plan.facts
+        return sum(where != SEARCHED for where in self.found.values()) / self.plan.facts
 
     @property
     def in_the_end(self) -> float:
