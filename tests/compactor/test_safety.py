@@ -231,7 +231,7 @@ def test_secrets_reach_neither_the_model_nor_the_transcript(tmp_path: Path) -> N
     entry = transcript.get(result.entry_id or "")
     assert entry is not None
     assert secret not in json.dumps(entry.fields)
-    assert any("REDACTED" in failure for failure in entry.fields["details"]["toolFailures"])
+    assert any("REDACTED" in each["summary"] for each in entry.fields["details"]["toolFailures"])
     assert entry.first_kept_entry_id == ids[result.first_kept]
 
 
