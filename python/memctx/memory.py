@@ -352,9 +352,11 @@ class Memory:
 
         What leaves is archived first, and found again by `search` and by the next `prepare`. The summary is that of
         ``config.summarizer``; whatever that does, there is one. The messages given stay as they are, and those kept are
-        the very same objects. Where there is nothing to compact, as right after a compaction, nothing is, and
-        ``compacted.skipped`` says why. ``instructions`` say what the summary is to heed; ``pinned`` are places of
-        messages that stay; into a ``transcript`` the compaction is written; ``on_text`` sees the summary as it comes.
+        the very same objects; only signed thinking, which holds no longer, is taken out of copies. Where there is
+        nothing to compact, as right after a compaction, nothing is, and ``compacted.skipped`` says why.
+
+        ``instructions`` say what the summary is to heed; ``pinned`` are places of messages that stay; into a
+        ``transcript`` the compaction is written; ``on_text`` sees the summary as it comes.
 
         Cancelled, or raising `StoreError` because the archive cannot be written, it leaves all as it was.
 

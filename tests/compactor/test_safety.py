@@ -18,7 +18,7 @@ from memctx.session import Transcript
 from memctx.session.spoken import spoken
 from summarize.models import OUTAGE, Scripted, within
 from turn.rendering import Rendering
-from turn.script import SHAPES, Assistant, Call, Result, Results, User
+from turn.script import SHAPES, Assistant, Call, Result, Results, Thought, User
 
 from .talks import ASK, PORT, compacted, opened, script, talk
 
@@ -231,7 +231,7 @@ def test_secrets_reach_neither_the_model_nor_the_transcript(tmp_path: Path) -> N
     entry = transcript.get(result.entry_id or "")
     assert entry is not None
     assert secret not in json.dumps(entry.fields)
-    assert any("REDACTED" in each["summary"] for each in entry.fields["details"]["toolFailures"])
+    assert "REDACTED" in json.dumps(entry.fields["details"]["toolFailures"])
     assert entry.first_kept_entry_id == ids[result.first_kept]
 
 
@@ -417,3 +417,25 @@ def test_a_window_smaller_than_the_settings_say(tmp_path: Path) -> None:
         assert result.tokens_before < 40_000
         assert result.tokens_after is not None
         assert result.tokens_after < result.tokens_before * 0.6
+
+
+@pytest.mark.parametrize("shape", ["anthropic", "bedrock", "pi"])
+def test_thinking_that_was_signed_behind_other_messages_is_taken_out(
+    tmp_path: Path, shape: Shape
+) -> None:
+    """Providers refuse it behind anything but what it was written behind."""
+    thought = Thought("Where is the port?", "c2lnbmVkLW9uZQ==")
+    steps = (*script(), User((ASK,)), Assistant(("Done.",), thoughts=(thought,)), User(("Go on",)))
+    messages = Rendering(steps, shape).whole()
+    before = copy.deepcopy(messages)
+    with opened(tmp_path / "strip") as memory:
+        result = compacted(memory, messages, shape=shape)
+        assert result.did_compact
+        assert _core.Scanner().scan(result.messages, shape).signed == []
+        assert result.stale_thinking == ()
+        assert "Done." in json.dumps(result.messages[-2])
+        assert (messages == before, result.messages[-1] is messages[-1]) == (True, True)
+    with opened(tmp_path / "report", thinking="report") as memory:
+        result = compacted(memory, messages, shape=shape)
+        assert result.stale_thinking == (len(result.messages) - 2,)
+        assert result.messages[-2] is messages[-2]

@@ -192,6 +192,7 @@ class Compactor:
             files=plan.files,
             failures=plan.failures,
             usage=summary.usage,
+            stale_thinking=_stale(plan, listed),
         )
         if transcript is not None:
             result = self._written(transcript, result, entry)
@@ -335,7 +336,8 @@ class Compactor:
 
     def _checked(self, plan: Plan, summary: dict[str, Any]) -> list[Any]:
         """The new list. No compaction may make a provider refuse what it would have taken."""
-        listed, shape = plan.around(summary), plan.conversation.shape
+        strips = self._config.thinking == "strip"
+        listed, shape = plan.around(summary, strips=strips), plan.conversation.shape
         known = {problem[1] for problem in _core.problems(plan.conversation)}
         if self._worse(listed, shape, known):
             listed = list(repair(listed, shape).messages)
@@ -398,6 +400,12 @@ def _skipped(
 ) -> Compacted:
     logger.info("nothing is compacted: %s", why)
     return Compacted(list(messages), reason, conversation.shape, conversation.tokens, skipped=why)
+
+
+def _stale(plan: Plan, listed: Sequence[Any]) -> tuple[int, ...]:
+    """Where in the new list there is thinking that no longer holds."""
+    signed = {id(plan.messages[place]) for place in plan.signed}
+    return tuple(place for place, message in enumerate(listed) if id(message) in signed)
 
 
 def _joined(*instructions: str | None) -> str | None:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from memctx.compact import NoCut, file_operations, find_cut, latest_ask, tool_failures
 from memctx.compactor import envelope
 from memctx.errors import ConfigError
+from memctx.messages import edit
 from memctx.session.spoken import summary_in
+from memctx.turn.binding import SHAPES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -43,12 +45,35 @@ class Plan:
         """All messages that the summary will stand for."""
         return [*self.history, *self.prefix]
 
-    def around(self, summary: dict[str, Any]) -> list[Any]:
-        """The new list: system prompts, the summary, what is pinned, and the newest messages."""
+    @property
+    def signed(self) -> set[int]:
+        """The messages whose thinking its provider would refuse behind anything but what it was written behind."""
+        is_bound = self.conversation.shape in SHAPES
+        return set(self.conversation.signed) if is_bound else set[int]()
+
+    def around(self, summary: dict[str, Any], *, strips: bool) -> list[Any]:
+        """The new list: system prompts, the summary, what is pinned, and the newest messages.
+
+        What stays is the very same objects, but for those whose thinking no longer holds, if it ``strips`` that.
+        """
         head = [self.messages[place] for place in self.cut.head]
-        pinned = [[self.messages[place] for place in unit] for unit in self.pinned]
-        parts = [[*head, summary], *pinned, self.cut.kept(self.messages)]
+        parts = [[*head, summary]]
+        for unit in (*self.pinned, range(self.cut.first_kept, len(self.messages))):
+            parts += self._parts(unit, self.signed if strips else set[int]())
         return envelope.joined(parts, self.conversation.shape)
+
+    def _parts(self, places: Sequence[int], stale: set[int]) -> list[list[Any]]:
+        """The messages at some places; a new part begins where one was nothing but stale thinking."""
+        parts: list[list[Any]] = [[]]
+        for place in places:
+            message = self.messages[place]
+            if place in stale:
+                message = edit.without_thinking(message, self.conversation.shape)
+            if message is None:
+                parts.append([])
+            else:
+                parts[-1].append(message)
+        return parts
 
 
 def plan_of(

@@ -26,8 +26,8 @@ class Compacted:
     """
 
     messages: list[Any]
-    """The messages to go on with: system prompts, the summary, and what was kept, the very same objects. Where nothing
-    was compacted, all that were given."""
+    """The messages to go on with: system prompts, the summary, and what was kept, the very same objects but for signed
+    thinking that no longer holds. Where nothing was compacted, all that were given."""
     reason: Trigger
     """Why it was asked for."""
     shape: Shape
@@ -60,6 +60,9 @@ class Compacted:
     """The tools that failed in it."""
     usage: Usage = field(default_factory=Usage)
     """What the summary cost."""
+    stale_thinking: tuple[int, ...] = ()
+    """Where in the new list there is signed thinking that the provider may refuse behind a summary. It is taken out and
+    this is empty, unless the setting ``thinking`` is ``report``."""
     entry_id: str | None = None
     """The entry of the compaction in the transcript, if there is one."""
 
