@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import statistics
 import subprocess
 import sys
@@ -13,11 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memctx import _core
 from memctx.session import Transcript
 from summarize.server import serving
 
 from .agent import memory_of
-from .provider import Provider
+from .provider import SEARCHED, Provider
 from .story import Story
 
 if TYPE_CHECKING:
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from .story import Plan
 
 TESTS = Path(__file__).parents[2]
+LIFE = (0.9, 2.5)
+"""Seconds after which a stray kill comes; half of one is what Python takes to start."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +84,7 @@ class Figures:
     @property
     def at_once(self) -> float:
         """Of the facts that were told: those that were in what the model was sent when it was asked for them."""
-        return sum(where != "searched for" for where in self.found.values()) / self.plan.facts
+        return sum(where != SEARCHED for where in self.found.values()) / self.plan.facts
 
     @property
     def in_the_end(self) -> float:
@@ -131,8 +135,11 @@ def play(folder: Path, plan: Plan, limit: float) -> Figures:
             return provider.reply(request)
 
         server.rule = rule
+        chance = random.Random(plan.seed)
         while True:
-            error = _run(folder, server.url, provider, limit - (time.monotonic() - started))
+            life = limit - (time.monotonic() - started)
+            doom = chance.uniform(*LIFE) if restarts < plan.stray_kills else life
+            error = _run(folder, server.url, provider, life, doom)
             if error is None:
                 break
             if error:
@@ -145,6 +152,7 @@ def play(folder: Path, plan: Plan, limit: float) -> Figures:
     with memory_of(folder, plan) as memory:
         archived = {segment.content for segment in memory.store.segments()}
     left = [piece for piece in said if piece not in kept]
+    redactor = _core.Redactor()  # some code looks like a secret, and is archived without it
     return Figures(
         plan=plan,
         seconds=time.monotonic() - started,
@@ -155,32 +163,32 @@ def play(folder: Path, plan: Plan, limit: float) -> Figures:
         restarts=restarts,
         said=len(said),
         left=len(left),
-        missing=[piece for piece in left if piece not in archived],
+        missing=[piece for piece in left if redactor.mask(piece).text not in archived],
         found=provider.found,
         notes=len(list((folder / "workspace" / "memory").glob("*.md"))),
     )
 
 
-def _run(folder: Path, url: str, provider: Provider, limit: float) -> str | None:
+def _run(folder: Path, url: str, provider: Provider, limit: float, doom: float) -> str | None:
     """One life of the agent: None if the story came to its end, nothing if it was killed, else what it died of."""
     command = [sys.executable, "-m", "compactor.simulation.agent", str(folder), url]
     path = os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])
-    deadline = time.monotonic() + limit
+    began = time.monotonic()
     with (folder / "stderr").open("ab") as errors:
         agent = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": path}, stderr=errors)
         try:
             while agent.poll() is None:
-                if provider.struck.wait(0.02):
-                    agent.kill()
-                    agent.wait(30)
-                    provider.struck.clear()
-                    provider.gone.set()
-                    return ""
-                if time.monotonic() > deadline:
+                lived = time.monotonic() - began
+                if lived >= limit:
                     return f"not done after {limit:.0f} s"
+                if provider.struck.wait(0.02) or lived >= doom:
+                    return ""
         finally:
             agent.kill()
             agent.wait(30)
+            if provider.struck.is_set():
+                provider.struck.clear()
+                provider.gone.set()
     return None if agent.returncode == 0 else (folder / "stderr").read_text()[-3_000:]
 
 

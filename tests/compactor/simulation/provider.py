@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 SUMMARIZER = "summarizer"
 MODEL = "model"
 SEARCH = "memory_search"
+SEARCHED = "searched for"
 BYTES_PER_TOKEN = 4
 BLOCK = re.compile(r"<recalled-context.*?</recalled-context>", re.DOTALL)
 FENCED = re.compile(
@@ -135,9 +136,10 @@ class Provider:
             told = found.steps[step]
             calls = [{"id": call.id, "name": call.name, "input": call.input} for call in told.calls]
             return self._said(request, told.text, calls)
-        where = next((place for place, text in _places(request) if found.fact.value in text), None)
-        if where is not None:
-            self.found[found.fact.question] = "searched for" if step else where
+        places = [place for place, text in _places(request) if found.fact.value in text]
+        if places:
+            unasked = (place for place in places if place != SEARCHED)
+            self.found[found.fact.question] = next(unasked, SEARCHED)
             return self._said(request, f"It is {found.fact.value}.", [])
         if step:
             return self._said(request, "I do not know.", [])
@@ -172,14 +174,20 @@ def _answer(request: dict[str, Any], text: str, calls: Sequence[dict[str, Any]] 
 
 
 def _places(request: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """The texts of a request, each with what it is: something recalled, a summary, or a message."""
+    """The texts of a request, each with what it is: recalled, what a search gave, a summary, or a message."""
+    searches: set[str] = set()
     for message in request["messages"]:
         for block in _blocks(message):
+            if block.get("name") == SEARCH:
+                searches.add(block["id"])
             text = _text(block)
             for recalled in BLOCK.findall(text):
                 yield "recalled", recalled
             rest = BLOCK.sub("", text)
-            yield "summary" if rest.startswith("Turn Context") else "kept", rest
+            if block.get("tool_use_id") in searches:
+                yield SEARCHED, rest
+            else:
+                yield "summary" if rest.startswith("Turn Context") else "kept", rest
 
 
 def _blocks(message: dict[str, Any]) -> list[dict[str, Any]]:

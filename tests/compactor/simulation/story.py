@@ -113,6 +113,8 @@ class Plan:
     """The turns with a result of half the window."""
     attempts: int = 3
     """How often a summary is tried for."""
+    stray_kills: int = 0
+    """How often it is killed besides, whatever it is doing."""
     seed: int = 6
 
     @classmethod

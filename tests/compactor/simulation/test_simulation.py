@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,44 +19,48 @@ BOUNDED = Plan(
     window=24_000,
     facts=12,
     result_lines=(4, 40),
-    outage_at=25,
+    outage_at=22,
     kills=(("summary", 15),),
-    dips=((36, 40, 0.2),),
-    huge=(32,),
+    dips=((30, 46, 0.3),),
+    huge=(10,),
     attempts=1,
 )
 FULL = Plan(
     turns=500,
-    window=48_000,
+    window=200_000,
     facts=48,
-    result_lines=(10, 110),
+    result_lines=(40, 400),
     outage_at=250,
     kills=(("summary", 120), ("answer", 300)),
-    dips=((180, 190, 0.45), (400, 405, 0.6)),
+    dips=((180, 210, 0.45), (400, 415, 0.6)),
     huge=(90, 350),
 )
 
 
 def check(figures: Figures) -> None:
-    """What holds however long the story is."""
+    """What holds however long the story is, and whenever the agent is killed."""
     assert not figures.failures, figures.failures
     assert not figures.refused, figures.refused
     assert not figures.of("memory failed")
     assert not figures.missing, figures.missing[:3]
     assert figures.left > figures.said / 2, "most of it should have left the context"
-    assert figures.restarts == len(figures.plan.kills)
     assert len(figures.of("ended")) == 1
     assert figures.counts["outage"] > 0
-    assert any(each["rung"] == "fixed" for each in figures.compactions), "nobody noticed the outage"
     assert figures.counts["overflow of answer"] > 0, "the window was never really full"
-    assert any(each["reason"] == "overflow" for each in figures.compactions)
     assert all(each["after"] < each["before"] for each in figures.compactions)
     assert all(each["is_rebuilt"] for each in figures.compactions), (
         "the session file says otherwise"
     )
+    assert figures.notes >= 1
+
+
+def check_events(figures: Figures) -> None:
+    """What the agent tells, if no kill kept it from telling something."""
+    assert figures.restarts == len(figures.plan.kills)
+    assert any(each["rung"] == "fixed" for each in figures.compactions), "nobody noticed the outage"
+    assert any(each["reason"] == "overflow" for each in figures.compactions)
     assert any(each["outcome"] == "written" for each in figures.of("flushed"))
     assert max(figures.done_flushes) == 1, "once before each compaction"
-    assert figures.notes >= 1
     counted = figures.of("ended")[0]["compactions"]
     assert counted == len(figures.compactions), "the counters on the disk say otherwise"
 
@@ -85,6 +90,7 @@ def test_fifty_turns(tmp_path: Path) -> None:
     figures = play(tmp_path, BOUNDED, limit=100)
     print(f"\n{figures}")
     check(figures)
+    check_events(figures)
     assert len(figures.compactions) >= 5
     assert figures.at_once >= 0.5
     assert figures.in_the_end >= 0.75
@@ -97,6 +103,18 @@ def test_five_hundred_turns(tmp_path: Path) -> None:
     figures = play(tmp_path, FULL, limit=1_100)
     print(f"\n{figures}")
     check(figures)
+    check_events(figures)
     assert len(figures.compactions) >= 10
     assert figures.at_once >= 0.6
-    assert figures.in_the_end >= 0.8
+    assert figures.in_the_end >= 0.75
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there is no such signal")
+@pytest.mark.simulation
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("seed", range(100, 104))
+def test_killed_at_any_moment(seed: int, tmp_path: Path) -> None:
+    figures = play(tmp_path, replace(BOUNDED, kills=(), stray_kills=12, seed=seed), limit=500)
+    print(f"\n{figures}")
+    check(figures)
+    assert figures.restarts >= 6
