@@ -115,10 +115,15 @@ def _openai(messages: Sequence[Message]) -> str | None:
 
 def _responses(messages: Sequence[Message]) -> str | None:
     open_calls: list[str] = []
+    turn: set[str] = set()  # an id twice in one turn of the model is one call
     for number, item in enumerate(messages):
         kind = item.get("type")
+        if kind not in {"function_call", "reasoning"} and item.get("role") != "assistant":
+            turn.clear()
         if kind == "function_call":
-            open_calls.append(item["call_id"])
+            if item["call_id"] not in turn:
+                open_calls.append(item["call_id"])
+            turn.add(item["call_id"])
         elif kind == "function_call_output":
             if item["call_id"] not in open_calls:
                 return f"{number}: {item['call_id']} was not asked for"
