@@ -8,7 +8,7 @@ import zlib
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from memctx.errors import MessageShapeError, StoreError
 from memctx.session import Context
@@ -79,7 +79,7 @@ def _list(data: bytes) -> list[Any] | None:
     except (ValueError, RecursionError):
         return None
     if isinstance(value, list):
-        return value
+        return list(cast("Sequence[Any]", value))
     held = as_object(value) or {}
     lists = (held[name] for name in LISTS if isinstance(held.get(name), list))
     return next(lists, None)

@@ -57,11 +57,19 @@ def context(replay: Replay) -> Markup:
             css="tall",
             label=f"Tokens sent in each of {counted(len(turns), 'turn')}, at most {short(max(sent))}",
         ),
-        chart.strip("shortened", [bool(turn.pruned) for turn in turns], "pruned"),
-        chart.strip("trimmed", [bool(turn.trimmed) for turn in turns], "trimmed"),
-        chart.strip("recalled", [bool(turn.recalled) for turn in turns], "returned"),
+        *_strips(replay),
         chart.axis(len(turns)),
     )
+
+
+def _strips(replay: Replay) -> list[Markup]:
+    """Where something was decided, a row for each kind of which there is any."""
+    rows = (
+        ("shortened", "pruned", [bool(turn.pruned) for turn in replay.turns]),
+        ("trimmed", "trimmed", [bool(turn.trimmed) for turn in replay.turns]),
+        ("recalled", "returned", [bool(turn.recalled) for turn in replay.turns]),
+    )
+    return [chart.strip(name, marked, css) for name, css, marked in rows if any(marked)]
 
 
 def _unedited(host: list[float], top: float) -> str:

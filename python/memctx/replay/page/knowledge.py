@@ -15,7 +15,7 @@ def facts(replay: Replay) -> Markup:
     """Every fact with its history."""
     corrected = sum(len(thread.states) > 1 for thread in replay.facts)
     lead = (
-        f"{counted(len(replay.facts), 'fact')} known at the end, {corrected:,} of them said otherwise before."
+        f"{counted(len(replay.facts), 'fact')} known at the end, {corrected:,} of them after a correction."
         if replay.facts
         else "No facts were found in this session."
     )

@@ -63,6 +63,7 @@ def tiles(replay: Replay) -> Markup:
     peak = max(turn.tokens.after for turn in turns)
     gone = sum(len(unit.messages) for turn in turns for unit in turn.trimmed)
     shortened = sum(len(turn.pruned) for turn in turns)
+    pruned = f"; {counted(shortened, 'result')} shortened" if shortened else ""
     returned = sum(len(turn.recalled) for turn in turns)
     asked = sum(bool(turn.recalled) for turn in turns)
     whole = replay.unedited_cost or 1.0
@@ -74,9 +75,9 @@ def tiles(replay: Replay) -> Markup:
         _tile(
             "Left the context",
             short(gone),
-            f"in {counted(replay.trims, 'trim')}, {counted(shortened, 'result')} shortened",
+            f"messages, in {counted(replay.trims, 'trim')}{pruned}",
         ),
-        _tile("Brought back", short(returned), f"in {counted(asked, 'turn')}"),
+        _tile("Brought back", short(returned), f"passages and facts, in {counted(asked, 'turn')}"),
         _tile("Read from cache", f"{replay.cached_share:.0%}", counted(replay.breaks, "break")),
         _tile("Cost of input", f"{replay.cost / whole:.2f}{TIMES}", f"of unedited, {truncated}"),
         _tile(

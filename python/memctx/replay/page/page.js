@@ -19,7 +19,8 @@
     if (pruned) said.push(`${pruned} shortened`);
     if (trimmed) said.push(`${trimmed} trimmed`);
     if (recalled) said.push(`${recalled} recalled`);
-    return [...said, `${took} ms`].join(" · ");
+    said.push(`${took} ms`);
+    return said.join(" · ");
   }
 
   function point(index) {

@@ -46,7 +46,7 @@ def turns(replay: Replay) -> Markup:
     ]
     rest = eventful[SHOWN_TURNS:]
     return _section(
-        f"{counted(len(eventful), 'turn')} of {len(replay.turns):,} decided anything; the rest repeats it.",
+        f"{len(eventful):,} of {counted(len(replay.turns), 'turn')} decided something; the others repeat it.",
         tag("div", *buttons, class_="filters", role="group", aria_label="Show turns", hidden=True),
         tag("div", *map(_turn, eventful[:SHOWN_TURNS]), class_="turns"),
         tag(
