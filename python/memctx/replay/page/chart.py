@@ -47,7 +47,7 @@ def axis(turns: int) -> Markup:
         tag(
             "span",
             str(place),
-            class_="x" if index % 2 else "x minor",
+            class_="x minor" if index % 2 else "x",
             style=f"left:{(place - 0.5) / turns * 100:.2f}%",
         )
         for index, place in enumerate(places)

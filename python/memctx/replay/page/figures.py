@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 # What stands free over the highest thing in a chart.
 HEADROOM = 1.08
+# As many times the latency that nearly all turns stay within.
+OUTLIER = 4
 STEPS = {
     "scan": "read the messages",
     "cut": "decide what leaves",
@@ -38,16 +40,20 @@ def context(replay: Replay) -> Markup:
         chart.area(sent, top, "recalled", floor=said),
         chart.line(host, top, "host"),
     ]
-    legend = [("sent", "sent"), ("recalled", "of it recalled"), ("host", _unedited(host, top))]
+    legend = [("sent", "sent"), ("host", _unedited(host, top))]
+    if said != sent:
+        legend.insert(1, ("recalled", "of it recalled"))
     if replay.limit is not None:
         layers.append(chart.level(replay.limit, top, len(turns), "limit"))
         legend.append(("limit", f"a trim starts at {short(replay.limit)}"))
     if replay.window is not None:
         layers.append(chart.level(replay.window, top, len(turns), "window"))
         legend.append(("window", f"window {short(replay.window)}"))
+    strips = _strips(replay)
+    below = "; below them, the turns in which something was decided" if strips else ""
     return chart.figure(
         "Context size",
-        "Tokens of every prompt, turn by turn, and below them the turns in which something was decided.",
+        f"Tokens of every prompt, turn by turn{below}.",
         chart.legend(*legend),
         chart.plot(
             layers,
@@ -57,7 +63,7 @@ def context(replay: Replay) -> Markup:
             css="tall",
             label=f"Tokens sent in each of {counted(len(turns), 'turn')}, at most {short(max(sent))}",
         ),
-        *_strips(replay),
+        *strips,
         chart.axis(len(turns)),
     )
 
@@ -109,12 +115,16 @@ def latency(replay: Replay) -> Markup:
     if not turns:
         return Markup()
     took = [turn.latency for turn in turns]
-    top = HEADROOM * max(*took, 1.0)
-    slow = replay.latency(0.95)
+    slow, most = replay.latency(0.95), max(took)
+    # One turn that the machine held up must not flatten all others.
+    top = HEADROOM * max(min(most, OUTLIER * slow), 1.0)
+    longest = f"longest {milliseconds(most)}{', off the chart' if most > top else ''}"
     return chart.figure(
         "Latency",
         "What memory takes before each call of the model.",
-        chart.legend(("took", "milliseconds"), ("limit", f"95 % within {milliseconds(slow)}")),
+        chart.legend(
+            ("took", f"milliseconds, {longest}"), ("limit", f"95 % within {milliseconds(slow)}")
+        ),
         chart.plot(
             [chart.area(took, top, "took"), chart.level(slow, top, len(turns), "limit")],
             turns=len(turns),

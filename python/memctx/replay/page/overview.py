@@ -67,7 +67,8 @@ def tiles(replay: Replay) -> Markup:
     returned = sum(len(turn.recalled) for turn in turns)
     asked = sum(bool(turn.recalled) for turn in turns)
     whole = replay.unedited_cost or 1.0
-    truncated = f"{replay.truncated_cost / whole:.2f}{TIMES} by truncation"
+    truncated = f"of unedited, {replay.truncated_cost / whole:.2f}{TIMES} by truncation"
+    beside = "of unedited" if replay.limit is None else truncated
     window = "no window was set" if replay.window is None else f"of {short(replay.window)} tokens"
     return tag(
         "dl",
@@ -79,7 +80,7 @@ def tiles(replay: Replay) -> Markup:
         ),
         _tile("Brought back", short(returned), f"passages and facts, in {counted(asked, 'turn')}"),
         _tile("Read from cache", f"{replay.cached_share:.0%}", counted(replay.breaks, "break")),
-        _tile("Cost of input", f"{replay.cost / whole:.2f}{TIMES}", f"of unedited, {truncated}"),
+        _tile("Cost of input", f"{replay.cost / whole:.2f}{TIMES}", beside),
         _tile(
             "Added per turn",
             milliseconds(replay.latency(0.5)),
