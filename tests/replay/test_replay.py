@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -246,3 +247,11 @@ def test_a_real_session_is_replayed() -> None:
         max(turn.tokens.after for turn in played.turns) <= 40_000 < played.turns[-1].tokens.before
     )
     assert all(item.said_in for turn in played.turns for item in turn.recalled)
+    quiet = [
+        (before, turn)
+        for before, turn in pairwise(played.turns)
+        if turn.cache.first_changed is None
+    ]
+    assert len(quiet) > 400
+    for before, turn in quiet:  # all of the prompt before is read from the cache
+        assert turn.cached_tokens == pytest.approx(before.tokens.after, rel=0.01)

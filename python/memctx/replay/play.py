@@ -147,8 +147,9 @@ class _Player:
     def _told(self, number: int, turn: Turn, host: int) -> ReplayedTurn:
         report = turn.report
         tokens = report.tokens
-        costs = self.scanner.scan(turn.messages, self.shape).message_tokens
-        cached = min(sum(costs[: report.cache.stable_prefix]), tokens.after)
+        cached = self._cached(turn)
+        # Listing all that left so far is the dearest part of a report, and only what leaves now is told.
+        pruned, trimmed = (report.pruned, report.trimmed) if report.archived else ((), ())
         return ReplayedTurn(
             number=number,
             messages=self.lengths[number - 1],
@@ -167,7 +168,7 @@ class _Player:
                     item.tokens_after,
                     self.excerpts.of_message(item.index),
                 )
-                for item in report.pruned
+                for item in pruned
                 if item.is_new
             ),
             trimmed=tuple(
@@ -179,7 +180,7 @@ class _Player:
                     item.reason,
                     self.excerpts.of_messages(item.indices),
                 )
-                for item in report.trimmed
+                for item in trimmed
                 if item.is_new
             ),
             recalled=self._recalled(turn),
@@ -187,6 +188,13 @@ class _Player:
             is_deferred=report.is_deferred,
             milliseconds=report.milliseconds,
         )
+
+    def _cached(self, turn: Turn) -> int:
+        """What is sent as in the turn before, as a part of what the report says is sent."""
+        tokens = self.scanner.scan(turn.messages, self.shape).message_tokens
+        same = sum(tokens[: turn.report.cache.stable_prefix])
+        # Thinking that was taken out still counts in the report, so that only the share is the same by both.
+        return round(turn.report.tokens.after * same / sum(tokens)) if same else 0
 
     def _recalled(self, turn: Turn) -> tuple[Returned, ...]:
         report = turn.report
