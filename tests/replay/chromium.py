@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import fcntl
 import itertools
 import json
 import os
@@ -16,9 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-BINARY = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
+NAMES = ("chromium", "chromium-browser", "google-chrome") if hasattr(os, "posix_spawn") else ()
+BINARY = next(filter(None, map(shutil.which, NAMES)), None)
 FLAGS = (
     "--headless=new",
     "--no-sandbox",
@@ -36,6 +34,8 @@ class Chromium:
     """One browser with one page."""
 
     def __init__(self) -> None:
+        import fcntl  # noqa: PLC0415 - Windows has none, and collects this file too
+
         assert BINARY is not None
         self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         (theirs, self._out), (self._in, answers) = os.pipe(), os.pipe()

@@ -79,6 +79,21 @@ def test_it_fits_and_is_legible(
     assert is_dark == (scheme == "dark")
 
 
+def test_the_browser_tells_what_a_page_does_wrong(browser: Chromium, tmp_path: Path) -> None:
+    """Without this, a look that sees nothing would pass for a page that does nothing."""
+    bad = tmp_path / "bad.html"
+    style = "background:#fff;color:#ccc;width:2000px"
+    bad.write_text(
+        f"<body><p style='{style}'>faint<img src=x.png><script>console.log(1); missing()</script>"
+    )
+    browser.open(bad, 390, "light")
+    assert len(browser.complaints()) >= 2
+    assert browser.requests() == [bad.as_uri(), (tmp_path / "x.png").as_uri()]
+    assert browser.value("document.documentElement.scrollWidth") > 390
+    assert "P" in browser.value(BEYOND)
+    assert [name for _, name in browser.value(FAINT)] == ["P"]
+
+
 def test_pointing_at_a_chart_tells_the_turn(browser: Chromium, path: Path, played: Replay) -> None:
     browser.open(path, 1280, "light")
     assert browser.value("getComputedStyle(document.getElementById('readout')).display") == "none"
@@ -98,6 +113,22 @@ def test_pointing_at_a_chart_tells_the_turn(browser: Chromium, path: Path, playe
         )
     assert browser.value(f"document.getElementById('turn-{turn.number}').open") is True
     assert browser.value("scrollY") > 500
+    assert browser.complaints() == []
+
+
+def test_keys_move_from_turn_to_turn(browser: Chromium, path: Path, played: Replay) -> None:
+    browser.open(path, 1280, "dark")
+    browser.value("document.querySelector('.plot').focus()")
+
+    def told_after(key: str) -> str:
+        browser.call("Input.dispatchKeyEvent", type="keyDown", key=key)
+        return str(browser.value("document.getElementById('readout').textContent")).split(" ·")[0]
+
+    keys = ("ArrowRight", "ArrowRight", "ArrowLeft", "End", "ArrowRight", "Home")
+    last = f"Turn {len(played.turns)}"
+    assert [told_after(key) for key in keys] == ["Turn 1", "Turn 2", "Turn 1", last, last, "Turn 1"]
+    told_after("Escape")
+    assert browser.value("document.getElementById('readout').hidden") is True
     assert browser.complaints() == []
 
 

@@ -89,6 +89,7 @@ def test_what_left_is_told_once_with_its_words(played: Replay) -> None:
     assert len(gone) == len(set(gone)) > 20
     units = [unit for turn in played.turns for unit in turn.trimmed]
     assert all(unit.excerpt and unit.tokens > 0 for unit in units)
+    assert all(("recent" in turn.protected) == bool(turn.trimmed) for turn in played.turns)
     assert {unit.reason.split(",")[0] for unit in units} <= {"least relevant", "oldest"}
 
 
@@ -237,14 +238,14 @@ def test_every_shape_is_replayed(shape: Shape) -> None:
 
 
 def test_a_real_session_is_replayed() -> None:
-    if reason := transcripts.missing("pi:large-session"):
+    if reason := transcripts.missing("pi:before-compaction"):
         pytest.skip(reason)
-    path = transcripts.DATA / "pi_sessions" / "large-session.jsonl.gz"
+    path = transcripts.DATA / "pi_sessions" / "before-compaction.jsonl.gz"
     recording = Recording.read(path)
-    played = replay(recording, context_window=40_000)
-    assert (played.name, played.shape, played.errors) == ("large-session", "pi", 0)
+    played = replay(recording, context_window=100_000)
+    assert (played.name, played.shape, played.errors) == ("before-compaction", "pi", 0)
     assert (
-        max(turn.tokens.after for turn in played.turns) <= 40_000 < played.turns[-1].tokens.before
+        max(turn.tokens.after for turn in played.turns) <= 100_000 < played.turns[-1].tokens.before
     )
     assert all(item.said_in for turn in played.turns for item in turn.recalled)
     quiet = [

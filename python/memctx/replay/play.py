@@ -6,6 +6,7 @@ import os
 import tempfile
 import time
 from bisect import bisect_right
+from collections import Counter
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Unpack
@@ -184,6 +185,7 @@ class _Player:
                 if item.is_new
             ),
             recalled=self._recalled(turn),
+            protected=dict(Counter(item.reason for item in report.protected)) if trimmed else {},
             errors=report.errors,
             is_deferred=report.is_deferred,
             milliseconds=report.milliseconds,

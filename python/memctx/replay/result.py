@@ -81,6 +81,8 @@ class ReplayedTurn:
     pruned: tuple[Shortened, ...] = ()
     trimmed: tuple[Gone, ...] = ()
     recalled: tuple[Returned, ...] = ()
+    protected: dict[str, int] = field(default_factory=dict[str, int])
+    """Where messages left, how many could not, by what protects them."""
     errors: tuple[str, ...] = ()
     is_deferred: bool = False
     """Whether a trim is due and waits for the end of the tool loop."""

@@ -37,7 +37,7 @@ def plot(  # noqa: PLR0913 - a drawing and its words
     scale = [
         tag("span", unit(level), style=f"top:{_y(level, top)}%", class_="y") for level in levels
     ]
-    return tag("div", *scale, drawing, class_=f"plot {css}".strip(), data_turns=turns)
+    return tag("div", *scale, drawing, class_=f"plot {css}".strip(), data_turns=turns, tabindex=0)
 
 
 def axis(turns: int) -> Markup:

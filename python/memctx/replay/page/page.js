@@ -23,7 +23,10 @@
     return said.join(" · ");
   }
 
+  let pointed = null;
+
   function point(index) {
+    pointed = index;
     const width = 100 / turns.length;
     for (const cursor of cursors) {
       cursor.hidden = index === null;
@@ -51,13 +54,27 @@
     turn.scrollIntoView({ block: "start" });
   }
 
+  const moves = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -Infinity, End: Infinity };
+
+  function press(event) {
+    if (event.key === "Enter" && pointed !== null) return show(pointed);
+    if (event.key === "Escape") return point(null);
+    if (!(event.key in moves)) return;
+    event.preventDefault();
+    point(Math.min(Math.max((pointed ?? -1) + moves[event.key], 0), turns.length - 1));
+  }
+
   for (const chart of charts) {
+    chart.addEventListener("keydown", press);
+    chart.addEventListener("blur", () => point(null));
     chart.addEventListener("pointermove", (event) => point(turnAt(chart, event)));
     chart.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && point(null));
     // A finger points with its first touch; only a mouse goes on to the turn.
     chart.addEventListener("click", (event) =>
       event.pointerType === "mouse" ? show(turnAt(chart, event)) : point(turnAt(chart, event)));
   }
+  const linked = /^#turn-(\d+)$/.exec(location.hash);
+  if (linked) show(linked[1] - 1);
   addEventListener("scroll", () => point(null), { passive: true });
 
   const filters = document.querySelector(".filters");

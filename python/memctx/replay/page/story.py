@@ -114,6 +114,9 @@ def _facts(turn: ReplayedTurn) -> Markup:
         told.insert(2, f"{short(cache.rewritten_tokens)} written again")
     if turn.is_deferred:
         told.append("a trim waits for the end of the tool loop")
+    if turn.protected:
+        kept = ", ".join(f"{count:,} {reason}" for reason, count in turn.protected.items())
+        told.append(f"protected: {kept}")
     return tag("p", " · ".join(told), class_="note")
 
 
