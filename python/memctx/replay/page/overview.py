@@ -112,7 +112,7 @@ def notes() -> Markup:
             f"Tokens are estimates. Cost counts input only, with {price.READ:g} of the plain price for what is read"
             f" from the provider's cache and {price.WRITE:g} for what is written to it; no cache expires between"
             " turns. The unedited session is the same one in a window that never fills; truncation cuts its oldest"
-            " messages so that the rest just fits, on every call. Secrets are masked. Matches go from 0 to 1. Times"
-            " are those of the machine that made this page.",
+            " messages so that the rest just fits, on every call. Secrets are masked. Matches go from 0 to 1; of"
+            " what may leave, the lowest scores leave first. Times are those of the machine that made this page.",
         ),
     )
