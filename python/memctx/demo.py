@@ -2,7 +2,8 @@
 
 A long session of a coding agent goes through `Memory.prepare` turn by turn, in a window that holds a part of it. Then
 the process ends, another one opens the store, and three questions in three languages are asked. Beside each answer
-stands what plain truncation to the same size would have left. At the end, what is known, and a correction.
+stands what plain truncation to the same size would have left. At the end, what is known, a correction, and a page that
+shows every turn.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import memctx
+from memctx.replay import Recording, replay, write_html
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -61,6 +63,11 @@ def main() -> None:
             masked = memory.search("which postgres database?", limit=1)[0].segment
             print(f"Secrets never reach the disk: {masked.content}\n")
             corrected(memory)
+    page = write_html(
+        replay(Recording("demo", messages), context_window=WINDOW, reserve_tokens=1_000),
+        Path(tempfile.gettempdir()) / "memctx-demo.html",
+    )
+    print(f"\nEvery turn of it, to look at: {page}")
 
 
 def opened(path: Path) -> memctx.Memory:
