@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import memctx
+from memctx import _core
 
 from . import laws, memories
 from .pieces import blocks, has_thinking, pieces
@@ -214,3 +215,19 @@ def test_a_compaction_by_the_host_twice_over(tmp_path: Path) -> None:
 
 def answer() -> dict[str, Any]:
     return Rendering((Assistant(("Yes.",)),), "pi").whole()[0]
+
+
+@pytest.mark.parametrize("shape", ["bedrock", "gemini"])
+def test_answers_that_only_a_block_of_ours_stood_between_become_one(
+    shape: Shape, tmp_path: Path
+) -> None:
+    """The host kept a block that an earlier turn had sent; without it two answers would follow each other."""
+    field, model = ("content", "assistant") if shape == "bedrock" else ("parts", "model")
+    block = _core.build_block([("config", "port 3000", 1.0)], [], cap=200).text
+    said = [("user", "Which port?"), (model, "One."), ("user", block), (model, "Two.")]
+    messages = [{"role": role, field: [{"text": text}]} for role, text in [*said, ("user", "Why?")]]
+    with memctx.open(tmp_path, session_id="s", context_window=50_000) as memory:
+        turn = memory.prepare(messages, shape=shape)
+    assert turn.report.errors == ()
+    assert memctx.validate(turn.messages, shape) == []
+    assert [text["text"] for text in turn.messages[1][field]] == ["One.", "Two."]

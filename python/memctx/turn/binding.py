@@ -55,7 +55,7 @@ def bind(outgoing: Outgoing, source: Source, state: State, *, strip: bool) -> Bi
     origins = [outgoing.origins[place] for place in stale]
     if strip and stale:
         outgoing.strip_thinking(stale)
-        outgoing.merge_neighbours()
+        outgoing.merge_neighbours(source)
     return Binding(links, bound, origins)
 
 

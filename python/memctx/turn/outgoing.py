@@ -123,13 +123,15 @@ class Outgoing:
             else:
                 self.messages[place] = stripped
 
-    def merge_neighbours(self) -> None:
+    def merge_neighbours(self, source: Source) -> None:
         """Make one message of two neighbours of one role that were none before, where a provider asks for that."""
         if self.shape not in ALTERNATING:
             return
         roles = [edit.role(message) for message in self.messages]
+        # In the host's list, where a block of ours may have stood between them.
+        places = [source.origins[origin] if origin >= 0 else -1 for origin in self.origins]
         for place in range(len(self.messages) - 1, 0, -1):
-            was_apart = self.origins[place] != self.origins[place - 1] + 1
+            was_apart = places[place] != places[place - 1] + 1
             if roles[place] == roles[place - 1] and was_apart:
                 first, second = self.messages[place - 1 : place + 1]
                 # What stood between them is gone, and with it what the thinking of the second is bound to.

@@ -175,7 +175,7 @@ class Turns:
         watch.lap("recall")
         outgoing = Outgoing.after(source, done)
         sent = tuple(block for block in blocks.sent if outgoing.insert(block, source))
-        outgoing.merge_neighbours()
+        outgoing.merge_neighbours(source)
         binding = bind(outgoing, source, state, strip=config.thinking == "strip")
         watch.lap("assemble")
         is_new = bool(leaving or binding.stale or outgoing.shape in ALTERNATING)
