@@ -156,7 +156,7 @@ def openclaw(folder: Path) -> Path:
 
 def memory_context(folder: Path) -> Path:
     said = [("user", ASKED), ("assistant", ANSWERED), ("user", LATER)]
-    facts = [
+    facts: list[dict[str, Any]] = [
         {
             "id": "f1",
             "type": "decision",
@@ -262,14 +262,14 @@ def _opencode_rows() -> tuple[
     list[tuple[str, dict[str, Any]]], list[tuple[str, str, dict[str, Any]]]
 ]:
     state = {"status": "completed", "input": {"command": "cat settings.toml"}, "output": FOUND}
-    messages = [
+    messages: list[tuple[str, dict[str, Any]]] = [
         ("msg_1", {"role": "user", "time": {"created": AT}}),
         ("msg_2", {"role": "assistant", "time": {"created": AT + 60_000}}),
         ("msg_3", {"role": "assistant", "time": {"created": AT + 120_000}}),
         ("msg_4", {"role": "user", "time": {"created": AT + 180_000}}),
         ("msg_5", {"role": "user", "time": {"created": AT + 240_000}}),
     ]
-    parts = [
+    parts: list[tuple[str, str, dict[str, Any]]] = [
         ("prt_1", "msg_1", {"type": "text", "text": ASKED}),
         ("prt_2", "msg_1", {"type": "text", "text": HIDDEN, "synthetic": True}),
         ("prt_3", "msg_2", {"type": "step-start"}),
@@ -451,7 +451,7 @@ HOSTS: dict[str, tuple[Callable[[Path], Path], str, str]] = {
     "codex": (codex, "codex", "codex-1"),
     "pi": (pi, "pi", "pi-1"),
     "openclaw": (openclaw, "openclaw", "claw-1"),
-    "memory-context": (memory_context, "openclaw", "memory-1"),
+    "memory-context": (memory_context, "memory", "memory-1"),
     "gemini": (gemini, "gemini", "gemini-1"),
     "gemini-lines": (gemini_lines, "gemini", "gemini-1"),
     "opencode": (opencode, "opencode", "ses_1"),

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -59,19 +60,17 @@ def in_order(rows: list[tuple[str, str, str, float]]) -> bool:
     return True
 
 
-def kill_at(store: Path, source: Path, messages: int, batch: int) -> int:
-    """Start an import, kill it when it has told of so many messages; how many it had told of."""
+def kill_at(store: Path, source: Path, messages: int, *, batch: int, pause: float) -> None:
+    """Start an import, and kill it a little after it has told of so many messages."""
     command = [sys.executable, str(SCRIPT), str(store), str(source), str(batch)]
-    told = 0
     environment = {**os.environ, "PYTHONPATH": str(Path(memctx.__file__).parent.parent)}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout is not None
         for line in process.stdout:
-            told = int(line)
-            if told >= messages:
+            if int(line) >= messages:
+                time.sleep(pause)
                 process.send_signal(signal.SIGKILL)
                 break
-    return told
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL on Windows")
@@ -79,11 +78,12 @@ def test_killed_again_and_again_nothing_is_missing_and_nothing_is_there_twice(
     tmp_path: Path,
 ) -> None:
     source, store = talk(tmp_path / "talk.jsonl", 6_000), tmp_path / "memory"
-    for wanted in (200, 900, 1_500):
-        kill_at(store, source, wanted, batch=150)
-        rows = stored(store)
-        assert len(rows) == len(set(rows))
-    assert 0 < len(rows) < 6_000, "it was to be killed half-way"
+    # Right after a batch, and some way into the next.
+    for wanted, pause in ((200, 0.0), (900, 0.004), (1_500, 0.009)):
+        kill_at(store, source, wanted, batch=150, pause=pause)
+        half = stored(store)
+        assert len(half) == len(set(half))
+        assert 0 < len(half) < 6_000, "it was to be killed half-way"
     assert list((store / "imports").glob(f"{PREFIX}*")), "what it was at is still there"
     imported = import_transcripts(store, source)
     rows = stored(store)

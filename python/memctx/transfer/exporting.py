@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from memctx._core import Segment
 
-# What an import found out by itself finds out again.
-DERIVED = frozenset({"topics", "entities", "redactions"})
 TICKS = re.compile("`+")
 
 
@@ -54,7 +52,8 @@ def export_jsonl(
 ) -> Exported:
     r"""Write the segments of a store as JSON, one a line, which `import_transcripts` reads again.
 
-    Of a memory that sees but its own session only that is written. A file is replaced as a whole, once all is written.
+    The lines are those of the store itself, without their checksums. Of a memory that sees but its own session only
+    that is written. A file is replaced as a whole, once all is written.
 
     >>> import io, json, memctx, tempfile
     >>> out = io.StringIO()
@@ -63,19 +62,19 @@ def export_jsonl(
     ...     archived = memory.archive([said])
     ...     exported = export_jsonl(memory, out)
     >>> exported.messages, sorted(json.loads(out.getvalue()))
-    (1, ['content', 'id', 'metadata', 'role', 'session_id', 'timestamp'])
+    (1, ['content', 'id', 'metadata', 'role', 'sessionId', 'timestamp', 'tokens'])
     """
     with _writing(target) as file:
         tally = _Tally()
         for segment in tally.counted(_segments(memory, options)):
-            kept = {name: value for name, value in segment.metadata.items() if name not in DERIVED}
             line = {
                 "id": segment.id,
-                "session_id": segment.session_id,
+                "sessionId": segment.session_id,
                 "timestamp": segment.timestamp,
                 "role": segment.role,
                 "content": segment.content,
-                "metadata": kept,
+                "tokens": segment.tokens,
+                "metadata": segment.metadata,
             }
             file.write(f"{dumped(line)}\n")
     return tally.exported()

@@ -17,6 +17,7 @@ from memctx.transfer.readers import (
     claude_code,
     codex,
     gemini,
+    memory,
     openclaw,
     opencode,
     pi,
@@ -29,7 +30,16 @@ if TYPE_CHECKING:
     from os import PathLike
 
 Format: TypeAlias = Literal[
-    "claude-code", "codex", "pi", "openclaw", "gemini", "opencode", "aider", "chatgpt", "plain"
+    "claude-code",
+    "codex",
+    "pi",
+    "openclaw",
+    "gemini",
+    "opencode",
+    "aider",
+    "chatgpt",
+    "memory",
+    "plain",
 ]
 Reader: TypeAlias = Callable[[Tape], Iterator[Said]]
 
@@ -43,6 +53,7 @@ READERS: dict[Format, Reader] = {
     "opencode": opencode.read,
     "aider": aider.read,
     "chatgpt": chatgpt.read,
+    "memory": memory.read,
     "plain": plain.read,
 }
 # In the order in which they are asked: what is told by more comes before what is told by less.
@@ -52,7 +63,7 @@ _BY_LINE = (
     ("gemini", gemini.recognises),
     ("pi", pi.recognises),
     ("opencode", opencode.recognises),
-    ("openclaw", openclaw.recognises),
+    ("memory", memory.recognises),
     ("plain", plain.recognises),
 )
 # As much of a file as is looked at.

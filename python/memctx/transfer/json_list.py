@@ -13,6 +13,7 @@ CHUNK = 1 << 20
 # No value of a list is that long; what is no JSON would otherwise be held in memory as a whole.
 LONGEST = 512 << 20
 BETWEEN = " \t\r\n,"
+ENDS = (*BETWEEN, "]")
 
 
 class JsonList:
@@ -59,8 +60,8 @@ class JsonList:
             except ValueError as error:
                 fault = error
             else:
-                # A number that is the last thing read may go on.
-                if end < len(self._text):
+                # A number that nothing stands behind may go on.
+                if self._text[end : end + 1] in ENDS:
                     self._at = end
                     return value
                 fault = ValueError("it lacks its end")

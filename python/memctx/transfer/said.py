@@ -27,3 +27,5 @@ class Said:
     """Which one; None where that is to be found out."""
     timestamp: float | None = None
     """Milliseconds since the epoch, where the message itself does not say."""
+    metadata: dict[str, Any] | None = None
+    """What is known of a message that a store had already: it is stored as it is; None for messages of hosts."""

@@ -100,7 +100,11 @@ class Staging:
         said = [each for _, each in group]
         pieces = self._scanned(before, said)
         for (host, each), rows in zip(group, pieces, strict=True):
-            wanted = [row for row in rows if is_wanted(row, self._config.archive_tools)]
+            wanted = [
+                row
+                for row in rows
+                if each.metadata is not None or is_wanted(row, self._config.archive_tools)
+            ]
             self.skipped += len(rows) - len(wanted) or int(not rows)
             for role, text, at, metadata in wanted:
                 yield (
@@ -114,10 +118,14 @@ class Staging:
     def _scanned(self, before: list[Said], said: list[Said]) -> list[list[Row]]:
         """The pieces of each message, of which each shape is read for itself."""
         everything = [*before, *said]
-        shapes: set[Shape | None] = {each.shape for each in said}
+        shapes: set[Shape | None] = {each.shape for each in said if each.metadata is None}
         found: list[list[Row]] = [[] for _ in everything]
         for shape in shapes:
-            places = [at for at, each in enumerate(everything) if each.shape == shape]
+            places = [
+                at
+                for at, each in enumerate(everything)
+                if each.metadata is None and each.shape == shape
+            ]
             messages = [everything[at].message for at in places]
             try:
                 pieces = self._scanner.scan(messages, shape).records()
@@ -125,6 +133,9 @@ class Staging:
                 pieces = [self._alone(message, shape) for message in messages]
             for at, rows in zip(places, pieces, strict=True):
                 found[at] = list(rows)
+        for at, each in enumerate(everything):
+            if each.metadata is not None:
+                found[at] = [(each.message["role"], each.message["content"], each.timestamp, None)]
         return found[len(before) :]
 
     def _alone(self, message: dict[str, Any], shape: Shape | None) -> list[Row]:
@@ -135,10 +146,12 @@ class Staging:
 
     def _told(self, format: str, said: Said, metadata: str | None) -> str:
         """The metadata of a piece, and where it comes from. Facts are not looked for in what says its kind."""
-        told: dict[str, Any] = json.loads(metadata) if metadata else {}
-        told["source"] = {"format": format, "id": said.id}
+        told: dict[str, Any] = json.loads(metadata) if metadata else dict(said.metadata or {})
+        told.setdefault("source", {"format": format, "id": said.id})
         if not self._extract:
             told.setdefault("kind", HISTORY)
+        elif told.get("kind") == HISTORY:
+            del told["kind"]
         return json.dumps(told)
 
 

@@ -3,33 +3,20 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from memctx.messages import part
-from memctx.session.entry import milliseconds
 from memctx.transfer import database, zstd
-from memctx.transfer.readers import pi
-from memctx.transfer.said import Said
+from memctx.transfer.readers import memory, pi
 from memctx.transfer.tape import LONGEST_LINE
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator
 
+    from memctx.transfer.said import Said
     from memctx.transfer.tape import Tape
 
 TABLE = "transcript_events"
-SPEAKERS = frozenset({"user", "assistant", "tool"})
-
-
-def recognises(line: dict[str, Any]) -> bool:
-    """Whether a line is a segment of a memory."""
-    texts = ("id", "sessionId", "content")
-    return (
-        all(isinstance(line.get(name), str) for name in texts)
-        and line.get("role") in SPEAKERS
-        and isinstance(line.get("timestamp"), int | float)
-    )
 
 
 def read(tape: Tape) -> Iterator[Said]:
@@ -38,29 +25,12 @@ def read(tape: Tape) -> Iterator[Said]:
         is_database = file.read(len(database.MAGIC)) == database.MAGIC
     if is_database:
         yield from _database(tape)
-    elif any(recognises(line) for line, _ in zip(tape.objects(), range(20), strict=False)):
+    elif any(memory.recognises(line) for line, _ in zip(tape.objects(), range(20), strict=False)):
         tape.damaged = 0  # they are read again
-        yield from _segments(tape)
+        yield from memory.read(tape)
     else:
         tape.damaged = 0
         yield from pi.read(tape)
-
-
-def _segments(tape: Tape) -> Iterator[Said]:
-    for line in tape.objects():
-        if not recognises(line):
-            tape.damaged += 1
-            continue
-        message: dict[str, Any] = {"role": line["role"], "content": line["content"]}
-        if line["role"] == "tool":
-            tool = part.get(line.get("metadata"), "tool")
-            message = {
-                "role": "toolResult",
-                "toolName": part.text(tool, "name") or "",
-                "toolCallId": part.text(tool, "callId") or "",
-                "content": [{"type": "text", "text": line["content"]}],
-            }
-        yield Said(line["sessionId"], line["id"], message, "pi", milliseconds(line["timestamp"]))
 
 
 def _database(tape: Tape) -> Iterator[Said]:
