@@ -9,7 +9,13 @@ import pytest
 
 import memctx
 from memctx import ColdStore, ConfigError, StoreError
-from memctx.transfer import FORMATS, detect_format, import_transcripts, read_transcript
+from memctx.transfer import (
+    FORMATS,
+    detect_format,
+    import_transcripts,
+    importing,
+    read_transcript,
+)
 from memctx.transfer.sources import found
 from transfer import hosts
 
@@ -99,6 +105,33 @@ def test_all_hosts_in_one_folder(tmp_path: Path) -> None:
     assert [row[:3] for row in stored(tmp_path / "memory")].count(
         ("gpt-1", "user", hosts.ASKED)
     ) == 1
+
+
+def test_a_store_inside_the_folder_is_no_source_of_itself(tmp_path: Path) -> None:
+    hosts.pi(tmp_path)
+    assert import_transcripts(tmp_path / "memory", tmp_path).files == 1
+    hosts.codex(tmp_path)
+    assert import_transcripts(tmp_path / "memory", tmp_path).files == 1
+
+
+def test_results_keep_the_names_of_their_calls_across_batches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importing, "MOST_MESSAGES", 1)
+    for host, name in (("claude-code", "Read"), ("codex", "shell"), ("plain", "read")):
+        import_transcripts(tmp_path / host, hosts.HOSTS[host][0](tmp_path / "source" / host))
+        tools = [each for each in ColdStore(tmp_path / host).scan() if each.content == hosts.FOUND]
+        assert [each.metadata["tool"]["name"] for each in tools] == [name]
+
+
+def test_tools_are_stored_as_the_settings_say(tmp_path: Path) -> None:
+    for tools, expected in ((False, set[str]()), (("Gl*",), {"Glob"}), (True, {"Glob", "Read"})):
+        store = tmp_path / str(tools)
+        with memctx.open(store, session_id="s1", archive_tools=tools) as memory:
+            imported = import_transcripts(memory, hosts.claude_code(tmp_path / "source"))
+        pieces = [each for each in ColdStore(store).scan() if each.role == "tool"]
+        assert {each.metadata["tool"]["name"] for each in pieces} == expected
+        assert imported.added == 3 + len(pieces)
 
 
 def test_facts_of_another_memory_come_along_if_they_still_hold(tmp_path: Path) -> None:

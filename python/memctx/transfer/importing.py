@@ -109,7 +109,8 @@ def import_transcripts(
     config = config_of(memory)
     if Path(source).expanduser().resolve() == Path(config.storage_path).resolve():
         raise ConfigError(f"source is {str(source)!r}, the memory itself; expected another folder")
-    found = sources.found(source, None if format is None else checked(format))
+    wanted = None if format is None else checked(format)
+    found = sources.found(source, wanted, without=Path(config.storage_path))
     run = _Run(config, Path(source).expanduser(), found, extract=extract, on_progress=on_progress)
     imported = run.imported()
     if isinstance(memory, Memory):

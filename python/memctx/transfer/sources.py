@@ -36,8 +36,10 @@ class Source:
     """When it was last changed, in nanoseconds."""
 
 
-def found(source: str | PathLike[str], format: Format | None) -> list[Source]:
-    """The transcripts at a path, in the order of their names.
+def found(
+    source: str | PathLike[str], format: Format | None, *, without: Path | None = None
+) -> list[Source]:
+    """The transcripts at a path, in the order of their names; none of those in the folder ``without``.
 
     Raises:
         ConfigError: there is nothing at the path, or no transcript.
@@ -45,7 +47,11 @@ def found(source: str | PathLike[str], format: Format | None) -> list[Source]:
     root = Path(source).expanduser()
     if not root.exists():
         raise ConfigError(f"source is {str(root)!r}, where nothing is; expected a file or a folder")
-    files = [root] if root.is_file() else list(_files(root))
+    files = (
+        [root]
+        if root.is_file()
+        else list(_files(root, None if without is None else without.resolve()))
+    )
     sources: list[Source] = []
     for path in files:
         told = format or detect_format(path)
@@ -67,10 +73,13 @@ def facts_beside(sources: list[Source]) -> list[Path]:
     return [path for path in beside if path.is_file()]
 
 
-def _files(root: Path) -> Iterator[Path]:
+def _files(root: Path, without: Path | None) -> Iterator[Path]:
     """The files below a folder that may be transcripts; links to folders are not followed."""
     for folder, folders, names in os.walk(root):
         beside = set(folders)
+        if without is not None and Path(folder).resolve() == without:
+            folders.clear()
+            continue
         folders[:] = sorted(
             each for each in folders if not any(each == a and b in beside for a, b in PARTS)
         )

@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 
 SEGMENTS = "segments.jsonl"
 PREFIX = ".staging-"
-# So many messages before a batch are read again with it: results find there the names of the calls they answer.
-CARRIED = 64
+# So many messages of so many sessions are read again with the next batch: results find there the names of the calls
+# they answer.
+CARRIED, MOST_SESSIONS = 16, 4
 HISTORY = "history"
 
 
@@ -42,7 +43,7 @@ class Staging:
         self._extract = extract
         self._folder = folder
         self._scanner = _core.Scanner(config.estimator, capacity=0)
-        self._carried: tuple[str, list[Said]] = ("", [])
+        self._carried: dict[str, list[Said]] = {}
         self._scratch: Path | None = None
         self.skipped = 0
         """Pieces and messages that were left out, as `Archived.skipped` counts them."""
@@ -95,8 +96,7 @@ class Staging:
 
     def _rows(self, session: str, group: list[tuple[str, Said]]) -> Iterator[Row]:
         """What is to be stored of the messages of one session."""
-        name, before = self._carried
-        before = before if name == session else []
+        before = self._carried.pop(session, [])
         said = [each for _, each in group]
         pieces = self._scanned(before, said)
         for (host, each), rows in zip(group, pieces, strict=True):
@@ -113,7 +113,9 @@ class Staging:
                     each.timestamp if at is None else at,
                     self._told(host, each, metadata),
                 )
-        self._carried = session, [*before, *said][-CARRIED:]
+        self._carried[session] = [*before, *said][-CARRIED:]
+        if len(self._carried) > MOST_SESSIONS:
+            del self._carried[next(iter(self._carried))]
 
     def _scanned(self, before: list[Said], said: list[Said]) -> list[list[Row]]:
         """The pieces of each message, of which each shape is read for itself."""
