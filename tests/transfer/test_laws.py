@@ -68,6 +68,7 @@ ALIKE = st.recursive(
 )
 
 
+@settings(max_examples=30)
 @given(
     st.lists(st.dictionaries(NAMES, ALIKE, max_size=6), max_size=6),
     st.sampled_from(FORMATS),
@@ -108,7 +109,7 @@ def test_no_bytes_break_a_reader(data: bytes, form: Any) -> None:
 
 
 @pytest.mark.parametrize("host", sorted(hosts.HOSTS))
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(data=st.data())
 def test_no_flipped_byte_breaks_a_reader(host: str, data: st.DataObject) -> None:
     write, form, _ = hosts.HOSTS[host]
@@ -170,7 +171,7 @@ SPOKEN = st.tuples(
 )
 
 
-@settings(max_examples=20)
+@settings(max_examples=15)
 @given(st.lists(SPOKEN, min_size=1, max_size=12))
 def test_an_export_comes_back_as_it_was(said: list[tuple[str, str, str, int]]) -> None:
     with tempfile.TemporaryDirectory() as name:

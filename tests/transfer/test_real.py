@@ -13,17 +13,10 @@ import memctx
 from memctx import ColdStore
 from memctx.transfer import detect_format, import_transcripts
 
-DATA = next(
-    (
-        each / "shared" / "data"
-        for each in [*Path(__file__).resolve().parents, Path("/work")]
-        if (each / "shared" / "data").is_dir()
-    ),
-    None,
-)
+DATA = Path(__file__).parents[3] / "shared" / "data"
 pytestmark = [
     pytest.mark.usefixtures("alone"),
-    pytest.mark.skipif(DATA is None, reason="../shared/data is not here"),
+    pytest.mark.skipif(not DATA.is_dir(), reason="../shared/data is not here"),
 ]
 
 
@@ -33,7 +26,6 @@ def lines_of(path: Path) -> list[dict[str, Any]]:
 
 
 def test_sessions_of_pi(tmp_path: Path) -> None:
-    assert DATA is not None
     imported = import_transcripts(tmp_path / "memory", DATA / "pi_sessions")
     assert (imported.files, imported.failed, imported.damaged) == (2, (), 0)
     entries = [line for path in (DATA / "pi_sessions").glob("*.gz") for line in lines_of(path)]
@@ -57,7 +49,6 @@ def test_sessions_of_pi(tmp_path: Path) -> None:
 
 
 def test_runs_of_an_agent_in_documents(tmp_path: Path) -> None:
-    assert DATA is not None
     path = next((DATA / "swe_agent").glob("*.gz"))
     assert detect_format(path) == "plain"
     imported = import_transcripts(tmp_path / "memory", DATA / "swe_agent")
@@ -69,7 +60,6 @@ def test_runs_of_an_agent_in_documents(tmp_path: Path) -> None:
 
 
 def test_long_chats_in_lines(tmp_path: Path) -> None:
-    assert DATA is not None
     path = DATA / "locomo" / "messages.jsonl.gz"
     imported = import_transcripts(tmp_path / "memory", path)
     lines = lines_of(path)
