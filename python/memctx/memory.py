@@ -381,12 +381,7 @@ class Memory:
 
     def _wants(self, record: Row) -> bool:
         """Whether a record is to be stored, as the store takes it."""
-        role, _, _, metadata = record
-        tools = self._config.archive_tools
-        if role != "tool" or isinstance(tools, bool):
-            return role != "tool" or tools is True
-        name = json.loads(metadata or "{}")["tool"].get("name", "")
-        return any(fnmatchcase(name, pattern) for pattern in tools)
+        return is_wanted(record, self._config.archive_tools)
 
     def _check_open(self) -> None:
         if self._closed:
@@ -507,3 +502,12 @@ class Memory:
 
 def _milliseconds(moment: float | datetime | None) -> float | None:
     return moment.timestamp() * 1000 if isinstance(moment, datetime) else moment
+
+
+def is_wanted(record: Row, tools: bool | Sequence[str]) -> bool:  # noqa: FBT001 - as the setting has it
+    """Whether `archive_tools` would have a record stored."""
+    role, _, _, metadata = record
+    if role != "tool" or isinstance(tools, bool):
+        return role != "tool" or tools is True
+    name = json.loads(metadata or "{}")["tool"].get("name", "")
+    return any(fnmatchcase(name, pattern) for pattern in tools)
