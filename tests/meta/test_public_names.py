@@ -9,6 +9,8 @@ import pytest
 
 import memctx
 from memctx import (
+    cli,
+    commands,
     compact,
     compactor,
     config,
@@ -62,6 +64,7 @@ PUBLIC = {
         "VectorError",
         "WarmStore",
         "__version__",
+        "commands",
         "estimate_tokens",
         "fusion",
         "ingest",
@@ -77,6 +80,8 @@ PUBLIC = {
         "validate",
         "vmem",
     ],
+    "memctx.cli": ["main"],
+    "memctx.commands": ["Action", "Outcome", "Part", "Table", "dispatch"],
     "memctx.compact": [
         "Cut",
         "Failure",
@@ -217,6 +222,8 @@ PUBLIC = {
 
 MODULES = (
     memctx,
+    cli,
+    commands,
     compact,
     compactor,
     config,

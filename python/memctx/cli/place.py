@@ -1,0 +1,110 @@
+"""`Place`: the store that a command works on, and the options that name it."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
+
+import click
+
+from memctx import registry
+from memctx.cli import shown
+from memctx.config import Config
+from memctx.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from memctx.commands import Outcome
+    from memctx.memory import Memory
+
+P = ParamSpec("P")
+
+VISITOR = "memctx-cli"
+"""The session of a memory that only looks at those of others. Nothing is ever written under it."""
+
+OPTIONS = (
+    click.option(
+        "--store",
+        type=click.Path(path_type=Path),
+        help="Directory of the store.  [default: $MEMCTX_STORAGE_PATH, else ~/.memctx]",
+    ),
+    click.option("--session", metavar="ID", help="Only this session.  [default: all]"),
+    click.option(
+        "--config",
+        "config_file",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="Settings: a .toml or .json file, or an openclaw.json.",
+    ),
+    click.option("--json", "is_json", is_flag=True, help="Print JSON."),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The store that a command works on."""
+
+    store: Path | None
+    session: str | None
+    config_file: Path | None
+    is_json: bool
+
+    def config(self) -> Config:
+        """The settings. No command asks a model for facts."""
+        return Config.load(file=self.config_file).replace(knowledge_extraction=False)
+
+    def path(self) -> Path:
+        """The directory of the store, which must be there."""
+        path = Path(self.store or self.config().storage_path).expanduser()
+        if not path.is_dir():
+            raise ConfigError(f"{path}: there is no store; say where one is with --store")
+        return path
+
+    def memory(self) -> Memory:
+        """The memory of the session, or one that sees all of them."""
+        if self.session is not None:
+            return self._opened(self.path(), self.session)
+        config = self.config().replace(cross_session=True)
+        return registry.open(self.path(), session_id=VISITOR, config=config)
+
+    def writing(self, session: str | None = None, window: int | None = None) -> Memory:
+        """A memory to write to, made if it is not there: of the session named, or the only one there is."""
+        path = Path(self.store or self.config().storage_path).expanduser()
+        wanted = self.session or session or self._only_session(path)
+        return self._opened(path, wanted, window)
+
+    def _opened(self, path: Path, session: str, window: int | None = None) -> Memory:
+        return registry.open(path, session_id=session, context_window=window, config=self.config())
+
+    def _only_session(self, path: Path) -> str:
+        known: list[str] = []
+        if path.is_dir():
+            with self.memory() as memory:
+                known = memory.store.sessions()
+        if len(known) == 1:
+            return known[0]
+        some = ", ".join(sorted(known)[:10])
+        told = f"the store has {len(known)} sessions: {some}" if known else "the store has none yet"
+        raise ConfigError(f"say which session with --session; {told}")
+
+
+def placed(command: Callable[Concatenate[Place, P], Outcome]) -> Callable[..., None]:
+    """A command with the options of a place, whose outcome is shown and whose exit code says how it went."""
+
+    @functools.wraps(command)
+    def run(
+        *args: Any,  # noqa: ANN401 - whatever the command takes
+        store: Path | None,
+        session: str | None,
+        config_file: Path | None,
+        is_json: bool,
+        **options: Any,  # noqa: ANN401
+    ) -> None:
+        place = Place(store, session, config_file, is_json)
+        shown.show(command(place, *args, **options), is_json=is_json)
+
+    for option in reversed(OPTIONS):
+        run = option(run)
+    return run
