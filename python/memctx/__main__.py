@@ -10,11 +10,10 @@ def main() -> None:
     try:
         from memctx.cli import main as run  # noqa: PLC0415 - click and rich may not be there
     except ModuleNotFoundError as error:
-        if error.name not in {"click", "rich"}:
+        package = (error.name or "").partition(".")[0]
+        if package not in {"click", "rich"}:
             raise
-        sys.stderr.write(
-            f"memctx: the command line needs {error.name}: pip install 'memctx[cli]'\n"
-        )
+        sys.stderr.write(f"memctx: the command line needs {package}: pip install 'memctx[cli]'\n")
         sys.exit(2)
     run()
 

@@ -25,6 +25,9 @@ P = ParamSpec("P")
 VISITOR = "memctx-cli"
 """The session of a memory that only looks at those of others. Nothing is ever written under it."""
 
+MOST_SEGMENTS = 200_000
+"""What is searched at least: a command lives shorter than an agent, and may take more memory."""
+
 OPTIONS = (
     click.option(
         "--store",
@@ -52,8 +55,13 @@ class Place:
     is_json: bool
 
     def config(self) -> Config:
-        """The settings. No command asks a model for facts."""
-        return Config.load(file=self.config_file).replace(knowledge_extraction=False)
+        """The settings, but that no model is asked for facts, and that what is old is seen too."""
+        config = Config.load(file=self.config_file)
+        return config.replace(
+            knowledge_extraction=False,
+            eviction_days=0.0,
+            max_segments=max(config.max_segments, MOST_SEGMENTS),
+        )
 
     def path(self) -> Path:
         """The directory of the store, which must be there."""

@@ -16,20 +16,24 @@ if TYPE_CHECKING:
 def search(memory: Memory, query: str, **options: Unpack[SearchOptions]) -> Outcome:
     """The segments that answer a query, best first."""
     hits = memory.search(query, **options)
-    data = {"query": query, "hits": [_hit(hit) for hit in hits]}
+    evicted: int = memory.store.stats()["evicted"]
+    told = f"{wording.counted(evicted, 'older segment')} are on disk only and were not searched."
+    unsearched = (told,) if evicted else ()
+    data = {"query": query, "hits": [_hit(hit) for hit in hits], "unsearched": evicted}
     if not hits:
-        return Outcome(data, (f"Nothing found for {wording.excerpt(query)!r}.",), is_ok=False)
+        nothing = f"Nothing found for {wording.excerpt(query)!r}."
+        return Outcome(data, (nothing, *unsearched), is_ok=False)
     why = tuple(
         f"{wording.short(hit.segment.id)}\n{hit.explanation}" for hit in hits if hit.explanation
     )
-    return Outcome(data, (hit_table(hits), *why))
+    return Outcome(data, (hit_table(hits), *why, *unsearched))
 
 
 def show(memory: Memory, id: str, *, neighbours: int = 2) -> Outcome:
     """One segment in full, with what was said around it."""
     found = finding.segment(memory, id)
     near = memory.store.neighbours(found.id, neighbours) if neighbours > 0 else []
-    place = _before(memory, found, near)
+    place = _before(memory, found, near) if near else 0
     data = {
         "segment": segment_data(found),
         "before": [segment_data(each) for each in near[:place]],
