@@ -71,11 +71,12 @@ def test_commands_that_look_print_text_and_json_and_change_nothing(
     store: Path, command: tuple[str, ...]
 ) -> None:
     before = files(store)
-    plain = run(*command, "--store", store)
+    place = () if command[0] == "config" else ("--store", store)
+    plain = run(*command, *place)
     assert plain.exit_code == 0, plain.output
     assert plain.stdout.strip()
     assert "\x1b" not in plain.stdout
-    assert isinstance(data(*command, "--store", store), dict)
+    assert isinstance(data(*command, *place), dict)
     assert files(store) == before
 
 
@@ -208,6 +209,30 @@ def test_a_store_that_is_not_there_is_not_made(tmp_path: Path) -> None:
         assert refused.stderr.startswith(f"memctx: {tmp_path / 'none'}: there is no store")
         assert refused.stdout == ""
     assert not (tmp_path / "none").exists()
+
+
+def test_a_session_that_is_not_there_is_refused(store: Path) -> None:
+    before = files(store)
+    for command in (("status",), ("search", "x"), ("facts", "list"), ("gc", "--yes")):
+        refused = run(*command, "--session", "shp", "--store", store)
+        assert (refused.exit_code, refused.stdout) == (2, "")
+        assert "shp" in refused.stderr
+    assert files(store) == before
+
+
+def test_what_was_archived_cannot_drive_the_terminal(store: Path) -> None:
+    with opened(store) as memory:
+        memory.archive([{"role": "user", "content": "a bell \x07 and \x1b[31mred\x1b[0m paint"}])
+        memory.facts.add("config", "paint is \x1b[31mred\x1b[0m\nand rings \x07")
+    for command in (
+        ("search", "paint"),
+        ("memory", "show"),
+        ("facts", "list"),
+        ("memory", "search", "paint"),
+    ):
+        shown = run(*command, "--store", store)
+        assert "paint" in shown.stdout
+        assert not {"\x07", "\x1b"} & set(shown.stdout)
 
 
 def test_what_cannot_be_read_is_exit_code_3(store: Path, tmp_path: Path) -> None:

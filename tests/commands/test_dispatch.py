@@ -90,10 +90,11 @@ def test_context_without_messages_says_what_it_needs(memory: memctx.Memory) -> N
     assert "messages is None" in outcome.text
 
 
-def test_compact_gives_the_messages_to_go_on_with(store: Path) -> None:
+@pytest.mark.parametrize("line", ["/compact", "/compact Focus on decisions", "/compact: ports"])
+def test_compact_gives_the_messages_to_go_on_with(store: Path, line: str) -> None:
     long = messages("shop") * 40
     with opened(store, context_window=2_000) as memory:
-        outcome = dispatch(memory, "/compact Focus on decisions", messages=long, shape="pi")
+        outcome = dispatch(memory, line, messages=long, shape="pi")
         assert outcome is not None
         assert outcome.action == "compact"
         assert outcome.messages is not None
@@ -115,4 +116,4 @@ def test_new_and_reset_archive_what_leaves(tmp_path: Path, action: str) -> None:
 def test_help_names_every_command() -> None:
     named = {" ".join(word for word in line.split() if word[0] not in "<[") for line in HELP}
     shorter = {"memory", "facts", "context", "memctx"}
-    assert named | shorter == set(VERBS)
+    assert named | shorter == {*VERBS, "compact"}

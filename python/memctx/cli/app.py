@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.progress import Progress
 
 import memctx
-from memctx.cli.place import Place, placed
+from memctx.cli import shown
+from memctx.cli.place import Place, placed, placing
 from memctx.commands import (
     Outcome,
     archive,
@@ -24,6 +25,7 @@ from memctx.commands import (
     status,
     transcripts,
     upkeep,
+    wording,
 )
 from memctx.config import Ranking
 from memctx.errors import ConfigError, MemctxError, MessageShapeError
@@ -53,7 +55,7 @@ class Failure(click.ClickException):
 
     def show(self, file: Any = None) -> None:  # noqa: ANN401 - as click has it
         """Say it where errors go."""
-        click.echo(f"memctx: {self.format_message()}", file=file, err=True)
+        click.echo(f"memctx: {wording.printable(self.format_message())}", file=file, err=True)
 
 
 class Misuse(Failure):
@@ -104,7 +106,7 @@ moment = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"])
 @placed
 def status_command(place: Place) -> Outcome:
     """Context usage, compactions and duration of sessions."""
-    with place.memory() as memory:
+    with shown.working("Reading the store"), place.memory() as memory:
         return status.status(memory)
 
 
@@ -284,7 +286,7 @@ def context_group() -> None:
 @context_group.command(name="list")
 @transcript_argument
 @window_option
-@placed
+@placing("config", "json")
 def context_list(place: Place, *, transcript: Path, window: int | None) -> Outcome:
     """What each component of a conversation costs."""
     conversed = transcripts.read(transcript)
@@ -294,7 +296,7 @@ def context_list(place: Place, *, transcript: Path, window: int | None) -> Outco
 @context_group.command(name="detail")
 @transcript_argument
 @window_option
-@placed
+@placing("config", "json")
 def context_detail(place: Place, *, transcript: Path, window: int | None) -> Outcome:
     """The same by file, tool and message, and what is shortened."""
     conversed = transcripts.read(transcript)
@@ -329,7 +331,7 @@ def compact(
         return _unless(compacting.planned(conversed.messages, config), is_sure=False)
     if conversed.transcript is None:
         raise ConfigError(f"{transcript}: expected a session file of lines to write to")
-    with place.writing(conversed.session_id, window) as memory:
+    with shown.working("Summarising"), place.writing(conversed.session_id, window) as memory:
         return compacting.compacted(
             memory,
             conversed.messages,
@@ -341,13 +343,14 @@ def compact(
 @main.command()
 @click.option("--repair", is_flag=True, help="Move what cannot be read out of the way.")
 @yes_option
-@placed
+@placing("store", "config", "json")
 def verify(place: Place, *, repair: bool, is_sure: bool) -> Outcome:
     """Read all of the store and say what cannot be read.
 
     With --repair, damaged lines are moved to a file beside their log, and what is derived is made anew.
     """
-    outcome = upkeep.verify(place.path(), repair=repair, is_sure=is_sure)
+    with shown.working("Reading the store"):
+        outcome = upkeep.verify(place.path(), repair=repair, is_sure=is_sure)
     is_done = is_sure or not repair or outcome.is_ok
     return _unless(outcome, is_sure=is_done)
 
@@ -362,9 +365,10 @@ def gc(place: Place, *, older_than: float | None, is_sure: bool) -> Outcome:
     This is the one command that deletes what was archived. Facts go only with a whole session.
     """
     sessions = () if place.session is None else (place.session,)
-    outcome = upkeep.gc(
-        place.path(), older_than_days=older_than, sessions=sessions, is_sure=is_sure
-    )
+    with shown.working("Reading the store"):
+        outcome = upkeep.gc(
+            place.path(), older_than_days=older_than, sessions=sessions, is_sure=is_sure
+        )
     return _unless(outcome, is_sure=is_sure)
 
 
@@ -377,7 +381,7 @@ def gc(place: Place, *, older_than: float | None, is_sure: bool) -> Outcome:
     show_default=True,
     help="How many to archive.",
 )
-@placed
+@placing("json")
 def bench_command(_: Place, *, count: int) -> Outcome:
     """Measure memory on this machine, in a scratch store."""
     console = Console(stderr=True)
@@ -392,7 +396,7 @@ def config_group() -> None:
 
 
 @config_group.command(name="show")
-@placed
+@placing("config", "json")
 def config_show(place: Place) -> Outcome:
     """Every setting, its value and where that comes from."""
     return settings.show(place.config_file)
@@ -400,14 +404,14 @@ def config_show(place: Place) -> Outcome:
 
 @config_group.command(name="check")
 @click.argument("file", required=False, type=click.Path(path_type=Path, dir_okay=False))
-@placed
+@placing("config", "json")
 def config_check(place: Place, *, file: Path | None) -> Outcome:
     """Whether settings of FILE and environment can be used."""
     return settings.check(file or place.config_file)
 
 
 @main.command(name="doctor")
-@placed
+@placing("store", "config", "json")
 def doctor_command(place: Place) -> Outcome:
     """Look whether everything is in place."""
     return doctor.doctor(place.store, file=place.config_file)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from memctx import registry
+from memctx import _core, registry
 from memctx.cli import shown
+from memctx.commands import upkeep
 from memctx.config import Config
 from memctx.errors import ConfigError
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from memctx.commands import Outcome
     from memctx.memory import Memory
 
-P = ParamSpec("P")
+Command: TypeAlias = "Callable[..., Outcome]"
 
 VISITOR = "memctx-cli"
 """The session of a memory that only looks at those of others. Nothing is ever written under it."""
@@ -28,21 +29,21 @@ VISITOR = "memctx-cli"
 MOST_SEGMENTS = 200_000
 """What is searched at least: a command lives shorter than an agent, and may take more memory."""
 
-OPTIONS = (
-    click.option(
+OPTIONS = {
+    "store": click.option(
         "--store",
         type=click.Path(path_type=Path),
         help="Directory of the store.  [default: $MEMCTX_STORAGE_PATH, else ~/.memctx]",
     ),
-    click.option("--session", metavar="ID", help="Only this session.  [default: all]"),
-    click.option(
+    "session": click.option("--session", metavar="ID", help="Only this session.  [default: all]"),
+    "config": click.option(
         "--config",
         "config_file",
         type=click.Path(path_type=Path, dir_okay=False),
         help="Settings: a .toml or .json file, or an openclaw.json.",
     ),
-    click.option("--json", "is_json", is_flag=True, help="Print JSON."),
-)
+    "json": click.option("--json", "is_json", is_flag=True, help="Print JSON."),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,6 @@ class Place:
     store: Path | None
     session: str | None
     config_file: Path | None
-    is_json: bool
 
     def config(self) -> Config:
         """The settings, but that no model is asked for facts, and that what is old is seen too."""
@@ -73,6 +73,7 @@ class Place:
     def memory(self) -> Memory:
         """The memory of the session, or one that sees all of them."""
         if self.session is not None:
+            self._check_session(self.path(), self.session)
             return self._opened(self.path(), self.session)
         config = self.config().replace(cross_session=True)
         return registry.open(self.path(), session_id=VISITOR, config=config)
@@ -82,6 +83,17 @@ class Place:
         path = Path(self.store or self.config().storage_path).expanduser()
         wanted = self.session or session or self._only_session(path)
         return self._opened(path, wanted, window)
+
+    def _check_session(self, path: Path, session: str) -> None:
+        """Refuse a session of which nothing is there: a slip would look like a memory that is empty."""
+        log = path / upkeep.SEGMENTS
+        said = _core.ColdStore(path).scan(session_id=session) if log.exists() else iter(())
+        if next(said, None) is not None:
+            return
+        with self._opened(path, session) as memory:
+            if memory.facts.list(limit=1, include_superseded=True):
+                return
+        raise ConfigError(f"session is {session!r}; nothing of it is in {path}")
 
     def _opened(self, path: Path, session: str, window: int | None = None) -> Memory:
         return registry.open(path, session_id=session, context_window=window, config=self.config())
@@ -98,21 +110,28 @@ class Place:
         raise ConfigError(f"say which session with --session; {told}")
 
 
-def placed(command: Callable[Concatenate[Place, P], Outcome]) -> Callable[..., None]:
-    """A command with the options of a place, whose outcome is shown and whose exit code says how it went."""
+def placing(*names: str) -> Callable[[Command], Callable[..., None]]:
+    """A command with some of the options, whose outcome is shown and whose exit code says how it went."""
 
-    @functools.wraps(command)
-    def run(
-        *args: Any,  # noqa: ANN401 - whatever the command takes
-        store: Path | None,
-        session: str | None,
-        config_file: Path | None,
-        is_json: bool,
-        **options: Any,  # noqa: ANN401
-    ) -> None:
-        place = Place(store, session, config_file, is_json)
-        shown.show(command(place, *args, **options), is_json=is_json)
+    def decorate(command: Command) -> Callable[..., None]:
+        @functools.wraps(command)
+        def run(
+            *,
+            store: Path | None = None,
+            session: str | None = None,
+            config_file: Path | None = None,
+            is_json: bool = False,
+            **options: Any,  # noqa: ANN401 - whatever the command takes
+        ) -> None:
+            outcome = command(Place(store, session, config_file), **options)
+            shown.show(outcome, is_json=is_json)
 
-    for option in reversed(OPTIONS):
-        run = option(run)
-    return run
+        decorated: Callable[..., None] = run
+        for name in reversed(names):
+            decorated = OPTIONS[name](decorated)
+        return decorated
+
+    return decorate
+
+
+placed = placing("store", "session", "config", "json")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import click
@@ -15,6 +16,8 @@ from rich.text import Text
 from memctx.commands import Table
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from memctx.commands import Outcome, Part
 
 FOUND_NOTHING = 1
@@ -30,14 +33,18 @@ def show(outcome: Outcome, *, is_json: bool) -> None:
         click.echo(json.dumps(outcome.data, ensure_ascii=False, indent=2))
     elif sys.stdout.isatty():
         console = Console(highlight=False)
-        for place, part in enumerate(outcome.parts):
-            if place and not isinstance(outcome.parts[place - 1], Table):
-                console.print()
+        for part in outcome.printable():
             console.print(_rich(part))
     else:
         click.echo(outcome.text)
     if not outcome.is_ok:
         click.get_current_context().exit(FOUND_NOTHING)
+
+
+def working(words: str) -> AbstractContextManager[object]:
+    """Say on a terminal that something takes its time. Nothing of it goes into a pipe."""
+    console = Console(stderr=True)
+    return console.status(f"{words} …") if console.is_terminal else nullcontext()
 
 
 def _rich(part: Part) -> RichTable | Text:

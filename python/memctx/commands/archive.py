@@ -112,7 +112,7 @@ def _hit(hit: StoreHit) -> dict[str, Any]:
 def _told(segment: Segment, mark: str) -> str:
     when = wording.moment(segment.timestamp)
     head = f"{mark} {segment.id}  {when}  {segment.role}  {segment.session_id}"
-    return f"{wording.printable(head)}\n{indent(wording.printable(segment.content), '    ')}"
+    return f"{head}\n{indent(segment.content, '    ')}"
 
 
 def _before(memory: Memory, found: Segment, near: list[Segment]) -> int:

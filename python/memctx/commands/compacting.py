@@ -82,7 +82,7 @@ def compacted(
         f"Compacted {wording.counted(done.compacted, 'message')}: {done.tokens_before:,} tokens "
         f"before, {done.tokens_after:,} after, {wording.counted(done.archived, 'piece')} archived."
     )
-    problems = "\n".join(f"- {wording.printable(problem)}" for problem in done.problems)
-    parts: tuple[Part, ...] = (words, wording.printable(done.summary))
+    problems = "\n".join(f"- {problem}" for problem in done.problems)
+    parts: tuple[Part, ...] = (words, done.summary)
     parts += (f"On the way:\n{problems}",) if problems else ()
     return Outcome(data, parts, action="compact", messages=done.messages)

@@ -11,6 +11,7 @@ from memctx.commands.compacting import compacted
 from memctx.commands.outcome import Outcome, Table
 from memctx.commands.status import status
 from memctx.commands.upkeep import verify
+from memctx.compact import manual
 from memctx.errors import ConfigError, MemctxError
 
 if TYPE_CHECKING:
@@ -69,7 +70,8 @@ def dispatch(
     id is '12345678'; no fact has it
     True
     """
-    found = _found(line.strip())
+    instructions = manual(line)
+    found = _found(line.strip()) if instructions is None else (_compact, instructions)
     if found is None:
         return None
     verb, rest = found
@@ -167,7 +169,6 @@ VERBS: dict[str, Verb] = {
     "context list": lambda asked: context.listed(asked.said(), asked.memory.config, asked.shape),
     "context detail": lambda asked: context.detail(asked.said(), asked.memory.config, asked.shape),
     "context": lambda asked: context.listed(asked.said(), asked.memory.config, asked.shape),
-    "compact": _compact,
     "status": lambda asked: status(asked.memory, messages=asked.messages),
     "stats": lambda asked: archive.stats(asked.memory),
     "verify": lambda asked: verify(asked.memory.store.path),

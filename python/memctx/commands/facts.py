@@ -45,7 +45,7 @@ def fact_table(facts: Sequence[Fact], *, is_history: bool = False) -> Table:
             wording.moment(fact.timestamp),
             fact.type,
             _state(fact),
-            wording.printable(fact.content) if is_history else wording.excerpt(fact.content),
+            fact.content if is_history else wording.excerpt(fact.content),
         )
         for fact in facts
     )

@@ -28,7 +28,7 @@ def show(memory: Memory, name: str | None = None) -> Outcome:
         if workspace is None:
             raise ConfigError(f"name is {name!r}; there is no workspace, which `workspace` sets")
         text = workspace.read(name)
-        return Outcome({"name": name, "text": text}, (wording.printable(text).rstrip(),))
+        return Outcome({"name": name, "text": text}, (text.rstrip(),))
     files = [] if workspace is None else _files(workspace)
     known = memory.facts.list(limit=MOST_FACTS)
     total = len(memory.facts)
@@ -57,15 +57,13 @@ def add(
     is_new = len(memory.facts) > before
     data = {"fact": facts.fact_data(fact), "is_new": is_new}
     done = "Remembered" if is_new else "Known already"
-    return Outcome(
-        data, (f"{done} as {wording.short(fact.id)}: {wording.printable(fact.content)}",)
-    )
+    return Outcome(data, (f"{done} as {wording.short(fact.id)}: {fact.content}",))
 
 
 def forget(memory: Memory, id: str, *, is_sure: bool) -> Outcome:
     """Take a fact back, or say which one it would be."""
     fact = finding.fact(memory, id)
-    told = f"{wording.short(fact.id)}: {wording.printable(fact.content)}"
+    told = f"{wording.short(fact.id)}: {fact.content}"
     if not fact.is_active:
         raise ConfigError(f"id is {id!r}; that fact holds no more: {fact.content}")
     if is_sure:

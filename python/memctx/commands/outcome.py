@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from memctx.commands import wording
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +33,11 @@ class Table:
         lines = [self.headings, *self.rows]
         widths = [max(map(width, column)) for column in zip(*lines, strict=True)]
         return "\n".join(self._line(cells, widths) for cells in lines)
+
+    def printable(self) -> Table:
+        """The same without anything that would drive a terminal or break a line."""
+        rows = (tuple(map(wording.one_line, row)) for row in self.rows)
+        return replace(self, rows=tuple(rows))
 
     def _line(self, cells: Sequence[str], widths: Sequence[int]) -> str:
         padded = (
@@ -69,7 +76,14 @@ class Outcome:
     @property
     def text(self) -> str:
         """All parts as plain text, a blank line between them."""
-        return "\n\n".join(str(part) for part in self.parts)
+        return "\n\n".join(str(part) for part in self.printable())
+
+    def printable(self) -> tuple[Part, ...]:
+        """The parts without anything that would drive a terminal: what was archived is not to be trusted."""
+        return tuple(
+            part.printable() if isinstance(part, Table) else wording.printable(part)
+            for part in self.parts
+        )
 
     def __str__(self) -> str:
         return self.text

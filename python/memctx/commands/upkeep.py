@@ -105,6 +105,8 @@ def gc(
     facts, fact_bytes = lost.get(FACTS, (0, 0))
     files = [*_leftovers(store), *_files_of(store, whole)]
     derived = _derived(store) if segments else []
+    if whole and not (segments or facts or files):
+        raise ConfigError(f"sessions is {sorted(whole)}; nothing of that is in {store}")
     freed = bytes_lost + fact_bytes + sum(_size(file) for file in (*files, *derived))
     if is_sure and freed:
         with _written_by_nobody(store):

@@ -95,5 +95,14 @@ def printable(text: str) -> str:
     return "".join(each if each in "\n\t" or each.isprintable() else _shown(each) for each in text)
 
 
+def one_line(text: str) -> str:
+    r"""A text as a cell of a table has it.
+
+    >>> one_line("We decided:\n port 8443")
+    'We decided:  port 8443'
+    """
+    return printable(text).replace("\n", " ").replace("\t", " ")
+
+
 def _shown(character: str) -> str:
     return " " if character.isspace() else "\N{REPLACEMENT CHARACTER}"
