@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import click
 import pytest
 from click.testing import CliRunner
 
-from memctx.cli import main
+from memctx.cli import app, main
+from memctx.commands import bench, memories
+from memctx.config import Ranking
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,6 +74,12 @@ def test_the_first_help_shows_every_line_in_full() -> None:
     assert "..." not in listed
     assert "Exit codes:" in output
     assert listed.index("status") < listed.index("search") < listed.index("doctor")
+
+
+def test_choices_are_those_of_the_settings_and_verbs() -> None:
+    assert get_args(Ranking) == app.RANKINGS
+    assert memories.ADDED_AS == app.ADDED_AS
+    assert bench.BATCH == app.LEAST_BENCH
 
 
 def test_a_slip_is_exit_code_2() -> None:

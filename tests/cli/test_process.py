@@ -59,6 +59,13 @@ def test_a_reader_that_leaves_early_sees_no_traceback(store: Path) -> None:
     assert b"Traceback" not in done.stderr
 
 
+def test_help_does_not_wait_for_what_it_does_not_need() -> None:
+    code = "import sys, memctx.cli; print(*sys.modules)"
+    loaded = process(code=code).stdout.split()
+    assert "memctx.cli.app" in loaded
+    assert {"asyncio", "numpy", "pydantic", "memctx.memory"}.isdisjoint(loaded)
+
+
 @pytest.mark.parametrize("missing", ["click", "rich"])
 def test_without_the_extra_it_says_what_to_install(missing: str) -> None:
     code = f"import sys; sys.modules[{missing!r}] = None; from memctx.__main__ import main; main()"

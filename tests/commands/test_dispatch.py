@@ -9,7 +9,7 @@ import pytest
 import memctx
 from commands.stocked import messages, opened
 from memctx.commands import dispatch
-from memctx.commands.dispatch import HELP, VERBS
+from memctx.commands.dispatching import HELP, VERBS
 
 if TYPE_CHECKING:
     from pathlib import Path

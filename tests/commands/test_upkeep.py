@@ -165,7 +165,14 @@ def test_leftovers_of_a_day_ago_go(store: Path) -> None:
     for file in (old, new):
         file.write_bytes(b"x" * 10)
     os.utime(old, (1, 1))
-    assert gc(store).data["files"] == [old.name]
+    with opened(store) as memory:
+        memory.store.snapshot()
+    snapshots = [str(file.relative_to(store)) for file in (store / "index").glob("*.snapshot")]
+    assert snapshots
+    assert gc(store).data["files"] == [old.name, *snapshots]
     assert old.exists()
     gc(store, is_sure=True)
     assert (old.exists(), new.exists()) == (False, True)
+    assert not list((store / "index").iterdir())
+    with opened(store) as memory:
+        assert memory.search("webhook port")

@@ -3,39 +3,57 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.progress import Progress
 
 import memctx
 from memctx.cli import shown
+from memctx.cli.later import later
 from memctx.cli.place import Place, placed, placing
-from memctx.commands import (
-    Outcome,
-    archive,
-    bench,
-    compacting,
-    context,
-    doctor,
-    facts,
-    memories,
-    settings,
-    status,
-    transcripts,
-    upkeep,
-    wording,
-)
-from memctx.config import Ranking
+from memctx.commands import Outcome, wording
 from memctx.errors import ConfigError, MemctxError, MessageShapeError
 from memctx.knowledge.draft import FACT_TYPES
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from memctx.config import Config
+    from memctx.commands import (
+        archive,
+        bench,
+        compacting,
+        context,
+        doctor,
+        facts,
+        memories,
+        settings,
+        status,
+        transcripts,
+        upkeep,
+    )
+    from memctx.config import Config, Ranking
     from memctx.knowledge.draft import FactType
+else:
+    archive, bench, compacting, context, doctor, facts = later(
+        "commands.archive",
+        "commands.bench",
+        "commands.compacting",
+        "commands.context",
+        "commands.doctor",
+        "commands.facts",
+    )
+    memories, settings, status, transcripts, upkeep = later(
+        "commands.memories",
+        "commands.settings",
+        "commands.status",
+        "commands.transcripts",
+        "commands.upkeep",
+    )
+
+RANKINGS = ("best", "seed")
+ADDED_AS = "config"
+"""What a fact is where nobody says."""
+LEAST_BENCH = 100
 
 EPILOG = """\b
 Exit codes:
@@ -120,7 +138,7 @@ def status_command(place: Place) -> Outcome:
 @click.option(
     "--min-score", type=click.FloatRange(0, 1), default=0.0, help="How well it must match."
 )
-@click.option("--ranking", type=click.Choice(get_args(Ranking)), help="How hits are ordered.")
+@click.option("--ranking", type=click.Choice(RANKINGS), help="How hits are ordered.")
 @click.option("--around", type=click.IntRange(min=0), default=0, help="Neighbours of each hit.")
 @click.option("--explain", is_flag=True, help="Say how each score came about.")
 @placed
@@ -207,7 +225,7 @@ def memory_show(place: Place, *, name: str | None) -> Outcome:
     "--type",
     "type_",
     type=click.Choice(FACT_TYPES),
-    default=memories.ADDED_AS,
+    default=ADDED_AS,
     show_default=True,
     help="What kind of fact it is.",
 )
@@ -376,7 +394,7 @@ def gc(place: Place, *, older_than: float | None, is_sure: bool) -> Outcome:
 @click.option(
     "--messages",
     "count",
-    type=click.IntRange(min=bench.BATCH),
+    type=click.IntRange(min=LEAST_BENCH),
     default=5_000,
     show_default=True,
     help="How many to archive.",
@@ -384,10 +402,8 @@ def gc(place: Place, *, older_than: float | None, is_sure: bool) -> Outcome:
 @placing("json")
 def bench_command(_: Place, *, count: int) -> Outcome:
     """Measure memory on this machine, in a scratch store."""
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("Archiving", total=count)
-        return bench.bench(count, on_progress=lambda done, _: progress.update(task, completed=done))
+    with shown.progress("Archiving", count) as advance:
+        return bench.bench(count, on_progress=advance)
 
 
 @main.group(name="config")

@@ -9,17 +9,20 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from memctx import _core, registry
+from memctx import _core
 from memctx.cli import shown
-from memctx.commands import upkeep
-from memctx.config import Config
+from memctx.cli.later import later
 from memctx.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from memctx.commands import Outcome
+    from memctx import config, registry
+    from memctx.commands import Outcome, upkeep
+    from memctx.config import Config
     from memctx.memory import Memory
+else:
+    config, registry, upkeep = later("config", "registry", "commands.upkeep")
 
 Command: TypeAlias = "Callable[..., Outcome]"
 
@@ -56,11 +59,11 @@ class Place:
 
     def config(self) -> Config:
         """The settings, but that no model is asked for facts, and that what is old is seen too."""
-        config = Config.load(file=self.config_file)
-        return config.replace(
+        found = config.Config.load(file=self.config_file)
+        return found.replace(
             knowledge_extraction=False,
             eviction_days=0.0,
-            max_segments=max(config.max_segments, MOST_SEGMENTS),
+            max_segments=max(found.max_segments, MOST_SEGMENTS),
         )
 
     def path(self) -> Path:
@@ -75,8 +78,8 @@ class Place:
         if self.session is not None:
             self._check_session(self.path(), self.session)
             return self._opened(self.path(), self.session)
-        config = self.config().replace(cross_session=True)
-        return registry.open(self.path(), session_id=VISITOR, config=config)
+        seen = self.config().replace(cross_session=True)
+        return registry.open(self.path(), session_id=VISITOR, config=seen)
 
     def writing(self, session: str | None = None, window: int | None = None) -> Memory:
         """A memory to write to, made if it is not there: of the session named, or the only one there is."""

@@ -81,7 +81,7 @@ def gc(
     """Delete what is old, or all of some sessions, from disk; without ``is_sure``, say what that would be.
 
     Both given, only what is old of those sessions goes. Facts go with a whole session only: they are what outlasts
-    the talk. Without either, nothing but what is derived and leftover goes.
+    the talk. Without either, only snapshots and leftovers go, which nobody misses.
     """
     store = _existing(path)
     if older_than_days is not None and not older_than_days > 0:
@@ -104,7 +104,7 @@ def gc(
     segments, bytes_lost = lost.get(SEGMENTS, (0, 0))
     facts, fact_bytes = lost.get(FACTS, (0, 0))
     files = [*_leftovers(store), *_files_of(store, whole)]
-    derived = _derived(store) if segments else []
+    derived = _derived(store) if segments else _snapshots(store) if goes is None else []
     if whole and not (segments or facts or files):
         raise ConfigError(f"sessions is {sorted(whole)}; nothing of that is in {store}")
     freed = bytes_lost + fact_bytes + sum(_size(file) for file in (*files, *derived))
@@ -271,10 +271,13 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 def _derived(store: Path) -> list[Path]:
     """What is made anew from the log."""
-    index = store / "index"
-    snapshots = sorted(index.glob("*.snapshot")) if index.is_dir() else []
     vectors = [store / name for name in (VECTORS, STAMP) if (store / name).exists()]
-    return [*snapshots, *vectors]
+    return [*_snapshots(store), *vectors]
+
+
+def _snapshots(store: Path) -> list[Path]:
+    """What makes opening quick, one for each session and one for all of them; the next opening writes its own."""
+    return sorted((store / "index").glob("*.snapshot"))
 
 
 def _leftovers(store: Path) -> list[Path]:
