@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -144,6 +146,48 @@ def test_a_store_that_is_open_goes_on_after_gc(store: Path) -> None:
         assert memory.search("dark variant")
     assert len(contents(store)) == 3
     assert verify(store).is_ok
+
+
+WRITER = """
+import sys, memctx
+with memctx.open(sys.argv[1], session_id="writer", knowledge_extraction=False) as memory:
+    for number in range(int(sys.argv[2])):
+        memory.archive([{"role": "user", "content": f"Message {number} of the writer, number {number * 7919}"}])
+        memory.facts.add("config", f"The value of option {number} is {number * 7919}")
+    print(memory.health()["ok"])
+"""
+
+
+def test_nothing_is_lost_while_another_process_writes(store: Path) -> None:
+    """Both logs are replaced again and again under a process that appends to them."""
+    command = [sys.executable, "-c", WRITER, str(store), "100"]
+    environ = {**os.environ, "PYTHONPATH": str(Path(memctx.__file__).parents[1])}
+    rounds = 0
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environ) as writer:
+        while writer.poll() is None:
+            rounds += 1
+            with opened(store, f"victim {rounds}") as memory:
+                memory.archive([{"role": "user", "content": f"Victim {rounds} says something"}])
+                memory.facts.add("config", f"Victim {rounds} is known")
+            with (store / "segments.jsonl").open("ab") as log:
+                log.write(b"no line\n")
+            assert gc(store, sessions=[f"victim {rounds}"], is_sure=True).data["fact_lines"] == 1
+            verify(store, repair=True, is_sure=True)
+        assert writer.stdout is not None
+        assert writer.stdout.read() in {
+            "True\n",
+            "False\n",
+        }  # it may have seen the lines that are none
+    assert rounds > 1
+    assert verify(store).is_ok
+    said = [segment.content for segment in memctx.ColdStore(store).scan(session_id="writer")]
+    assert [int(text.split()[1]) for text in said] == list(range(100))
+    with opened(store, "writer") as memory:
+        assert len(memory.facts) == 100
+    assert (
+        "Victim"
+        not in (store / "segments.jsonl").read_text() + (store / "knowledge.jsonl").read_text()
+    )
 
 
 def test_gc_waits_for_a_writer_and_gives_up(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,7 +50,7 @@ def verify(path: str | PathLike[str], *, repair: bool = False, is_sure: bool = F
     store = _existing(path)
     checked, findings = _checked(store)
     is_done = repair and is_sure and bool(findings)
-    left = _repair(store, findings) if is_done else findings
+    left = _repair(store) if is_done else findings
     data = {
         "store": str(store),
         "is_ok": not left,
@@ -171,22 +171,35 @@ def _skipped(name: str, health: dict[str, Any]) -> Iterator[Finding]:
         yield Finding(name, None, None, f"{more:,} more lines like these", remedy)
 
 
-def _repair(store: Path, findings: list[Finding]) -> list[Finding]:
+def _repair(store: Path) -> list[Finding]:
     """Move what cannot be read out of the way; what is left. Of many lines only the first are named, so look again."""
-    while findings:
-        named = {name: _offsets(findings, name) for name in (SEGMENTS, FACTS)}
+    before: list[Finding] = []
+    while True:
+        logs = _identities(store)
+        findings = _checked(store)[1]
+        if not findings or findings == before:
+            return findings
         with _written_by_nobody(store):
-            for name, offsets in named.items():
-                if offsets:
-                    _rewrite(store / name, partial(_is_whole, offsets), store / _aside(name))
-            _remove(store / each.file for each in findings if each.file not in named)
-            if any(named.values()) or any(each.file == VECTORS for each in findings):
-                _remove(_derived(store))
-        left = _checked(store)[1]
-        if not any(named.values()):
-            return left
-        findings = left
-    return findings
+            # A log that was replaced meanwhile has other lines in these places.
+            if _identities(store) == logs:
+                _move_aside(store, findings)
+                before = findings
+
+
+def _move_aside(store: Path, findings: list[Finding]) -> None:
+    named = {name: _offsets(findings, name) for name in (SEGMENTS, FACTS)}
+    for name, offsets in named.items():
+        if offsets:
+            _rewrite(store / name, partial(_is_whole, offsets), store / _aside(name))
+    _remove(store / each.file for each in findings if each.file not in named)
+    if any(named.values()) or any(each.file == VECTORS for each in findings):
+        _remove(_derived(store))
+
+
+def _identities(store: Path) -> list[durable.Identity | None]:
+    """Which files the logs are."""
+    paths = (store / SEGMENTS, store / FACTS)
+    return [durable.Identity.of(path.stat()) if path.exists() else None for path in paths]
 
 
 @contextlib.contextmanager
