@@ -80,7 +80,7 @@ def test_commands_that_look_print_text_and_json_and_change_nothing(
     assert files(store) == before
 
 
-def test_search_narrows(store: Path) -> None:
+def test_search_narrows(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def found(*options: object) -> list[str]:
         hits = data("search", "webhook port ledger theme", "--store", store, *options)["hits"]
         return sorted({hit["segment"]["session_id"] for hit in hits})
@@ -88,6 +88,10 @@ def test_search_narrows(store: Path) -> None:
     assert found() == ["blog", "shop"]
     assert found("--session", "blog") == ["blog"]
     assert found("--since", "2026-01-01") == ["shop"]
+    # As it is shown, whatever the time zone of the machine.
+    assert found("--since", "2026-02-02T02:40", "--until", "2026-02-02T02:40") == ["shop"]
+    monkeypatch.setenv("MEMCTX_CROSS_SESSION", "true")
+    assert found("--session", "shop") == ["shop"]
     assert found("--until", "2026-01-01") == ["blog"]
     hits = data("search", "webhook", "--role", "assistant", "-n", 1, "--store", store)["hits"]
     assert [hit["segment"]["role"] for hit in hits] == ["assistant"]

@@ -39,6 +39,13 @@ def test_a_pipe_gets_plain_text_in_every_script(store: Path) -> None:
     assert "\x1b" not in done.stdout
 
 
+def test_moments_are_those_that_are_shown_in_every_time_zone(store: Path) -> None:
+    span = ("--since", "2026-02-02T02:40", "--until", "2026-02-02T02:40")
+    done = process("search", "webhook", *span, "--store", store, TZ="Asia/Tokyo")
+    assert done.returncode == 0
+    assert "2026-02-02 02:40" in done.stdout
+
+
 def test_json_and_exit_codes_reach_the_shell(store: Path) -> None:
     done = process("search", "webhook", "--json", "--store", store)
     assert json.loads(done.stdout)["hits"]

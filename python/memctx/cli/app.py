@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,6 @@ from memctx.errors import ConfigError, MemctxError, MessageShapeError
 from memctx.knowledge.draft import FACT_TYPES
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from memctx.commands import (
         archive,
         bench,
@@ -133,8 +132,8 @@ def status_command(place: Place) -> Outcome:
 @limit_option
 @click.option("--role", "roles", multiple=True, help="Only what these said: user, assistant, tool.")
 @click.option("--topic", "topics", multiple=True, help="Only what is about these.")
-@click.option("--since", type=moment, help="Only what was said from then on.")
-@click.option("--until", type=moment, help="Only what was said until then.")
+@click.option("--since", type=moment, help="Only what was said from then on, UTC.")
+@click.option("--until", type=moment, help="Only what was said until then, UTC.")
 @click.option(
     "--min-score", type=click.FloatRange(0, 1), default=0.0, help="How well it must match."
 )
@@ -169,8 +168,8 @@ def search(  # noqa: PLR0913 - the options
             limit=limit,
             roles=roles or None,
             topics=topics or None,
-            since=since,
-            until=until,
+            since=_utc(since),
+            until=_utc(until),
             min_score=min_score,
             ranking=ranking,
             window=around,
@@ -431,6 +430,11 @@ def config_check(place: Place, *, file: Path | None) -> Outcome:
 def doctor_command(place: Place) -> Outcome:
     """Look whether everything is in place."""
     return doctor.doctor(place.store, file=place.config_file)
+
+
+def _utc(at: datetime | None) -> datetime | None:
+    """A moment in the time zone in which all of them are shown."""
+    return None if at is None else at.replace(tzinfo=UTC)
 
 
 def _windowed(config: Config, window: int | None) -> Config:

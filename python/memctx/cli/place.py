@@ -99,7 +99,8 @@ class Place:
         raise ConfigError(f"session is {session!r}; nothing of it is in {path}")
 
     def _opened(self, path: Path, session: str, window: int | None = None) -> Memory:
-        return registry.open(path, session_id=session, context_window=window, config=self.config())
+        own = self.config().replace(cross_session=False)
+        return registry.open(path, session_id=session, context_window=window, config=own)
 
     def _only_session(self, path: Path) -> str:
         known: list[str] = []

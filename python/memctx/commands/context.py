@@ -61,6 +61,7 @@ def detail(messages: Sequence[Any], config: Config, shape: Shape | None = None) 
             "after": report.tokens.after,
             "pruned": [asdict(item) for item in report.pruned],
             "trimmed": [asdict(item) for item in report.trimmed],
+            "errors": list(report.errors),
         },
     }
     if loaded.files:
@@ -196,6 +197,8 @@ def _prepared(messages: Sequence[Any], config: Config, shape: Shape | None) -> R
 
 def _changes(report: Report) -> tuple[Part, ...]:
     tokens = report.tokens
+    if report.errors:
+        return (f"A turn would fail, and send all of it: {'; '.join(report.errors)}",)
     rows = [
         (
             _places((item.index,)),
