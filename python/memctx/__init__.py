@@ -156,7 +156,9 @@ if not TYPE_CHECKING:  # a checker would take every name for one that may be the
         from importlib import import_module  # noqa: PLC0415 - only when something waits for it
 
         module = import_module(_LATER[name])
-        value = globals()[name] = module if name in {"commands", "registry"} else getattr(module, name)
+        value = globals()[name] = (
+            module if name in {"commands", "registry"} else getattr(module, name)
+        )
         return value
 
 
