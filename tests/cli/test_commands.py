@@ -182,12 +182,17 @@ def test_compact_plans_and_with_yes_writes(store: Path, transcript: Path) -> Non
     assert (shop["id"], shop["compactions"]) == ("shop", 1)
 
 
-def test_compact_of_a_document_that_cannot_grow_is_refused(store: Path, tmp_path: Path) -> None:
-    document = tmp_path / "talk.json"
-    document.write_text(json.dumps(messages("shop") * 40))
-    assert run("compact", document, "--store", store).exit_code == 0
-    refused = run("compact", document, "--yes", "--store", store)
-    assert (refused.exit_code, "session file of lines" in refused.stderr) == (2, True)
+def test_compacting_just_messages_in_place_is_refused(store: Path, tmp_path: Path) -> None:
+    document, lines = tmp_path / "talk.json", tmp_path / "talk.jsonl"
+    said = messages("shop") * 40
+    document.write_text(json.dumps(said))
+    lines.write_text("".join(f"{json.dumps(message)}\n" for message in said))
+    for file in (document, lines):
+        before = file.read_bytes()
+        assert run("compact", file, "--store", store).exit_code == 0
+        refused = run("compact", file, "--yes", "--store", store)
+        assert (refused.exit_code, "expected a session file" in refused.stderr) == (2, True)
+        assert file.read_bytes() == before
 
 
 def test_settings_come_from_a_file_and_the_environment(

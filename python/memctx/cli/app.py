@@ -81,12 +81,18 @@ class Misuse(Failure):
     exit_code = 2
 
 
-class Main(click.Group):
-    """The command line: commands in the order they are needed in, errors of memctx as one line and an exit code."""
+class Ordered(click.Group):
+    """Commands in the order in which they are needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click has it
         """The commands, as they stand below."""
         return list(self.commands)
+
+
+class Main(Ordered):
+    """The command line; errors of memctx become one line and an exit code."""
+
+    group_class = Ordered
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - as click has it
         """Run a command."""
@@ -132,8 +138,8 @@ def status_command(place: Place) -> Outcome:
 @limit_option
 @click.option("--role", "roles", multiple=True, help="Only what these said: user, assistant, tool.")
 @click.option("--topic", "topics", multiple=True, help="Only what is about these.")
-@click.option("--since", type=moment, help="Only what was said from then on, UTC.")
-@click.option("--until", type=moment, help="Only what was said until then, UTC.")
+@click.option("--since", type=moment, metavar="UTC", help="Only what was said from then on.")
+@click.option("--until", type=moment, metavar="UTC", help="Only what was said until then.")
 @click.option(
     "--min-score", type=click.FloatRange(0, 1), default=0.0, help="How well it must match."
 )
@@ -159,7 +165,7 @@ def search(  # noqa: PLR0913 - the options
 
     \b
     memctx search which port has the webhook
-    memctx search stripe --role user --since 2026-02-01 --json
+    memctx search stripe --role user --since 2026-02-01T14:30 --json
     """
     with place.memory() as memory:
         return archive.search(
@@ -336,8 +342,8 @@ def compact(
 ) -> Outcome:
     """Summarise all but the newest messages of a session file.
 
-    What leaves is archived in the store first; the file only grows, and what it held stays in it. INSTRUCTIONS say what
-    the summary is to heed.
+    What leaves is archived in the store first. The file only grows, and what it held stays in it; one of an older
+    version is rewritten beside a backup. INSTRUCTIONS say what the summary is to heed.
 
     \b
     memctx compact session.jsonl Focus on decisions and open questions --yes
@@ -346,8 +352,8 @@ def compact(
     if not is_sure:
         config = _windowed(place.config(), window)
         return _unless(compacting.planned(conversed.messages, config), is_sure=False)
-    if conversed.transcript is None:
-        raise ConfigError(f"{transcript}: expected a session file of lines to write to")
+    if conversed.transcript is None or conversed.transcript.found_version is None:
+        raise ConfigError(f"{transcript}: expected a session file to write to, not just messages")
     with shown.working("Summarising"), place.writing(conversed.session_id, window) as memory:
         return compacting.compacted(
             memory,
