@@ -43,13 +43,16 @@ def test_components_add_up(tmp_path: Path) -> None:
 
 
 def test_summaries_and_recalled_blocks_are_components_of_their_own(tmp_path: Path) -> None:
-    with memctx.open(tmp_path, session_id="s1", context_window=8_000) as memory:
-        memory.archive([{"role": "user", "content": "The webhook listens on port 8443"}])
+    said = {"role": "user", "content": "The payment webhook of the shop listens on port 8443"}
+    with memctx.open(tmp_path, session_id="s1", context_window=8_000, placement="head") as memory:
+        memory.archive([said])
         done = memory.compact_sync(talk(12))
-        asked = [*done.messages, {"role": "user", "content": "Which port has the webhook?"}]
-        sent = memory.prepare(asked).messages
-    found = {each["component"] for each in context.listed(sent, memctx.Config()).data["components"]}
-    assert "summary" in found
+        asked = [*done.messages, {"role": "user", "content": "Which port has the payment webhook?"}]
+        turn = memory.prepare(asked)
+    assert turn.report.recalled
+    outcome = context.listed(turn.messages, memctx.Config())
+    items = {each["component"]: each["items"] for each in outcome.data["components"]}
+    assert (items["summary"], items["recalled"]) == (1, 1)
 
 
 def test_detail_says_what_is_shortened_and_why(tmp_path: Path) -> None:

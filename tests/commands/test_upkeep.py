@@ -183,7 +183,6 @@ with memctx.open(sys.argv[1], session_id="writer", knowledge_extraction=False) a
     for number in range(int(sys.argv[2])):
         memory.archive([{"role": "user", "content": f"Message {number} of the writer, number {number * 7919}"}])
         memory.facts.add("config", f"The value of option {number} is {number * 7919}")
-    print(memory.health()["ok"])
 """
 
 
@@ -192,7 +191,7 @@ def test_nothing_is_lost_while_another_process_writes(store: Path) -> None:
     command = [sys.executable, "-c", WRITER, str(store), "60"]
     environ = {**os.environ, "PYTHONPATH": str(Path(memctx.__file__).parents[1])}
     rounds = 0
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environ) as writer:
+    with subprocess.Popen(command, env=environ) as writer:
         while writer.poll() is None:
             rounds += 1
             with opened(store, f"victim {rounds}") as memory:
@@ -202,11 +201,7 @@ def test_nothing_is_lost_while_another_process_writes(store: Path) -> None:
                 log.write(b"no line\n")
             assert gc(store, sessions=[f"victim {rounds}"], is_sure=True).data["fact_lines"] == 1
             verify(store, repair=True, is_sure=True)
-        assert writer.stdout is not None
-        assert writer.stdout.read() in {
-            "True\n",
-            "False\n",
-        }  # it may have seen the lines that are none
+    assert writer.returncode == 0
     assert rounds > 1
     assert verify(store).is_ok
     said = [segment.content for segment in memctx.ColdStore(store).scan(session_id="writer")]
