@@ -58,7 +58,7 @@ from memctx.errors import (
 
 TYPE_CHECKING = False  # as type checkers know it, without importing typing
 if TYPE_CHECKING:
-    from memctx import registry
+    from memctx import commands, registry
     from memctx.compactor import Compacted, run_with_recovery, run_with_recovery_sync
     from memctx.config import Config
     from memctx.memory import Archived, Memory
@@ -107,6 +107,7 @@ __all__ = [
     "VectorError",
     "WarmStore",
     "__version__",
+    "commands",
     "estimate_tokens",
     "fusion",
     "ingest",
@@ -134,6 +135,7 @@ _LATER = {
     "Report": "memctx.turn",
     "SmartTrimmed": "memctx.trim",
     "Turn": "memctx.turn",
+    "commands": "memctx.commands",
     "open": "memctx.registry",
     "prune_at_birth": "memctx.prune",
     "registry": "memctx.registry",
@@ -154,7 +156,9 @@ if not TYPE_CHECKING:  # a checker would take every name for one that may be the
         from importlib import import_module  # noqa: PLC0415 - only when something waits for it
 
         module = import_module(_LATER[name])
-        value = globals()[name] = module if name == "registry" else getattr(module, name)
+        value = globals()[name] = (
+            module if name in {"commands", "registry"} else getattr(module, name)
+        )
         return value
 
 

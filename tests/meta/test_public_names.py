@@ -9,6 +9,8 @@ import pytest
 
 import memctx
 from memctx import (
+    cli,
+    commands,
     compact,
     compactor,
     config,
@@ -64,6 +66,7 @@ PUBLIC = {
         "VectorError",
         "WarmStore",
         "__version__",
+        "commands",
         "estimate_tokens",
         "fusion",
         "ingest",
@@ -79,6 +82,8 @@ PUBLIC = {
         "validate",
         "vmem",
     ],
+    "memctx.cli": ["main"],
+    "memctx.commands": ["Action", "Outcome", "Part", "Table", "dispatch"],
     "memctx.compact": [
         "Cut",
         "Failure",
@@ -245,6 +250,8 @@ PUBLIC = {
 
 MODULES = (
     memctx,
+    cli,
+    commands,
     compact,
     compactor,
     config,

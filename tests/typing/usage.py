@@ -332,3 +332,12 @@ assert_type(
 assert_type(fact_store.nearest("text", limit=8), list[memctx.Fact])
 facts.add("setting", "port 8443")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 fact_store.apply([("add", "id")])  # type: ignore[list-item]  # pyright: ignore[reportArgumentType]
+
+# commands of a chat host
+outcome = memctx.commands.dispatch(memory, "/memory search stripe", messages=[], shape="openai")
+assert_type(outcome, memctx.commands.Outcome | None)
+if outcome is not None:
+    assert_type(outcome.text, str)
+    assert_type(outcome.data, dict[str, Any])
+    assert_type(outcome.action, Literal["none", "compact", "new", "reset"])
+memctx.commands.dispatch(memory, "/status", shape="other")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

@@ -1,0 +1,22 @@
+"""`python -m memctx` and the command `memctx`."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run the command line, or say what it lacks."""
+    try:
+        from memctx.cli import main as run  # noqa: PLC0415 - click and rich may not be there
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in {"click", "rich"}:
+            raise
+        sys.stderr.write(f"memctx: the command line needs {package}: pip install 'memctx[cli]'\n")
+        sys.exit(2)
+    run()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,272 @@
+"""Every command as a person types it: what is printed, the exit code, and that nothing is changed unasked."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from click.testing import CliRunner
+
+import memctx
+from commands.stocked import messages, opened
+from memctx import registry
+from memctx.cli import main
+from memctx.session import Transcript
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from click.testing import Result
+
+
+def run(*arguments: object) -> Result:
+    result = CliRunner().invoke(main, [str(each) for each in arguments])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.output
+    assert registry.memories() == []
+    return result
+
+
+def data(*arguments: object, code: int = 0) -> Any:
+    result = run(*arguments, "--json")
+    assert result.exit_code == code, result.output
+    return json.loads(result.stdout)
+
+
+@pytest.fixture
+def transcript(tmp_path: Path) -> Path:
+    written = Transcript.open(tmp_path / "talk.jsonl", session_id="shop")
+    written.append_messages(messages("shop") * 40)
+    return written.path
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {
+        str(file): file.read_bytes()
+        for file in sorted(folder.rglob("*"))
+        if file.is_file() and "index" not in file.parts and not file.name.startswith("vectors")
+    }
+
+
+LOOKING = [
+    ("status",),
+    ("search", "webhook", "port"),
+    ("stats",),
+    ("memory", "show"),
+    ("memory", "search", "webhook"),
+    ("facts", "list"),
+    ("facts", "list", "--all", "--type", "config", "-n", "5"),
+    ("verify",),
+    ("gc",),
+    ("gc", "--older-than", "1"),
+    ("gc", "--session", "shop"),
+    ("config", "show"),
+    ("config", "check"),
+    ("doctor",),
+]
+
+
+@pytest.mark.parametrize("command", LOOKING, ids=" ".join)
+def test_commands_that_look_print_text_and_json_and_change_nothing(
+    store: Path, command: tuple[str, ...]
+) -> None:
+    before = files(store)
+    place = () if command[0] == "config" else ("--store", store)
+    plain = run(*command, *place)
+    assert plain.exit_code == 0, plain.output
+    assert plain.stdout.strip()
+    assert "\x1b" not in plain.stdout
+    assert isinstance(data(*command, *place), dict)
+    assert files(store) == before
+
+
+def test_search_narrows(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def found(*options: object) -> list[str]:
+        hits = data("search", "webhook port ledger theme", "--store", store, *options)["hits"]
+        return sorted({hit["segment"]["session_id"] for hit in hits})
+
+    assert found() == ["blog", "shop"]
+    assert found("--session", "blog") == ["blog"]
+    assert found("--since", "2026-01-01") == ["shop"]
+    # As it is shown, whatever the time zone of the machine.
+    assert found("--since", "2026-02-02T02:40", "--until", "2026-02-02T02:40") == ["shop"]
+    monkeypatch.setenv("MEMCTX_CROSS_SESSION", "true")
+    assert found("--session", "shop") == ["shop"]
+    assert found("--until", "2026-01-01") == ["blog"]
+    hits = data("search", "webhook", "--role", "assistant", "-n", 1, "--store", store)["hits"]
+    assert [hit["segment"]["role"] for hit in hits] == ["assistant"]
+    assert "bm25" in run("search", "webhook", "--explain", "--store", store).stdout
+
+
+def test_what_is_older_than_the_memory_of_hosts_is_found(store: Path) -> None:
+    assert data("search", "dark theme", "--store", store)["hits"]
+
+
+def test_nothing_found_is_exit_code_1(store: Path) -> None:
+    assert run("search", "zzzqqq", "--store", store).exit_code == 1
+    assert data("search", "zzzqqq", "--store", store, code=1)["hits"] == []
+
+
+def test_show_takes_the_id_that_search_prints(store: Path) -> None:
+    listed = run("search", "ledger", "rounds", "-n", 1, "--store", store).stdout
+    short = listed.splitlines()[1].split()[0]
+    shown = run("show", short, "--store", store)
+    assert shown.exit_code == 0
+    assert "The ledger rounds half to even" in shown.stdout
+    assert len(data("show", short, "--around", 1, "--store", store)["before"]) == 1
+
+
+def test_memory_add_wants_one_session(store: Path, tmp_path: Path) -> None:
+    refused = run("memory", "add", "The cache is Valkey", "--store", store)
+    assert refused.exit_code == 2
+    assert "--session; the store has 2 sessions: blog, shop" in refused.stderr
+    told = data("memory", "add", "The cache is Valkey", "--session", "blog", "--store", store)
+    assert told["fact"]["session_id"] == "blog"
+    new = tmp_path / "new"
+    assert run("memory", "add", "A fact", "--store", new).exit_code == 2
+    assert not new.exists()
+    assert run("memory", "add", "A fact of it", "--session", "s1", "--store", new).exit_code == 0
+    assert data("facts", "list", "--store", new)["facts"][0]["content"] == "A fact of it"
+
+
+def test_forget_does_nothing_without_yes(store: Path) -> None:
+    fact = data("facts", "list", "--type", "decision", "--store", store)["facts"][0]
+    asked = run("memory", "forget", fact["id"][:8], "--store", store)
+    assert asked.exit_code == 0
+    assert "add --yes" in asked.stdout
+    assert data("facts", "list", "--type", "decision", "--store", store)["facts"]
+    assert run("memory", "forget", fact["id"][:8], "--yes", "--store", store).exit_code == 0
+    assert data("facts", "list", "--type", "decision", "--store", store, code=1)["facts"] == []
+    states = data("facts", "history", fact["id"], "--store", store)["states"]
+    assert [state["is_active"] for state in states] == [True, False]
+
+
+def test_verify_repairs_with_yes_only(store: Path) -> None:
+    log = store / "segments.jsonl"
+    log.write_bytes(log.read_bytes().replace(b"8443", b"8444", 1))
+    damaged = log.read_bytes()
+    assert run("verify", "--store", store).exit_code == 1
+    asked = run("verify", "--repair", "--store", store)
+    assert (asked.exit_code, "add --yes" in asked.stdout) == (1, True)
+    assert log.read_bytes() == damaged
+    assert run("verify", "--repair", "--yes", "--store", store).exit_code == 0
+    assert run("verify", "--store", store).exit_code == 0
+
+
+def test_gc_deletes_with_yes(store: Path) -> None:
+    assert data("gc", "--session", "blog", "--yes", "--store", store)["segments"] == 2
+    assert [each["id"] for each in data("status", "--store", store)["sessions"]] == ["shop"]
+
+
+def test_context_tells_where_the_tokens_go(transcript: Path) -> None:
+    listed = data("context", "list", transcript, "--window", 9_000)
+    assert listed["context_window"] == 9_000
+    assert {each["component"] for each in listed["components"]} == {"user", "assistant"}
+    detail = run("context", "detail", transcript, "--window", 2_000)
+    assert detail.exit_code == 0
+    assert "left out" in detail.stdout
+
+
+def test_compact_plans_and_with_yes_writes(store: Path, transcript: Path) -> None:
+    before = transcript.read_bytes()
+    planned = data("compact", transcript, "--window", 2_000, "--store", store)
+    assert not planned["is_done"]
+    assert transcript.read_bytes() == before
+    done = data(
+        "compact", transcript, "Keep", "ports", "--window", 2_000, "--yes", "--store", store
+    )
+    assert done["leaving"] == planned["leaving"]
+    assert transcript.read_bytes().startswith(before)
+    assert Transcript.open(transcript).compaction_count == 1
+    shop = data("status", "--store", store)["sessions"][0]
+    assert (shop["id"], shop["compactions"]) == ("shop", 1)
+
+
+def test_compacting_just_messages_in_place_is_refused(store: Path, tmp_path: Path) -> None:
+    document, lines = tmp_path / "talk.json", tmp_path / "talk.jsonl"
+    said = messages("shop") * 40
+    document.write_text(json.dumps(said))
+    lines.write_text("".join(f"{json.dumps(message)}\n" for message in said))
+    for file in (document, lines):
+        before = file.read_bytes()
+        assert run("compact", file, "--store", store).exit_code == 0
+        refused = run("compact", file, "--yes", "--store", store)
+        assert (refused.exit_code, "expected a session file" in refused.stderr) == (2, True)
+        assert file.read_bytes() == before
+
+
+def test_settings_come_from_a_file_and_the_environment(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMCTX_STORAGE_PATH", str(store))
+    assert run("status").exit_code == 0
+    file = tmp_path / "memctx.toml"
+    file.write_text("context_window = 1234\n")
+    assert data("status", "--config", file)["context_window"] == 1_234
+    file.write_text("context_windo = 1234\n")
+    for command in (("status",), ("config", "show")):
+        refused = run(*command, "--config", file)
+        assert (refused.exit_code, "did you mean context_window?" in refused.stderr) == (2, True)
+    assert run("config", "check", file).exit_code == 1
+    assert run("doctor", "--config", file).exit_code == 1
+
+
+def test_a_store_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+    for command in (("status",), ("search", "x"), ("verify",), ("gc", "--yes"), ("facts", "list")):
+        refused = run(*command, "--store", tmp_path / "none")
+        assert refused.exit_code == 2
+        assert refused.stderr.startswith(f"memctx: {tmp_path / 'none'}: there is no store")
+        assert refused.stdout == ""
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_session_that_is_not_there_is_refused(store: Path) -> None:
+    before = files(store)
+    for command in (("status",), ("search", "x"), ("facts", "list"), ("gc", "--yes")):
+        refused = run(*command, "--session", "shp", "--store", store)
+        assert (refused.exit_code, refused.stdout) == (2, "")
+        assert "shp" in refused.stderr
+    assert files(store) == before
+
+
+def test_what_was_archived_cannot_drive_the_terminal(store: Path) -> None:
+    with opened(store) as memory:
+        memory.archive([{"role": "user", "content": "a bell \x07 and \x1b[31mred\x1b[0m paint"}])
+        memory.facts.add("config", "paint is \x1b[31mred\x1b[0m\nand rings \x07")
+    for command in (
+        ("search", "paint"),
+        ("memory", "show"),
+        ("facts", "list"),
+        ("memory", "search", "paint"),
+    ):
+        shown = run(*command, "--store", store)
+        assert "paint" in shown.stdout
+        assert not {"\x07", "\x1b"} & set(shown.stdout)
+
+
+def test_what_cannot_be_read_is_exit_code_3(store: Path, tmp_path: Path) -> None:
+    document = tmp_path / "talk.json"
+    document.write_text("{")
+    refused = run("context", "list", document)
+    assert (refused.exit_code, refused.stdout) == (3, "")
+    assert "cannot be read" in refused.stderr
+    with opened(store), opened(store):
+        pass
+    (store / "LOCK").write_text('{"format":9,"min_reader":9,"min_writer":9}\n')
+    assert run("stats", "--store", store).exit_code == 3
+
+
+def test_bench_measures() -> None:
+    told = data("bench", "--messages", 200)
+    assert told["messages"] == 200
+    assert run("bench", "--messages", 1).exit_code == 2
+
+
+def test_no_command_extracts_facts(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMCTX_KNOWLEDGE_EXTRACTION", "rules")
+    assert run("status", "--session", "shop", "--store", store).exit_code == 0
+    assert not (store / "extraction").exists()
+
+
+def test_the_version_is_the_packages() -> None:
+    assert run("--version").stdout == f"memctx {memctx.__version__}\n"

@@ -1,0 +1,110 @@
+"""The command as a process of its own: pipes, terminals, and an installation without the extra."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import memctx
+
+ROOT = str(Path(memctx.__file__).parents[1])
+
+
+def process(
+    *arguments: object, code: str | None = None, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    start = ["-m", "memctx"] if code is None else ["-c", code]
+    command = [sys.executable, "-W", "error", *start, *map(str, arguments)]
+    environ = {**os.environ, "PYTHONPATH": ROOT, "PYTHONUTF8": "1", **variables}
+    return subprocess.run(
+        command,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=environ,
+        encoding="utf-8",
+    )
+
+
+def test_a_pipe_gets_plain_text_in_every_script(store: Path) -> None:
+    done = process("search", "支付回调", "--store", store, FORCE_COLOR="")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "支付回调失败后" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def test_moments_are_those_that_are_shown_in_every_time_zone(store: Path) -> None:
+    span = ("--since", "2026-02-02T02:40", "--until", "2026-02-02T02:40")
+    done = process("search", "webhook", *span, "--store", store, TZ="Asia/Tokyo")
+    assert done.returncode == 0
+    assert "2026-02-02 02:40" in done.stdout
+
+
+def test_json_and_exit_codes_reach_the_shell(store: Path) -> None:
+    done = process("search", "webhook", "--json", "--store", store)
+    assert json.loads(done.stdout)["hits"]
+    assert process("search", "zzzqqq", "--store", store).returncode == 1
+    assert process("search", "x", "--store", store / "none").returncode == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such pipes")
+def test_a_reader_that_leaves_early_sees_no_traceback(store: Path) -> None:
+    environ = {**os.environ, "PYTHONPATH": ROOT}
+    ours, theirs = os.pipe()
+    os.close(ours)
+    command = [sys.executable, "-m", "memctx", "config", "show", "--store", str(store)]
+    done = subprocess.run(
+        command, check=False, stdout=theirs, stderr=subprocess.PIPE, env=environ, timeout=60
+    )
+    os.close(theirs)
+    assert b"Traceback" not in done.stderr
+
+
+def test_help_does_not_wait_for_what_it_does_not_need() -> None:
+    code = "import sys, memctx.cli; print(*sys.modules)"
+    loaded = process(code=code).stdout.split()
+    assert "memctx.cli.app" in loaded
+    assert {"asyncio", "numpy", "pydantic", "memctx.memory"}.isdisjoint(loaded)
+
+
+@pytest.mark.parametrize("missing", ["click", "rich"])
+def test_without_the_extra_it_says_what_to_install(missing: str) -> None:
+    code = f"import sys; sys.modules[{missing!r}] = None; from memctx.__main__ import main; main()"
+    done = process(code=code)
+    assert done.returncode == 2
+    assert done.stderr == f"memctx: the command line needs {missing}: pip install 'memctx[cli]'\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
+def test_a_terminal_gets_tables_and_colours_unless_it_wants_none(store: Path) -> None:
+    import pty  # noqa: PLC0415 - there is none on Windows
+
+    def shown(**variables: str) -> str:
+        ours, theirs = pty.openpty()
+        environ = {**os.environ, "PYTHONPATH": ROOT, "TERM": "xterm", "COLUMNS": "100", **variables}
+        command = [sys.executable, "-m", "memctx", "facts", "list", "--store", str(store)]
+        with subprocess.Popen(command, stdout=theirs, env=environ) as running:
+            os.close(theirs)
+            told = b""
+            while True:
+                try:
+                    piece = os.read(ours, 65_536)
+                except OSError:
+                    break
+                if not piece:
+                    break
+                told += piece
+            os.close(ours)
+            assert running.wait(30) == 0
+        return told.decode()
+
+    coloured = shown()
+    assert "\x1b[" in coloured
+    assert "The ledger rounds half to even" in coloured
+    assert "\x1b[3" not in shown(NO_COLOR="1")

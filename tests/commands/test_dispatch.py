@@ -1,0 +1,119 @@
+"""The slash commands of seed 004 and the rest, as a chat host calls them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+import memctx
+from commands.stocked import messages, opened
+from memctx.commands import dispatch
+from memctx.commands.dispatching import HELP, VERBS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def said(memory: memctx.Memory, line: str) -> memctx.commands.Outcome:
+    outcome = dispatch(memory, line, messages=messages("shop"), shape="pi")
+    assert outcome is not None, line
+    return outcome
+
+
+@pytest.mark.parametrize(
+    "line", ["hello", "", "/", "/unknown", "memory show", "/memoryshow", "/compacted"]
+)
+def test_what_is_no_command_of_ours_is_left_to_the_host(memory: memctx.Memory, line: str) -> None:
+    assert dispatch(memory, line) is None
+
+
+def test_memory_commands(memory: memctx.Memory) -> None:
+    assert (
+        said(memory, "/memory add The theme  is called Solar").data["fact"]["content"]
+        == "The theme  is called Solar"
+    )
+    found = said(memory, "  /Memory SEARCH theme Solar ").data["facts"][0]["fact"]
+    assert "Solar" in said(memory, "/memory show").text
+    assert said(memory, f"/memory forget {found['id'][:8]}").data["is_done"]
+    assert "Solar" not in said(memory, "/memory").text
+
+
+def test_the_example_of_the_papers(memory: memctx.Memory) -> None:
+    memory.archive([{"role": "user", "content": "Stripe signs every webhook"}])
+    outcome = memctx.commands.dispatch(memory, "/memory search stripe")
+    assert outcome is not None
+    assert outcome.data["archive"][0]["segment"]["content"] == "Stripe signs every webhook"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "/search webhook port",
+        "/facts",
+        "/facts list",
+        "/stats",
+        "/status",
+        "/verify",
+        "/context",
+        "/context list",
+        "/context detail",
+        "/memctx",
+    ],
+)
+def test_commands_that_look(memory: memctx.Memory, line: str) -> None:
+    outcome = said(memory, line)
+    assert outcome.is_ok
+    assert outcome.action == "none"
+    assert outcome.text
+
+
+@pytest.mark.parametrize(("line", "told"), [
+    ("/memory forget", "expected the id of a fact"),
+    ("/memory add", "expected a fact"),
+    ("/search", "expected words"),
+    ("/show 00000000", "no segment has it"),
+    ("/facts history ffffffff", "no fact has it"),
+])  # fmt: skip
+def test_what_goes_wrong_is_told_and_not_raised(
+    memory: memctx.Memory, line: str, told: str
+) -> None:
+    outcome = said(memory, line)
+    assert not outcome.is_ok
+    assert told in outcome.text
+    assert outcome.data["error"]["type"] == "ConfigError"
+
+
+def test_context_without_messages_says_what_it_needs(memory: memctx.Memory) -> None:
+    outcome = dispatch(memory, "/context")
+    assert outcome is not None
+    assert "messages is None" in outcome.text
+
+
+@pytest.mark.parametrize("line", ["/compact", "/compact Focus on decisions", "/compact: ports"])
+def test_compact_gives_the_messages_to_go_on_with(store: Path, line: str) -> None:
+    long = messages("shop") * 40
+    with opened(store, context_window=2_000) as memory:
+        outcome = dispatch(memory, line, messages=long, shape="pi")
+        assert outcome is not None
+        assert outcome.action == "compact"
+        assert outcome.messages is not None
+        assert len(outcome.messages) < len(long)
+        assert memory.counters.compaction_count == 1
+
+
+@pytest.mark.parametrize("action", ["new", "reset"])
+def test_new_and_reset_archive_what_leaves(tmp_path: Path, action: str) -> None:
+    with opened(tmp_path / "fresh") as memory:
+        outcome = said(memory, f"/{action}")
+        assert outcome.action == action
+        assert outcome.messages == []
+        assert (outcome.session_id == "shop") == (action == "reset")
+        assert "4 pieces of it new" in outcome.text
+        assert memory.search("webhook port")
+
+
+def test_help_names_every_command() -> None:
+    named = {" ".join(word for word in line.split() if word[0] not in "<[") for line in HELP}
+    shorter = {"memory", "facts", "context", "memctx"}
+    assert named | shorter == {*VERBS, "compact"}
