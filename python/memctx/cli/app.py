@@ -25,13 +25,16 @@ if TYPE_CHECKING:
         doctor,
         facts,
         memories,
+        moving,
         settings,
         status,
         transcripts,
         upkeep,
     )
+    from memctx.commands.moving import Form
     from memctx.config import Config, Ranking
     from memctx.knowledge.draft import FactType
+    from memctx.transfer import Format
 else:
     archive, bench, compacting, context, doctor, facts = later(
         "commands.archive",
@@ -41,8 +44,9 @@ else:
         "commands.doctor",
         "commands.facts",
     )
-    memories, settings, status, transcripts, upkeep = later(
+    memories, moving, settings, status, transcripts, upkeep = later(
         "commands.memories",
+        "commands.moving",
         "commands.settings",
         "commands.status",
         "commands.transcripts",
@@ -361,6 +365,59 @@ def compact(
             instructions=" ".join(instructions) or None,
             transcript=conversed.transcript,
         )
+
+
+@main.command(name="replay")
+@transcript_argument
+@window_option
+@click.option(
+    "--html", "page", type=click.Path(path_type=Path, dir_okay=False), help="Write a page, too."
+)
+@placing("config", "json")
+def replay_command(
+    place: Place, *, transcript: Path, window: int | None, page: Path | None
+) -> Outcome:
+    """Show what memory would do in a recorded session.
+
+    It goes through the turn, call by call, in a scratch store: what is pruned, trimmed and recalled, what the prompt
+    cache saves, how long each turn takes. With --html, one page to look at, which needs no network.
+    """
+    with shown.working("Replaying"):
+        return moving.replayed(transcript, config=place.config(), window=window, page=page)
+
+
+@main.command(name="import")
+@click.argument("source", type=click.Path(path_type=Path, exists=True))
+@click.option("--format", "form", help="What SOURCE is.  [default: found out from each file]")
+@click.option("--extract", is_flag=True, help="Have facts extracted from it, too.")
+@placing("store", "config", "json")
+def import_command(place: Place, *, source: Path, form: Format | None, extract: bool) -> Outcome:
+    """Import transcripts of other hosts: a file or a folder.
+
+    Claude Code, Codex, Pi, OpenClaw, Gemini CLI, opencode, Aider and ChatGPT exports are known, and lines of plain
+    messages. Sessions keep their ids, secrets are masked, nothing is stored twice; an import that was cut short goes on
+    where it was.
+    """
+    store = Path(place.store or place.config().storage_path).expanduser()
+    with shown.progress("Importing", 1000) as advance:
+        return moving.imported(
+            store,
+            source,
+            format=form,
+            extract=extract,
+            on_progress=lambda at: advance(1000 * at.bytes_done // max(at.bytes, 1), 1000),
+        )
+
+
+@main.command(name="export")
+@click.argument("target", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--markdown", "is_markdown", is_flag=True, help="For people, instead of JSON lines.")
+@placed
+def export_command(place: Place, *, target: Path, is_markdown: bool) -> Outcome:
+    """Export what is stored, for import elsewhere or for people."""
+    form: Form = "markdown" if is_markdown else "jsonl"
+    with shown.working("Writing"):
+        return moving.exported(place.path(), target, form=form, session=place.session)
 
 
 @main.command()

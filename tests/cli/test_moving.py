@@ -1,0 +1,66 @@
+"""Import, export and replay, as a person types them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from click.testing import CliRunner
+
+from memctx.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SAID = [
+    {"role": "user", "content": "The payment webhook listens on port 8443."},
+    {"role": "assistant", "content": "Noted; the dashboard is next."},
+    {"role": "user", "content": "Which port was it?"},
+    {"role": "assistant", "content": "It was 8443."},
+]
+
+
+def transcript(folder: Path) -> Path:
+    path = folder / "talk.jsonl"
+    path.write_text("".join(f"{json.dumps(message)}\n" for message in SAID))
+    return path
+
+
+def run(*arguments: object) -> dict[str, object]:
+    result = CliRunner().invoke(main, [*map(str, arguments), "--json"])
+    assert result.exit_code == 0, result.output
+    found: dict[str, object] = json.loads(result.output)
+    return found
+
+
+def test_what_was_imported_is_found_and_exported(tmp_path: Path) -> None:
+    store = tmp_path / "memory"
+    source = transcript(tmp_path)
+    first = run("import", source, "--store", store)
+    assert (first["messages"], first["added"], first["failed"]) == (4, 4, [])
+    again = run("import", source, "--store", store)
+    assert (again["added"], again["unchanged"]) == (0, 1)
+    assert "8443" in json.dumps(run("search", "payment webhook port", "--store", store))
+    assert run("export", tmp_path / "all.jsonl", "--store", store)["messages"] == 4
+    copy = run("import", tmp_path / "all.jsonl", "--store", tmp_path / "copy")
+    assert copy["added"] == 4
+    run("export", tmp_path / "all.md", "--markdown", "--store", store)
+    assert "The payment webhook listens on port 8443." in (tmp_path / "all.md").read_text()
+
+
+def test_an_import_of_what_is_none_says_so(tmp_path: Path) -> None:
+    source = tmp_path / "picture.png"
+    source.write_bytes(b"\x89PNG\r\n\x1a\n")
+    result = CliRunner().invoke(main, ["import", str(source), "--store", str(tmp_path / "memory")])
+    assert result.exit_code != 0
+    assert "picture.png" in result.output
+
+
+def test_a_replay_is_a_table_and_a_page(tmp_path: Path) -> None:
+    page = tmp_path / "talk.html"
+    found = run("replay", transcript(tmp_path), "--window", 8_000, "--html", page)
+    assert len(found["turns"]) == 2  # type: ignore[arg-type]
+    assert page.read_text("utf-8").lower().startswith("<!doctype html>")
+    plain = CliRunner().invoke(main, ["replay", str(transcript(tmp_path)), "--window", "8000"])
+    assert plain.exit_code == 0
+    assert "2 turns" in plain.output
