@@ -1,4 +1,4 @@
-"""The programs in the README run."""
+"""The programs in the README and in the guides run."""
 
 from __future__ import annotations
 
@@ -9,18 +9,24 @@ from pathlib import Path
 
 import pytest
 
-README = Path(__file__).parents[2] / "README.md"
-PROGRAMS = re.findall(r"^```python\n(.*?)^```", README.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+ROOT = Path(__file__).parents[2]
+PAPERS = [ROOT / "README.md", *sorted((ROOT / "docs" / "guides").glob("*.md"))]
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+PROGRAMS = {
+    f"{paper.stem}-{number}": program
+    for paper in PAPERS
+    for number, program in enumerate(BLOCK.findall(paper.read_text("utf-8")))
+}
 
 
-def test_programs_were_found() -> None:
-    assert len(PROGRAMS) >= 2
+def test_every_paper_has_programs() -> None:
+    assert {name.rpartition("-")[0] for name in PROGRAMS} == {paper.stem for paper in PAPERS}
 
 
-@pytest.mark.parametrize("number", range(len(PROGRAMS)))
-def test_a_program_of_the_readme_runs(number: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_runs(name: str, tmp_path: Path) -> None:
     """In a home of its own, so that it leaves nothing behind."""
-    command = [sys.executable, "-W", "error", "-c", PROGRAMS[number]]
+    command = [sys.executable, "-W", "error", "-c", PROGRAMS[name]]
     environ = {"HOME": str(tmp_path), "USERPROFILE": str(tmp_path), "PYTHONUTF8": "1"}
     done = subprocess.run(
         command, cwd=tmp_path, env=environ, check=False, capture_output=True, text=True, timeout=60
