@@ -32,7 +32,7 @@ def test_the_commands_are_those_of_the_contract() -> None:
     assert {" ".join(path) for path in ALL} - GROUPS == {
         "status", "search", "show", "stats", "memory show", "memory add", "memory forget", "memory search",
         "facts list", "facts history", "context list", "context detail", "compact", "verify", "gc", "bench",
-        "replay", "import", "export", "config show", "config check", "doctor",
+        "replay", "report", "import", "export", "config show", "config check", "doctor",
     }  # fmt: skip
 
 
@@ -51,7 +51,15 @@ def test_help_is_whole(path: tuple[str, ...]) -> None:
 
 
 def test_every_command_has_json_and_those_on_a_store_its_place() -> None:
-    without = {"config show", "config check", "context list", "context detail", "bench", "replay"}
+    without = {
+        "config show",
+        "config check",
+        "context list",
+        "context detail",
+        "bench",
+        "replay",
+        "report",
+    }
     for path, command in ALL.items():
         names = {option for each in command.params for option in each.opts}
         if " ".join(path) not in GROUPS:

@@ -12,6 +12,8 @@ from memctx.cli import main
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pytest
+
 SAID = [
     {"role": "user", "content": "The payment webhook listens on port 8443."},
     {"role": "assistant", "content": "Noted; the dashboard is next."},
@@ -64,3 +66,11 @@ def test_a_replay_is_a_table_and_a_page(tmp_path: Path) -> None:
     plain = CliRunner().invoke(main, ["replay", str(transcript(tmp_path)), "--window", "8000"])
     assert plain.exit_code == 0
     assert "2 turns" in plain.output
+
+
+def test_a_report_is_the_page_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run("report", transcript(tmp_path), "--window", 8_000) == {"page": "talk.html"}
+    assert "<svg" in (tmp_path / "talk.html").read_text("utf-8")
+    run("report", transcript(tmp_path), tmp_path / "other.html")
+    assert (tmp_path / "other.html").exists()

@@ -386,6 +386,25 @@ def replay_command(
         return moving.replayed(transcript, config=place.config(), window=window, page=page)
 
 
+@main.command()
+@transcript_argument
+@click.argument("page", required=False, type=click.Path(path_type=Path, dir_okay=False))
+@window_option
+@placing("config", "json")
+def report(place: Place, *, transcript: Path, page: Path | None, window: int | None) -> Outcome:
+    """Write a recorded session as a page to look at.
+
+    PAGE is where it goes; by default beside the place you are in, under the name of the transcript.
+    """
+    with shown.working("Replaying"):
+        return moving.reported(
+            transcript,
+            page or Path(f"{transcript.name.partition('.')[0]}.html"),
+            config=place.config(),
+            window=window,
+        )
+
+
 @main.command(name="import")
 @click.argument("source", type=click.Path(path_type=Path, exists=True))
 @click.option("--format", "form", help="What SOURCE is.  [default: found out from each file]")

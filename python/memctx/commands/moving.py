@@ -70,3 +70,9 @@ def replayed(
     done = replay(transcript, config=config, context_window=window, on_progress=on_progress)
     written = () if page is None else (f"The page: {write_html(done, page)}",)
     return Outcome(done.to_dict(), (str(done), *written), is_ok=not done.errors)
+
+
+def reported(transcript: Path, page: Path, *, config: Config, window: int | None = None) -> Outcome:
+    """Write the page of a recorded session, and say no more than where it is."""
+    done = replayed(transcript, config=config, window=window, page=page)
+    return Outcome({"page": str(page)}, done.parts[1:], is_ok=done.is_ok)
