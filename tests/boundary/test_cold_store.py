@@ -13,15 +13,20 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def cold(tmp_path: Path) -> ColdStore:
+def folder(tmp_path: Path) -> Path:
     store = WarmStore(tmp_path, session_id="s1", durability="os")
     store.add([("user", f"remark number {number}", None, None) for number in range(5)])
     store.add([("assistant", "an answer to all of them", None, None)])
     store.close()
-    return ColdStore(tmp_path)
+    return tmp_path
 
 
-def test_pages_follow_each_other(cold: ColdStore, tmp_path: Path) -> None:
+@pytest.fixture
+def cold(folder: Path) -> ColdStore:
+    return ColdStore(folder)
+
+
+def test_pages_follow_each_other(cold: ColdStore, folder: Path) -> None:
     found, offset = [], 0
     while True:
         page, offset = cold.read_from(offset, session_id="s1", limit=2)
@@ -29,7 +34,7 @@ def test_pages_follow_each_other(cold: ColdStore, tmp_path: Path) -> None:
             break
         found += [segment.content for segment in page]
     assert found == [segment.content for segment in cold.scan()]
-    assert offset == (tmp_path / "segments.jsonl").stat().st_size
+    assert offset == (folder / "segments.jsonl").stat().st_size
     assert cold.read_from(0, roles=["assistant"])[0][0].role == "assistant"
     assert cold.read_from(0, session_id="s2") == ([], offset)
 
