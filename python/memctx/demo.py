@@ -35,6 +35,9 @@ QUESTIONS = {
     "支付回调失败后怎么重试？": "死信队列",
     "加盟店のレート制限は？": "50リクエスト",
 }
+# Lines of a result; a few results are long, and are shortened once there is too little room.
+SHORT, LONG = 12, 120
+LONG_STEPS = (9, 15)
 CORRECTION = "We decided that the webhook listens on port 9443 and verifies signatures first."
 FILES = ("webhook.py", "ledger.py", "refunds.py", "invoices.py", "currency.py", "audit.py")
 
@@ -99,6 +102,13 @@ def played(memory: memctx.Memory) -> list[dict[str, Any]]:
     trims = 0
     for step in range(1, STEPS + 1):
         turn = memory.prepare(messages)
+        shortened = [result for result in turn.report.pruned if result.is_new]
+        if shortened:
+            before = sum(result.tokens_before for result in shortened)
+            after = sum(result.tokens_after for result in shortened)
+            print(
+                f"step {step:>3}: long results shortened: {len(shortened)}, from {before:,} to {after:,} tokens"
+            )
         trimmed = [unit for unit in turn.report.trimmed if unit.is_new]
         if trimmed:
             trims += 1
@@ -125,7 +135,7 @@ def worked(step: int) -> Iterator[dict[str, Any]]:
     }
     lines = (
         f"{step + n}: total_{n} = round_half_even(amount * rate_{(step * n) % 97})"
-        for n in range(12)
+        for n in range(LONG if step in LONG_STEPS else SHORT)
     )
     yield {"role": "assistant", "content": None, "tool_calls": [call]}
     yield {"role": "tool", "tool_call_id": f"call_{step}", "content": "\n".join(lines)}
