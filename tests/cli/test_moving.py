@@ -74,3 +74,12 @@ def test_a_report_is_the_page_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert "<svg" in (tmp_path / "talk.html").read_text("utf-8")
     run("report", transcript(tmp_path), tmp_path / "other.html")
     assert (tmp_path / "other.html").exists()
+
+
+def test_a_search_for_nonsense_finds_nothing_unless_all_is_asked_for(tmp_path: Path) -> None:
+    store = tmp_path / "memory"
+    run("import", transcript(tmp_path), "--store", store)
+    nothing = CliRunner().invoke(main, ["search", "zzzqqq", "--store", str(store)])
+    assert nothing.exit_code == 1
+    everything = ["search", "zzzqqq", "--min-score", "0", "--store", str(store)]
+    assert CliRunner().invoke(main, everything).exit_code == 0

@@ -145,7 +145,11 @@ def status_command(place: Place) -> Outcome:
 @click.option("--since", type=moment, metavar="UTC", help="Only what was said from then on.")
 @click.option("--until", type=moment, metavar="UTC", help="Only what was said until then.")
 @click.option(
-    "--min-score", type=click.FloatRange(0, 1), default=0.0, help="How well it must match."
+    "--min-score",
+    type=click.FloatRange(0, 1),
+    default=0.25,
+    show_default=True,
+    help="How well it must match; 0 shows all.",
 )
 @click.option("--ranking", type=click.Choice(RANKINGS), help="How hits are ordered.")
 @click.option("--around", type=click.IntRange(min=0), default=0, help="Neighbours of each hit.")

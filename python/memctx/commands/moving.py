@@ -54,7 +54,7 @@ def exported(store: Path, target: Path, *, form: Form, session: str | None = Non
     """Write what is stored into a file."""
     write = export_jsonl if form == "jsonl" else export_markdown
     done = write(store, target, session_id=session)
-    words = f"{done.messages:,} messages of {done.sessions:,} sessions are in {target}"
+    words = f"In {target}: {done.messages:,} messages, sessions: {done.sessions:,}."
     return Outcome({**asdict(done), "path": str(target)}, (words,), is_ok=done.messages > 0)
 
 
