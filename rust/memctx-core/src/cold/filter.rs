@@ -6,7 +6,7 @@ use crate::store::{Request, Segment};
 /// A request's conditions, as hashes. It admits too much where two names share one, never too little: what is read is
 /// tested again by [`Filter::admits_segment`].
 #[derive(Clone, Debug, Default)]
-pub(super) struct Filter {
+pub(crate) struct Filter {
     pub(super) session: Option<u64>,
     pub(super) roles: Option<Vec<u32>>,
     /// In milliseconds since 1970, both included.
@@ -27,7 +27,7 @@ struct Exact {
 
 impl Filter {
     /// The conditions of a request; `session` is the only one that may be read, if there is such a one.
-    pub(super) fn new(request: &Request<'_>, session: Option<&str>) -> Self {
+    pub(crate) fn new(request: &Request<'_>, session: Option<&str>) -> Self {
         let session = session.or(request.session).map(str::to_owned);
         let roles = request.roles.as_ref();
         let topics = request.topics.as_ref();
@@ -60,11 +60,16 @@ impl Filter {
             && self.until.is_none_or(|until| passage.timestamp <= until)
     }
 
+    /// Whether a segment is of a session that may be read.
+    pub(crate) fn admits_session(&self, segment: &Segment) -> bool {
+        self.exact.session.as_ref().is_none_or(|session| *session == segment.session)
+    }
+
     /// Whether a segment is one that is wanted.
-    pub(super) fn admits_segment(&self, segment: &Segment) -> bool {
-        let Exact { session, roles, topics } = &self.exact;
+    pub(crate) fn admits_segment(&self, segment: &Segment) -> bool {
+        let Exact { roles, topics, .. } = &self.exact;
         let is_about = |topics: &Vec<String>| segment.topics().iter().any(|own| topics.contains(&own.to_lowercase()));
-        session.as_ref().is_none_or(|session| *session == segment.session)
+        self.admits_session(segment)
             && roles.as_ref().is_none_or(|roles| roles.contains(&segment.role))
             && topics.as_ref().is_none_or(is_about)
             && self.since.is_none_or(|since| segment.timestamp >= since)

@@ -10,7 +10,7 @@ use super::warm::vector_id;
 use crate::vmem::{self, Checksum};
 use crate::{Error, Result};
 
-const FILE: &str = "vectors.bin";
+pub(super) const FILE: &str = "vectors.bin";
 const STAMP: &str = "vectors.json";
 
 /// Who made the vectors.
