@@ -5,3 +5,4 @@
 
 mod filter;
 mod passage;
+mod texts;
