@@ -518,7 +518,7 @@ class WarmStore:
     def cold(self) -> ColdStatus | None:
         """How far the search on disk is; None when it is switched off."""
 
-    def nearest(self, vector: NDArray[np.float32], k: int = 10) -> list[Hit]:
+    def nearest(self, vector: ArrayLike, k: int = 10) -> list[Hit]:
         """The ids of the segments nearest to a vector by cosine, of everything stored, best first."""
 
     def get(self, id: str) -> Segment | None:
