@@ -24,14 +24,11 @@ const SEGMENTS: usize = 32_768;
 const BYTES: u64 = 64 << 20;
 
 /// The one who writes to a generation.
-#[derive(Debug)]
 pub(super) struct Indexer {
     folder: PathBuf,
-    model: String,
     log: Arc<File>,
     places: VectorPlaces,
     manifest: Manifest,
-    texts: TextIndex,
     writer: TextWriter,
     passages: ColumnWriter<Passage>,
     dead: ColumnWriter<u32>,
@@ -51,7 +48,7 @@ impl Indexer {
         let manifest = Manifest::empty(model);
         let mut writer = texts.writer()?;
         writer.commit(&manifest.to_payload())?;
-        Self::with(folder, directory, log, model, texts, writer, manifest)
+        Self::with(folder, directory, log, writer, manifest)
     }
 
     /// Go on with a generation; the error says why it has to be begun anew.
@@ -62,16 +59,13 @@ impl Indexer {
         manifest.check_log(log).map_err(unusable)?;
         // Nobody else may find the damage before it is built upon.
         VectorIndex::open(folder, DIM, &manifest.vectors)?;
-        let writer = texts.writer()?;
-        Self::with(folder, directory, log, model, texts, writer, manifest)
+        Self::with(folder, directory, log, texts.writer()?, manifest)
     }
 
     fn with(
         folder: &Path,
         directory: &Directory,
         log: &Arc<File>,
-        model: &str,
-        texts: TextIndex,
         writer: TextWriter,
         manifest: Manifest,
     ) -> Result<Self> {
@@ -80,10 +74,8 @@ impl Indexer {
         let places = VectorPlaces::new(&directory.vectors());
         Ok(Self {
             folder: folder.to_owned(),
-            model: model.to_owned(),
             log: Arc::clone(log),
             places,
-            texts,
             writer,
             passages: ColumnWriter::open(&folder.join(PASSAGES), manifest.passages)?,
             dead: ColumnWriter::open(&folder.join(DEAD), manifest.dead)?,
@@ -94,11 +86,6 @@ impl Indexer {
             row: manifest.passages.len as u32,
             manifest,
         })
-    }
-
-    /// How far the log has been taken in.
-    pub(super) fn manifest(&self) -> &Manifest {
-        &self.manifest
     }
 
     /// Take in everything up to the end of the log. `told` hears of every commit, and may end it there.

@@ -17,9 +17,9 @@ const VERSION: u32 = 1;
 /// sides can never disagree.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Manifest {
-    version: u32,
+    pub(super) version: u32,
     /// Who made the vectors.
-    model: String,
+    pub(super) model: String,
     /// The log has been read up to this place,
     pub(super) offset: u64,
     /// which so many lines lie before

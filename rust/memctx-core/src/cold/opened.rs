@@ -17,7 +17,6 @@ use crate::store::{DIM, Directory};
 use crate::{Error, Result};
 
 /// A generation, with what was committed when it was last looked at.
-#[derive(Debug)]
 pub(super) struct Opened {
     folder: PathBuf,
     log: Identity,

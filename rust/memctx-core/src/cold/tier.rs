@@ -1,5 +1,6 @@
 //! The cold tier of a directory: who fills it, who searches it.
 
+use std::fmt;
 use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -36,7 +37,6 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub(crate) type Told<'a> = &'a mut dyn FnMut(u64, u64) -> ControlFlow<()>;
 
 /// The cold tier of a directory. All stores of a process share one.
-#[derive(Debug)]
 pub(crate) struct ColdTier {
     directory: Directory,
     model: String,
@@ -60,12 +60,17 @@ struct Filler {
 }
 
 /// What filling needs, kept for a while.
-#[derive(Debug)]
 struct Site {
     indexer: Indexer,
     folder: PathBuf,
     log: Identity,
     _elected: Elected,
+}
+
+impl fmt::Debug for ColdTier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ColdTier").field("directory", &self.directory).finish_non_exhaustive()
+    }
 }
 
 impl ColdTier {

@@ -23,7 +23,6 @@ use crate::store::{Ranking, Request};
 const REACH: usize = 4096;
 
 /// The tier as it was committed, for as long as anyone looks at it.
-#[derive(Debug)]
 pub(crate) struct View {
     pub(super) log: Arc<File>,
     pub(super) texts: Arc<TextView>,
