@@ -39,6 +39,6 @@ pub(super) fn numbered_index(
         u32::from_ne_bytes(unsafe { vector.cast::<[u8; NUMBER_BYTES]>().read() })
     };
     let metric = Box::new(move |a, b| distance(number(a), number(b)));
-    index.change_metric::<i8>(metric).map_err(io::Error::other)?;
+    index.change_metric::<i8>(metric);
     Ok(index)
 }
