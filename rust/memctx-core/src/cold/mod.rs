@@ -10,4 +10,6 @@ mod native;
 mod passage;
 mod places;
 mod space;
+#[cfg(test)]
+mod study;
 mod vectors;
