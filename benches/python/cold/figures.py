@@ -46,7 +46,7 @@ def figures(
     rounds: Sequence[Mapping[str, Any]],
     memory: Mapping[str, Any],
     recall: float,
-) -> dict[str, float]:
+) -> dict[str, Any]:
     """All figures of one engine at one size. Percentiles are those of a round, then the median of the rounds."""
     size = built["size"]
     footprint = built["footprint"]
@@ -67,6 +67,8 @@ def figures(
         "p50_long": median(percentile(each["cpu"][1::2], 50) for each in rounds) * 1e3,
         "wall_p50": median(percentile(each["wall"], 50) for each in rounds) * 1e3,
         "wall_p99": median(percentile(each["wall"], 99) for each in rounds) * 1e3,
+        "p50_rounds": [percentile(each["cpu"], 50) for each in rounds],
+        "p99_rounds": [percentile(each["cpu"], 99) for each in rounds],
         "queries": min(len(each["cpu"]) for each in rounds),
         "rounds": len(rounds),
         "recall": recall,
