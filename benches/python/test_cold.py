@@ -10,7 +10,7 @@ import importlib
 import os
 import shutil
 from itertools import islice
-from statistics import quantiles
+from statistics import mean, quantiles
 from time import perf_counter, sleep, thread_time
 from typing import TYPE_CHECKING
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     """Seconds of each turn, by clock."""
 
 SIZE = 20_000
+PART = 1_000
 OLDER = 100_000
 WARM = 20_000
 MESSAGES = 400
@@ -41,6 +42,19 @@ TURNS = 60
 RECALL = 0.95
 FIGURES = (("thread", 50), ("thread", 99), ("wall", 50), ("wall", 99))
 RACED = ("p50", "p99")
+
+
+def test_talk() -> None:
+    """What the race is run on is what it is said to be, and its beginning does not depend on its length."""
+    said = list(talk.messages(10 * PART))
+    assert said[:PART] == list(talk.messages(PART))
+    assert len({each.text for each in said}) == len(said)
+    assert {each.role for each in said} == {"user", "assistant", "tool"}
+    assert 250 < mean(len(each.text) for each in said) < 350
+    foreign = {n for n in range(said[-1].episode + 1) if talk.Episode(n).language != "en"}
+    assert 0.15 < mean(each.episode in foreign for each in said) < 0.3
+    assert len({talk.session(each.episode, len(said)) for each in said}) > 100
+    assert talk.moment(len(said) - 1, len(said)) - talk.BEGAN > 0.99 * talk.YEAR
 
 
 def test_race(race: Race, tmp_path: Path) -> None:

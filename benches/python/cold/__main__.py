@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from cold import engine, figures
 from cold.contest import Contest
+from cold.material import QUERIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -45,6 +46,12 @@ def table(
             + " | ".join(f"{slope:.2f}" for slope in slopes)
             + " |"
         )
+    if engine.OURS in names:
+        yield "\nIn brackets: ours divided by theirs."
+    for size, rows in found.items():
+        for name in names:
+            if (count := rows[name]["queries"]) < QUERIES:
+                yield f"\n{heads[name]} had time for {count} queries a round at {size:,} segments."
 
 
 def _cell(measure: figures.Measure, rows: Mapping[str, Mapping[str, Any]], name: str) -> str:

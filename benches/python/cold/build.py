@@ -6,7 +6,7 @@ import json
 import shutil
 import sys
 from dataclasses import asdict
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from time import perf_counter, process_time, thread_time
 from typing import Any
@@ -56,8 +56,15 @@ def build(name: str, material: Material, size: int, folder: Path) -> dict[str, A
         "finish_wall_s": end_wall - added_wall,
         "peak_bytes": resident.now()["VmHWM"],
         "footprint": asdict(chosen.footprint(folder, size)),
-        "versions": {package: version(package) for package in chosen.PACKAGES},
+        "versions": {package: _version(package) for package in chosen.PACKAGES},
     }
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed, on the path only"
 
 
 def main() -> None:
