@@ -74,7 +74,7 @@ def main() -> None:
     )
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument(
-        "--seconds", type=float, default=60, help="longest that a round of one engine may take"
+        "--seconds", type=float, default=60, help="most processor time of one engine in a round"
     )
     parser.add_argument("--out", type=Path, help="JSON to write; FOLDER/figures.json if not told")
     asked = parser.parse_args()
