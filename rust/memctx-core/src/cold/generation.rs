@@ -9,18 +9,20 @@ use crate::{Error, Result};
 
 /// Names the folder in use.
 const CURRENT: &str = "CURRENT";
+/// What the names of the folders begin with.
+const PREFIX: &str = "g-";
 
 /// The folder in use; none if there is none.
 pub(super) fn current(home: &Path) -> Option<PathBuf> {
     let name = fs::read_to_string(home.join(CURRENT)).ok()?;
-    let number = number_of(name.trim())?;
-    Some(home.join(format!("g{number}")))
+    let name = name.trim();
+    is_generation(name).then(|| home.join(name))
 }
 
 /// Make an empty folder that nobody uses yet.
 pub(super) fn begin(home: &Path) -> Result<PathBuf> {
-    let last = numbers(home).max().unwrap_or(0);
-    let folder = home.join(format!("g{}", last + 1));
+    // Never a name that was used before: who still looks at that one must not take this for it.
+    let folder = home.join(format!("{PREFIX}{}", uuid::Uuid::new_v4().simple()));
     private_folder(&folder).map_err(Error::io(&folder))?;
     Ok(folder)
 }
@@ -43,8 +45,9 @@ pub(super) fn switch(home: &Path, folder: &Path) -> Result<()> {
 /// Delete the folders that are not in use: those of indexers that died, and those that were replaced.
 pub(super) fn sweep(home: &Path) {
     let current = current(home);
-    for number in numbers(home) {
-        let folder = home.join(format!("g{number}"));
+    let files = fs::read_dir(home).into_iter().flatten().flatten();
+    for file in files.filter(|file| is_generation(&file.file_name().to_string_lossy())) {
+        let folder = file.path();
         if current.as_ref() != Some(&folder) {
             // Where it cannot be deleted yet the next sweep tries again.
             let _ = fs::remove_dir_all(folder);
@@ -74,11 +77,6 @@ pub(super) fn bytes(folder: &Path) -> u64 {
     files.flatten().map(size).sum()
 }
 
-fn numbers(home: &Path) -> impl Iterator<Item = u64> {
-    let files = fs::read_dir(home).into_iter().flatten().flatten();
-    files.filter_map(|file| number_of(&file.file_name().to_string_lossy()))
-}
-
-fn number_of(name: &str) -> Option<u64> {
-    name.strip_prefix('g')?.parse().ok()
+fn is_generation(name: &str) -> bool {
+    name.strip_prefix(PREFIX).is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }

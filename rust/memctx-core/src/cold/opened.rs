@@ -22,7 +22,7 @@ pub(super) struct Opened {
     log: Identity,
     texts: TextIndex,
     view: Arc<View>,
-    looked: Instant,
+    looked: Option<Instant>,
 }
 
 impl Opened {
@@ -56,7 +56,7 @@ impl Opened {
             exact: VectorFile::open(vectors).ok(),
             manifest,
         };
-        Ok(Self { folder, log: identity, texts, view: Arc::new(view), looked: Instant::now() })
+        Ok(Self { folder, log: identity, texts, view: Arc::new(view), looked: Some(Instant::now()) })
     }
 
     fn look(self, vectors: &Path, model: &str) -> Result<Self> {
@@ -64,7 +64,7 @@ impl Opened {
         let newest = texts.view()?;
         let is_exact = old.exact.as_ref().is_some_and(|exact| !exact.is_replaced());
         if newest.payload() == old.texts.payload() && is_exact {
-            return Ok(Self { folder, log, texts, view: old, looked: Instant::now() });
+            return Ok(Self { folder, log, texts, view: old, looked: Some(Instant::now()) });
         }
         let manifest = Manifest::parse(newest.payload(), model).map_err(|fault| Error::corrupt(&folder, 0, fault))?;
         let view = View {
@@ -76,12 +76,17 @@ impl Opened {
             exact: VectorFile::open(vectors).ok(),
             manifest,
         };
-        Ok(Self { folder, log, texts, view: Arc::new(view), looked: Instant::now() })
+        Ok(Self { folder, log, texts, view: Arc::new(view), looked: Some(Instant::now()) })
     }
 
     /// Whether it was looked at lately.
     pub(super) fn is_fresh(&self, age: Duration) -> bool {
-        self.looked.elapsed() < age
+        self.looked.is_some_and(|looked| looked.elapsed() < age)
+    }
+
+    /// Look again next time, however short that is.
+    pub(super) fn expire(&mut self) {
+        self.looked = None;
     }
 
     /// What was committed then.

@@ -179,6 +179,9 @@ impl ColdTier {
         });
         self.is_filling.store(false, Ordering::SeqCst);
         filled?;
+        if let Some(opened) = lock(&self.opened).as_mut() {
+            opened.expire();
+        }
         if anew {
             generation::switch(&home, &found.folder)?;
         }

@@ -21,9 +21,7 @@ use crate::{Error, Result};
 
 /// Segments in the race for each place, of each side and tier.
 const POOL: usize = 4;
-/// What is said around so many for each place is looked at.
-const AROUND: usize = 2;
-/// How far around.
+/// How far around them what was said is looked at.
 const REACH: usize = 2;
 /// A segment of more pieces than this takes part with those that were found.
 const WHOLE: usize = 8;
@@ -68,7 +66,7 @@ impl Inner {
         let reach = REACH.max(request.window);
         let mut pairs = FxHashSet::default();
         let mut others = Parts::new();
-        for candidate in first.iter().take(request.limit.saturating_mul(AROUND)) {
+        for candidate in first {
             let around = around(&warm, view, lot.entries[candidate.segment as usize].line.offset, reach);
             pairs.extend(around.windows(2).map(|pair| (pair[0].offset, pair[1].offset)));
             let unknown = around.into_iter().filter(|lead| !parts.contains_key(&lead.offset));
