@@ -137,7 +137,8 @@ class Config(BaseModel, frozen=True, extra="forbid", validate_default=True):
     )
     cold_deadline_ms: Amount = Field(
         default=2.0,
-        description="Milliseconds that a search waits for that index; 0 never waits, `everything=True` until it is done",
+        description="Milliseconds that a search waits for that index; 0 never waits, `everything=True` as long as "
+        "needed",
     )
     cross_session: Switch = Field(
         default=False,
