@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from faults.stores import child, posix, said_by
@@ -13,7 +13,9 @@ from faults.stores import child, posix, said_by
 from .stores import contents, missing, opened, say, text, texts
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    import subprocess
+
+TESTS = Path(__file__).parents[1]
 
 BESIDE = """
     import sys
@@ -34,9 +36,9 @@ BESIDE = """
 """
 
 
-def beside(folder: Path, tag: str, count: int, step: int):  # noqa: ANN201 - as `child` gives it
-    tests = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120 - an argument
-    return child(BESIDE, tests, folder, tag, count, step)
+def beside(folder: Path, tag: str, count: int, step: int) -> subprocess.Popen[str]:
+    """A process that archives so many messages, ``step`` at a time, and looks for them."""
+    return child(BESIDE, TESTS, folder, tag, count, step)
 
 
 def test_what_another_process_wrote_is_caught_up_with(tmp_path: Path) -> None:
@@ -143,8 +145,7 @@ FORKED = """
 
 @posix
 def test_a_fork_shares_no_index(tmp_path: Path) -> None:
-    tests = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120 - an argument
-    assert said_by(child(FORKED, tests, tmp_path)) == ["done"]
+    assert said_by(child(FORKED, TESTS, tmp_path)) == ["done"]
     store = opened(tmp_path, max_segments=10)
     for first in (0, 1000, 2000):
         assert missing(store, range(first, first + 60), everything=True) == []
