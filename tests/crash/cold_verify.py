@@ -2,7 +2,7 @@
 
     python cold_verify.py DIRECTORY
 
-Prints ``lost WORD`` for every word that is not found, and at last what the index counts, as JSON.
+Prints ``lost WORD`` for every word whose message is not found by it, and at last what the index counts, as JSON.
 """
 
 import json
@@ -22,12 +22,14 @@ def main(path: str) -> None:
         hits = store.search(word, limit=1, everything=True)
         if not hits or hits[0].segment.content != f"The record of {word} was filed":
             print("lost", word)
+    found = store.search("record filed", limit=len(stored) + 1, everything=True)
     report = {
         "state": status.state,
         "segments": status.segments,
         "passages": status.passages,
         "fault": status.fault,
         "stored": len(stored),
+        "found": len({hit.segment.content for hit in found} & set(stored)),
         "twice": len(stored) - len(set(stored)),
     }
     store.close()
