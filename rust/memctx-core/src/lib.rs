@@ -4,7 +4,7 @@
 mod blocks;
 pub mod bm25;
 #[cfg(feature = "cold")]
-mod cold;
+pub mod cold;
 mod error;
 mod explanation;
 mod file;

@@ -3,10 +3,10 @@
 use super::passage::{Passage, name, role, topic};
 use crate::store::{Request, Segment};
 
-/// A request's conditions, as hashes. It admits too much where two names share one, never too little: what is read is
-/// tested again by [`Filter::admits_segment`].
+/// A request's conditions, as hashes. It admits too much where two names share one, never too little: what was read is
+/// tested again, by its names.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Filter {
+pub(crate) struct Filter {
     pub(super) session: Option<u64>,
     pub(super) roles: Option<Vec<u32>>,
     /// In milliseconds since 1970, both included.
@@ -14,20 +14,13 @@ pub(super) struct Filter {
     pub(super) until: Option<f64>,
     /// One bit for each topic that will do.
     pub(super) topics: Option<u64>,
-    exact: Exact,
-}
-
-/// The conditions in words.
-#[derive(Clone, Debug, Default)]
-struct Exact {
-    session: Option<String>,
-    roles: Option<Vec<String>>,
-    topics: Option<Vec<String>>,
+    /// The session in words.
+    exact: Option<String>,
 }
 
 impl Filter {
     /// The conditions of a request; `session` is the only one that may be read, if there is such a one.
-    pub(super) fn new(request: &Request<'_>, session: Option<&str>) -> Self {
+    pub(crate) fn new(request: &Request<'_>, session: Option<&str>) -> Self {
         let session = session.or(request.session).map(str::to_owned);
         let roles = request.roles.as_ref();
         let topics = request.topics.as_ref();
@@ -37,11 +30,7 @@ impl Filter {
             since: request.since,
             until: request.until,
             topics: topics.map(|topics| topics.iter().fold(0, |all, text| all | topic(text))),
-            exact: Exact {
-                session,
-                roles: roles.map(|roles| roles.iter().map(|&text| text.to_owned()).collect()),
-                topics: topics.map(|topics| topics.iter().map(|text| text.to_lowercase()).collect()),
-            },
+            exact: session,
         }
     }
 
@@ -60,14 +49,8 @@ impl Filter {
             && self.until.is_none_or(|until| passage.timestamp <= until)
     }
 
-    /// Whether a segment is one that is wanted.
-    pub(super) fn admits_segment(&self, segment: &Segment) -> bool {
-        let Exact { session, roles, topics } = &self.exact;
-        let is_about = |topics: &Vec<String>| segment.topics().iter().any(|own| topics.contains(&own.to_lowercase()));
-        session.as_ref().is_none_or(|session| *session == segment.session)
-            && roles.as_ref().is_none_or(|roles| roles.contains(&segment.role))
-            && topics.as_ref().is_none_or(is_about)
-            && self.since.is_none_or(|since| segment.timestamp >= since)
-            && self.until.is_none_or(|until| segment.timestamp <= until)
+    /// Whether a segment is of a session that may be read.
+    pub(crate) fn admits_session(&self, segment: &Segment) -> bool {
+        self.exact.as_ref().is_none_or(|session| *session == segment.session)
     }
 }

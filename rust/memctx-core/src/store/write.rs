@@ -111,6 +111,8 @@ impl Inner {
         if is_work_left {
             self.settle_in_background();
         }
+        #[cfg(feature = "cold")]
+        self.wake_older();
         Ok((added, Unsynced { log, end: synced }))
     }
 

@@ -1,0 +1,176 @@
+//! What left memory, and how long a search waits for it.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::search::{Found, OwnedRequest, Request};
+use super::settings::Settings;
+use super::warm_store::{Inner, now};
+use crate::Result;
+use crate::cold::{ColdStatus, ColdTier, Told, View, tier_of};
+use crate::store::Directory;
+
+/// Searches of everything that may go on at a time; who comes while they do is answered from memory.
+const AT_ONCE: usize = 2;
+/// How long an answer that came too late is good for the same question.
+const LATE: Duration = Duration::from_secs(60);
+
+/// The way to what left memory.
+#[derive(Debug)]
+pub(super) struct Older {
+    tier: Arc<ColdTier>,
+    searching: AtomicUsize,
+    late: Mutex<Option<Late>>,
+}
+
+/// An answer that came when nobody waited for it any more.
+#[derive(Debug)]
+struct Late {
+    request: OwnedRequest,
+    found: Vec<Found>,
+    /// When the question was put, in milliseconds since 1970.
+    asked: f64,
+    came: Instant,
+}
+
+impl Older {
+    pub(super) fn new(directory: &Directory, model: &str) -> Self {
+        Self { tier: tier_of(directory, model), searching: AtomicUsize::new(0), late: Mutex::default() }
+    }
+
+    /// What the cold tier holds by now.
+    pub(super) fn view(&self) -> Option<Arc<View>> {
+        self.tier.view()
+    }
+
+    fn late(&self) -> std::sync::MutexGuard<'_, Option<Late>> {
+        self.late.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    /// The best segments, best first: those in memory, and those that left it if they are found before the deadline. With
+    /// `everything` the search waits for all of them.
+    pub(super) fn search_tiers(self: &Arc<Self>, request: &Request<'_>, everything: bool) -> Result<Vec<Found>> {
+        self.wait();
+        let Settings { cross_session, session, cold_deadline, .. } = &self.settings;
+        let is_foreign = !cross_session && request.session.is_some_and(|wanted| wanted != session);
+        let older = self.older.as_ref().filter(|_| !is_foreign && request.limit > 0 && self.has_older());
+        let Some(older) = older else { return self.search(request) };
+        if everything {
+            if let Err(fault) = older.tier.catch_up(false, &mut |_, _| ControlFlow::Continue(())) {
+                older.tier.note(fault.to_string());
+            }
+            // What was acknowledged here is found here, so memory has to be up to date as well.
+            drop(self.current()?);
+            return match older.tier.view() {
+                Some(view) => self.search_both(request, &view),
+                None => self.search(request),
+            };
+        }
+        if cold_deadline.is_zero() {
+            return self.search(request);
+        }
+        let start = Instant::now();
+        let answer = self.ask_older(older, request);
+        let found = self.search(request)?;
+        let rest = cold_deadline.saturating_sub(start.elapsed());
+        match answer.and_then(|answer| answer.recv_timeout(rest).ok()) {
+            Some(joined) => Ok(joined),
+            None => Ok(older.with_late(request, found)),
+        }
+    }
+
+    /// Let another thread search everything; none if too many do.
+    fn ask_older(self: &Arc<Self>, older: &Older, request: &Request<'_>) -> Option<Receiver<Vec<Found>>> {
+        if older.searching.fetch_add(1, Ordering::SeqCst) >= AT_ONCE {
+            older.searching.fetch_sub(1, Ordering::SeqCst);
+            return None;
+        }
+        let (answer, receiver) = channel();
+        let (inner, request, asked) = (Arc::clone(self), OwnedRequest::new(request), now());
+        let search = move || {
+            let Some(older) = &inner.older else { return };
+            let found = older.tier.view().and_then(|view| match inner.search_both(&request.request(), &view) {
+                Ok(found) => Some(found),
+                Err(fault) => {
+                    older.tier.note(fault.to_string());
+                    None
+                }
+            });
+            older.searching.fetch_sub(1, Ordering::SeqCst);
+            if let Some(Err(unheard)) = found.map(|found| answer.send(found)) {
+                *older.late() = Some(Late { request, found: unheard.0, asked, came: Instant::now() });
+            }
+        };
+        if thread::Builder::new().name("memctx-older".to_owned()).spawn(search).is_err() {
+            older.searching.fetch_sub(1, Ordering::SeqCst);
+            return None;
+        }
+        Some(receiver)
+    }
+
+    /// Whether something that may be searched is only on disk.
+    fn has_older(&self) -> bool {
+        self.index().evicted > 0
+    }
+
+    /// Let the cold tier be filled before memory forgets what it lacks.
+    pub(super) fn wake_older(&self) {
+        let Some(older) = &self.older else { return };
+        let index = self.index();
+        let is_filling_up = index.evicted > 0 || index.len() * 2 >= self.settings.max_segments;
+        if !is_filling_up || self.health().is_read_only {
+            return;
+        }
+        let (oldest, end) = (index.oldest_line(), index.cursor.offset);
+        drop(index);
+        if older.tier.indexed() < oldest + (end - oldest) / 2 {
+            older.tier.wake();
+        }
+    }
+
+    /// Take everything into the cold tier now.
+    pub(super) fn catch_up_older(&self, anew: bool, told: Told<'_>) -> Result<Option<ColdStatus>> {
+        let Some(older) = &self.older else { return Ok(None) };
+        older.tier.complete(anew, told)?;
+        Ok(Some(older.tier.status()))
+    }
+
+    /// How far the cold tier is; none if it is switched off.
+    pub(super) fn older_status(&self) -> Option<ColdStatus> {
+        self.older.as_ref().map(|older| older.tier.status())
+    }
+
+    /// Stop filling the cold tier unless another store of this process needs it.
+    pub(super) fn close_older(&self) {
+        if let Some(older) = &self.older
+            && older.tier.is_last()
+        {
+            older.tier.stop();
+        }
+    }
+}
+
+impl Older {
+    /// What was found in memory, with what was found too late when the same was asked before.
+    fn with_late(&self, request: &Request<'_>, found: Vec<Found>) -> Vec<Found> {
+        let late = self.late();
+        let Some(late) = late.as_ref().filter(|it| it.came.elapsed() < LATE && it.request == OwnedRequest::new(request))
+        else {
+            return found;
+        };
+        let is_news = |it: &Found| {
+            it.segment.timestamp >= late.asked && late.found.iter().all(|other| other.segment.id != it.segment.id)
+        };
+        let mut both = late.found.clone();
+        both.extend(found.into_iter().filter(is_news));
+        both.sort_by(|a, b| b.score.total_cmp(&a.score));
+        both
+    }
+}
