@@ -9,7 +9,7 @@ from memctx import WarmStore
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from memctx import StoreHit
+    from memctx import ColdStatus, StoreHit
 
 SESSION = "s1"
 MANY = 500
@@ -66,6 +66,13 @@ def filled(folder: Path, count: int = MANY, session_id: str = SESSION, tag: str 
     store.catch_up()
     store.close()
     return said
+
+
+def caught_up(store: WarmStore, *arguments: Any, **options: Any) -> ColdStatus:
+    """Have all of it indexed; how far it is."""
+    status = store.catch_up(*arguments, **options)
+    assert status is not None
+    return status
 
 
 def contents(hits: list[StoreHit]) -> list[str]:

@@ -13,7 +13,7 @@ import pytest
 
 from faults.stores import REFUSED, child, linux, posix, said_by
 
-from .stores import filled, folder_of, missing, opened, say, text, texts
+from .stores import caught_up, filled, folder_of, missing, opened, say, text, texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +26,7 @@ TESTS = Path(__file__).parents[1]
 def refusal(store: WarmStore) -> str:
     """Why it could not be indexed: what is raised, or what the status tells."""
     try:
-        status = store.catch_up()
+        status = caught_up(store)
     except REFUSED as error:
         return str(error)
     assert status.state != "ready", "there was no room, so it cannot be"
@@ -85,7 +85,7 @@ def test_a_file_system_without_room(tmp_path: Path, mount: Callable[..., None]) 
     assert refusal(store)
     assert missing(store, range(250, 300)) == []
     (tmp_path / "ballast").unlink()
-    status = store.catch_up()
+    status = caught_up(store)
     assert (status.state, status.segments) == ("ready", 300)
     assert missing(store, range(300), everything=True) == []
     assert missing(opened(tmp_path), range(0, 300, 9)) == []
@@ -107,7 +107,7 @@ def test_an_index_on_a_read_only_mount_is_searched(
     store = opened(folder)
     assert missing(store, range(0, 300, 7)) == []
     assert missing(store, range(0, 300, 7), everything=True) == []
-    status = store.catch_up()
+    status = caught_up(store)
     assert (status.state, status.segments, status.fault) == ("ready", 300, None)
     store.close()
 

@@ -11,7 +11,20 @@ import pytest
 from faults.stores import child, said_by
 from memctx.commands.upkeep import gc, verify
 
-from .stores import MANY, best, contents, filled, folder_of, missing, opened, say, text, texts, word
+from .stores import (
+    MANY,
+    best,
+    caught_up,
+    contents,
+    filled,
+    folder_of,
+    missing,
+    opened,
+    say,
+    text,
+    texts,
+    word,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +45,7 @@ def test_deleted_between_two_openings_it_is_made_anew(tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "index")
     store = opened(tmp_path)
     assert missing(store, SOME, everything=True) == []
-    status = store.catch_up()
+    status = caught_up(store)
     assert (status.state, status.segments, status.fault) == ("ready", MANY, None)
 
 
@@ -48,7 +61,7 @@ def test_deleted_under_an_open_store_it_is_made_anew(tmp_path: Path, part: str) 
         say(store, [text(number) for number in range(more, more + 10)])
         assert missing(store, SOME, everything=True) == []
         assert missing(store, range(MANY, more + 10), everything=True) == []
-        status = store.catch_up()
+        status = caught_up(store)
         assert (status.state, status.segments) == ("ready", more + 10)
     fresh = opened(tmp_path)
     assert missing(fresh, SOME) == []
@@ -76,7 +89,7 @@ def test_another_stores_index_is_not_believed(tmp_path: Path) -> None:
     assert missing(store, range(0, 200, 7), everything=True) == []
     hits = store.search("filed under since Tuesday", limit=400, everything=True)
     assert sorted(contents(hits)) == sorted(texts(200))
-    assert store.catch_up().segments == 200
+    assert caught_up(store).segments == 200
 
 
 def test_an_index_that_is_ahead_of_the_log_finds_nothing_that_is_gone(tmp_path: Path) -> None:
@@ -88,7 +101,7 @@ def test_an_index_that_is_ahead_of_the_log_finds_nothing_that_is_gone(tmp_path: 
     store = opened(tmp_path)
     assert missing(store, range(0, 200, 7), everything=True) == []
     assert best(store, word(300), everything=True) != text(300)
-    assert store.catch_up().segments == 200
+    assert caught_up(store).segments == 200
     say(store, [text(number) for number in range(600, 700)])
     assert missing(store, range(600, 700, 7), everything=True) == []
     hits = store.search("filed under since Tuesday", limit=2 * MANY, everything=True)
@@ -124,7 +137,7 @@ def test_after_a_repair_of_the_log_all_that_is_left_is_found(tmp_path: Path) -> 
     assert missing(store, range(100), everything=True) == []
     assert missing(store, range(101, 200), everything=True) == []
     assert best(store, word(100), everything=True) != text(100)
-    assert store.catch_up().segments == 199
+    assert caught_up(store).segments == 199
 
 
 DAMAGE = """
@@ -186,7 +199,7 @@ def damaged(tmp_path: Path, *, every: int) -> int:
     store = opened(pristine, max_segments=5)
     for start in range(0, count, 20):  # several commits
         say(store, [text(number) for number in range(start, start + 20)])
-        store.catch_up()
+        caught_up(store)
     store.close()
     words = [word(number) for number in range(0, count, 9)]
     process = child(DAMAGE, pristine, tmp_path / "scratch", json.dumps(words), every)
@@ -234,7 +247,7 @@ def test_an_index_of_another_version_is_made_anew_and_told(tmp_path: Path, chang
     store = opened(tmp_path)
     assert missing(store, range(0, 200, 7), everything=True) == []
     assert fault_of(store)
-    status = store.catch_up()
+    status = caught_up(store)
     assert (status.state, status.segments) == ("ready", 200)
     store.close()
     again = opened(tmp_path)
@@ -251,7 +264,7 @@ def test_what_lies_beside_the_index_is_let_be(tmp_path: Path) -> None:
     (folder_of(tmp_path) / "g999").mkdir()
     store = opened(tmp_path)
     assert missing(store, range(0, 200, 7), everything=True) == []
-    status = store.catch_up()
+    status = caught_up(store)
     assert (status.state, status.segments) == ("ready", 200)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from faults.stores import child, posix, said_by
 
-from .stores import contents, missing, opened, say, text, texts
+from .stores import caught_up, contents, missing, opened, say, text, texts
 
 if TYPE_CHECKING:
     import subprocess
@@ -44,9 +44,9 @@ def beside(folder: Path, tag: str, count: int, step: int) -> subprocess.Popen[st
 def test_what_another_process_wrote_is_caught_up_with(tmp_path: Path) -> None:
     store = opened(tmp_path, max_segments=20)
     say(store, texts(100))
-    assert store.catch_up().segments == 100
+    assert caught_up(store).segments == 100
     said_by(beside(tmp_path, "there", 100, 50))
-    status = store.catch_up()
+    status = caught_up(store)
     assert (status.state, status.segments) == ("ready", 200)
     assert missing(store, range(0, 100, 3), "there") == []
     assert missing(store, range(0, 100, 3)) == []
@@ -72,7 +72,7 @@ def test_processes_write_and_index_at_once(tmp_path: Path) -> None:
             assert max(Counter(contents(hits)).values(), default=1) == 1
     for process in running:
         assert len(said_by(process)) == 12
-    status = store.catch_up()
+    status = caught_up(store)
     assert (status.state, status.segments, status.passages) == ("ready", 360, 360)
     assert status.fault is None
     for tag in tags:
@@ -93,7 +93,7 @@ def test_threads_write_and_search_everything(tmp_path: Path) -> None:
         start.wait()
         for _ in range(30):
             store.search("filed under")
-            store.catch_up()
+            caught_up(store)
             status = store.cold()
             assert status is not None
             assert status.fault is None
@@ -104,7 +104,7 @@ def test_threads_write_and_search_everything(tmp_path: Path) -> None:
         jobs += [threads.submit(look) for _ in range(2)]
         for job in jobs:
             job.result()
-    assert store.catch_up().segments == 180
+    assert caught_up(store).segments == 180
 
 
 def test_closing_while_it_is_indexed(tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_closing_while_it_is_indexed(tmp_path: Path) -> None:
         store.close()
     store = opened(tmp_path, max_segments=20)
     assert missing(store, range(0, 2000, 37), everything=True) == []
-    assert store.catch_up().segments == 2000
+    assert caught_up(store).segments == 2000
 
 
 FORKED = """

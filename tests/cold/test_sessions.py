@@ -9,7 +9,7 @@ import pytest
 
 from memctx import ColdStore, HashEmbedder
 
-from .stores import PATIENT, contents, folder_of, missing, opened, say, text, word
+from .stores import PATIENT, caught_up, contents, folder_of, missing, opened, say, text, word
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +34,7 @@ def shared(tmp_path: Path) -> Path:
             say(store, [text(number, name) for number in range(start, start + 10)])
             say(store, ["The gate code is in the blue folder"])
     for store in stores.values():
-        store.catch_up()
+        caught_up(store)
         store.close()
     return tmp_path
 
@@ -106,7 +106,7 @@ def test_who_may_see_all_sees_both(shared: Path) -> None:
 def test_an_index_made_by_one_tenant_serves_the_other_only_with_his_own(shared: Path) -> None:
     shutil.rmtree(folder_of(shared))
     with_all = tenant(shared, "alpha")
-    status = with_all.catch_up()
+    status = caught_up(with_all)
     assert status.segments == sum(1 for _ in ColdStore(shared).scan()) > 2 * COUNT
     store = tenant(shared, "beta")
     assert missing(store, range(0, COUNT, 13), "beta") == []

@@ -61,22 +61,23 @@ def test_search_of_everything_leaves_nothing_out(store: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("state", "fault", "unsearched", "words"),
+    ("told", "unsearched", "words"),
     [
-        ("absent", None, 3, "3 older segments are on disk only and not indexed yet; --all"),
-        ("absent", "no room", 3, "only and not indexed yet (no room); --all searches them."),
-        ("indexing", None, 0, "The log is indexed to 99 %; --all searches all of the 3 older seg"),
-        ("ready", None, 0, None),
+        ({"state": "absent"}, 3, "3 older segments are on disk only and not indexed yet; --all"),
+        ({"state": "absent", "fault": "no room"}, 3, "not indexed yet (no room); --all searches"),
+        ({"state": "indexing"}, 0, "The log is indexed to 99 %; --all searches all of the 3 older"),
+        ({"state": "ready"}, 0, "The log is indexed to 99 %; --all searches all of the 3 older"),
+        ({"state": "ready", "indexed_bytes": 1000}, 0, None),
     ],
 )
 def test_search_says_how_far_the_index_is(
-    store: Path, state: str, fault: str | None, unsearched: int, words: str | None
+    store: Path, told: dict[str, Any], unsearched: int, words: str | None
 ) -> None:
     with opened(store, max_segments=1) as memory:
         memory.store.catch_up()
-        outcome = archive.search(_Behind(memory, state, fault), "ledger")  # type: ignore[arg-type]
+        outcome = archive.search(_Behind(memory, told), "ledger")  # type: ignore[arg-type]
         assert outcome.data["unsearched"] == unsearched
-        assert outcome.data["cold"]["state"] == state
+        assert outcome.data["cold"]["state"] == told["state"]
         assert (words or "") in outcome.text
         assert ("--all" in outcome.text) == (words is not None)
 
@@ -111,9 +112,9 @@ def test_what_is_switched_off_cannot_be_asked_for(store: Path) -> None:
 class _Behind:
     """A memory whose index is as far as a test says."""
 
-    def __init__(self, memory: memctx.Memory, state: str, fault: str | None) -> None:
+    def __init__(self, memory: memctx.Memory, told: dict[str, Any]) -> None:
         self._memory = memory
-        self._told = {"state": state, "fault": fault, "indexed_bytes": 999, "log_bytes": 1000}
+        self._told = {"fault": None, "indexed_bytes": 999, "log_bytes": 1000, **told}
 
     @property
     def store(self) -> _Behind:

@@ -17,6 +17,8 @@ def main(path: str) -> None:
         "record", limit=3
     )  # before it is caught up with, it may know little, it may not fail
     status = store.catch_up()
+    if status is None:
+        sys.exit("it is switched off")
     stored = [segment.content for segment in store.segments()]
     for word in sys.stdin.read().split():
         hits = store.search(word, limit=1, everything=True)

@@ -32,7 +32,8 @@ def main(path: str, tag: str) -> None:
         store.add([("user", f"The record of {word} was filed", None, None) for word in words])
         for word in words:
             print("ack", word, flush=True)
-        print("indexed", store.catch_up().segments, flush=True)
+        status = store.catch_up()
+        print("indexed", status.segments if status else 0, flush=True)
 
 
 main(sys.argv[1], sys.argv[2])

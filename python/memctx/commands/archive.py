@@ -93,12 +93,12 @@ def reindex(
     on_progress: Callable[[int, int], object] | None = None,
 ) -> Outcome:
     """Index on disk what is not yet, or all of it ``anew``; ``on_progress`` is told bytes done and bytes in all."""
-    if not memory.config.cold:
-        raise ConfigError("cold is False; expected the setting to be on, or nothing is indexed")
     began = time.monotonic()
     status = memory.store.catch_up(on_progress, anew=anew)
+    if status is None:
+        raise ConfigError("cold is False; expected the setting to be on, or nothing is indexed")
     seconds = time.monotonic() - began
-    is_ok = status.state == "ready"
+    is_ok = _is_whole(status)
     data = {
         "store": memory.store.path,
         "is_ok": is_ok,
@@ -145,6 +145,10 @@ def _is_there(cold: ColdStatus | None) -> bool:
     return cold is not None and cold.state != "absent"
 
 
+def _is_whole(cold: ColdStatus) -> bool:
+    return cold.state != "absent" and cold.indexed_bytes >= cold.log_bytes
+
+
 def _unsearched(evicted: int, cold: ColdStatus | None) -> tuple[str, ...]:
     """What a search that did not wait for the disk has left out, as far as that is known."""
     older = wording.counted(evicted, "older segment")
@@ -153,7 +157,7 @@ def _unsearched(evicted: int, cold: ColdStatus | None) -> tuple[str, ...]:
     if cold.state == "absent":
         why = "" if cold.fault is None else f" ({cold.fault})"
         return (f"{older} are on disk only and not indexed yet{why}; --all searches them.",)
-    if cold.state == "indexing":
+    if not _is_whole(cold):
         return (f"The log is indexed to {_share(cold)}; --all searches all of the {older}.",)
     return ()
 
