@@ -19,6 +19,8 @@ mod registry;
 mod seen;
 mod space;
 mod status;
+#[cfg(test)]
+mod study;
 mod texts;
 mod tier;
 mod vectors;

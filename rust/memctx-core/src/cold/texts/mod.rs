@@ -2,8 +2,6 @@
 //!
 //! Tantivy keeps the postings, merges them in the background and finds the best of them without reading the rest. The
 //! tokens, the statistics and the checks of what is on disk are ours.
-// The tier that uses it comes with the next change.
-#![allow(dead_code)]
 
 mod analyzer;
 mod fault;

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use tantivy::columnar::ColumnValues;
-use tantivy::index::{Segment, SegmentId, SegmentMeta};
+use tantivy::index::{Segment, SegmentComponent, SegmentId, SegmentMeta};
 use tantivy::query::Weight;
 use tantivy::schema::IndexRecordOption;
-use tantivy::{DocId, DocSet as _, SegmentReader, Term};
+use tantivy::{DocId, DocSet as _, SegmentReader, TERMINATED, Term};
 
 use super::schema::{LENGTH, ROLE, ROW, SESSION, TIME, TOPICS};
 use crate::cold::filter::Filter;
@@ -39,6 +39,9 @@ pub(super) fn version(meta: &SegmentMeta) -> Version {
 
 impl Shard {
     pub(super) fn open(segment: &Segment) -> tantivy::Result<Self> {
+        // Tantivy does without this file if it is missing, until it is read. A merge may delete it at any moment; once
+        // mapped, it is found again.
+        let _positions = segment.open_read(SegmentComponent::Positions)?;
         let reader = SegmentReader::open(segment)?;
         let columns = reader.fast_fields();
         let lengths: Column<u64> = columns.column_first_or_default(LENGTH)?;
@@ -76,16 +79,25 @@ impl Shard {
     pub(super) fn count(&self, term: &Term) -> tantivy::Result<usize> {
         let index = self.reader.inverted_index(term.field())?;
         let Some(found) = index.get_term_info(term)? else { return Ok(0) };
+        let holders = found.doc_freq as usize;
         if self.removed.is_empty() {
-            return Ok(found.doc_freq as usize);
+            return Ok(holders);
         }
         let mut postings = index.read_postings_from_terminfo(&found, IndexRecordOption::Basic)?;
+        if holders < self.removed.len() {
+            let mut present = 0;
+            while postings.doc() != TERMINATED {
+                present += usize::from(self.is_present(postings.doc()));
+                postings.advance();
+            }
+            return Ok(present);
+        }
         let mut has = |document| {
             let at = postings.doc();
             if at < document { postings.seek(document) == document } else { at == document }
         };
         let gone = self.removed.iter().filter(|&&document| has(document)).count();
-        Ok(found.doc_freq as usize - gone)
+        Ok(holders - gone)
     }
 
     /// Offer the documents that pass the filter and may be among the best.
