@@ -193,6 +193,8 @@ configs = st.builds(
     durability=st.sampled_from(["fsync", "os"]),
     lock_timeout=st.floats(0, 1e6),
     max_segments=st.integers(1, 10**9),
+    cold=st.booleans(),
+    cold_deadline_ms=st.floats(0, 1e6),
     archive_tools=st.booleans() | st.lists(words),
     redaction=st.sampled_from(["mask", "seed", "off"]),
     redaction_patterns=st.dictionaries(words, words, max_size=3),

@@ -125,11 +125,20 @@ class Config(BaseModel, frozen=True, extra="forbid", validate_default=True):
     )
     max_segments: Count = Field(
         default=20_000,
-        description="Segments kept in memory for search; older ones stay on disk",
+        description="Segments kept in memory for search; older ones are searched on disk",
     )
     eviction_days: Amount = Field(
         default=90.0,
         description="Age in days from which segments are no longer loaded into memory; 0 loads all",
+    )
+    cold: Switch = Field(
+        default=True,
+        description="Whether what is no longer in memory is indexed on disk, in the background, and searched there",
+    )
+    cold_deadline_ms: Amount = Field(
+        default=2.0,
+        description="Milliseconds that a search waits for that index; 0 never waits, `everything=True` as long as "
+        "needed",
     )
     cross_session: Switch = Field(
         default=False,
