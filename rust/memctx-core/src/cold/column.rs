@@ -154,7 +154,7 @@ impl<T: Pod> Deref for Column<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        bytemuck::cast_slice(self.map.as_deref().map_or(&[], |map| map))
+        self.map.as_deref().map_or(&[], |map| bytemuck::cast_slice(map))
     }
 }
 
