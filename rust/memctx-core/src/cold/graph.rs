@@ -39,7 +39,7 @@ pub(super) struct Shape {
 
 impl Default for Shape {
     fn default() -> Self {
-        Self { connectivity: 16, expansion_add: 64, expansion_search: 96, step: 64 }
+        Self { connectivity: 16, expansion_add: 64, expansion_search: 1024, step: 64 }
     }
 }
 
@@ -142,7 +142,9 @@ impl Graph {
             }
             next.clear();
             next.extend(self.links(nearest.number).iter().filter(|&&link| see(&mut seen, link)));
-            next.iter().for_each(|&number| space.fetch(self.range.start + number));
+            for &number in &next {
+                space.fetch(self.range.start + number);
+            }
             for &number in &next {
                 let item = Scored { number, score: space.score(query, self.range.start + number) };
                 if item.score > found.floor() {

@@ -232,7 +232,9 @@ mod tests {
 
     fn write(folder: &Path, sums: &VectorSums, vectors: &[Vec<f32>]) -> VectorSums {
         let mut writer = VectorWriter::open(folder, DIM, sums).expect("opens");
-        vectors.iter().for_each(|vector| writer.push(vector).expect("takes it"));
+        for vector in vectors {
+            writer.push(vector).expect("takes it");
+        }
         writer.sync().expect("syncs")
     }
 
