@@ -215,7 +215,7 @@ mod tests {
         let path = path(&folder);
         let sum = written(&path, Sum::default(), &[1, 2, 3]);
         let reader = Column::<u32>::open(&path, sum).expect("it holds");
-        written(&path, sum, &[4; 5000]);
+        written(&path, sum, &[4; 4000]);
         let other = written(&path, sum, &[5]);
         assert_eq!(*reader, [1, 2, 3]);
         assert_eq!(*reader.grown(other).expect("it holds"), [1, 2, 3, 5]);

@@ -39,7 +39,7 @@ pub(super) struct Shape {
 
 impl Default for Shape {
     fn default() -> Self {
-        Self { connectivity: 16, expansion_add: 64, expansion_search: 96, step: 64 }
+        Self { connectivity: 16, expansion_add: 64, expansion_search: 1024, step: 64 }
     }
 }
 
@@ -142,7 +142,9 @@ impl Graph {
             }
             next.clear();
             next.extend(self.links(nearest.number).iter().filter(|&&link| see(&mut seen, link)));
-            next.iter().for_each(|&number| space.fetch(self.range.start + number));
+            for &number in &next {
+                space.fetch(self.range.start + number);
+            }
             for &number in &next {
                 let item = Scored { number, score: space.score(query, self.range.start + number) };
                 if item.score > found.floor() {
@@ -220,8 +222,8 @@ fn words_of(space: &Space, range: &Range<u32>, shape: Shape, stop: &AtomicBool) 
     words[..4].copy_from_slice(&[MAGIC, range.start, range.end, width as u32]);
     let rows = &mut words[HEADER..];
     let index = numbered_index(&options(shape), {
-        let space = space.clone();
-        move |a, b| -space.likeness(a, b)
+        let (space, middle, from) = (space.clone(), Middle::of(space, range), range.start);
+        move |a, b| -middle.likeness(space.likeness(a, b), (a - from) as usize, (b - from) as usize)
     })?;
     index.reserve_capacity_and_threads(range.len(), 1).map_err(io::Error::other)?;
     let mut twins = FxHashMap::default();
@@ -243,6 +245,32 @@ fn words_of(space: &Space, range: &Range<u32>, shape: Shape, stop: &AtomicBool) 
         }
     }
     Ok(Some(words))
+}
+
+/// What all rows of a range have in common, which says nothing about how alike two of them are.
+struct Middle {
+    /// The square of its length.
+    square: f32,
+    /// For each row its product with the middle, and one over its distance from it.
+    rows: Vec<(f32, f32)>,
+}
+
+impl Middle {
+    fn of(space: &Space, range: &Range<u32>) -> Self {
+        let (query, length) = space.mean(range.clone());
+        let square = length * length;
+        let measure = |row| {
+            let product = space.score(&query, row) as f32 * length;
+            (product, 1.0 / (1.0 - 2.0 * product + square).max(1e-6).sqrt())
+        };
+        Self { square, rows: range.clone().map(measure).collect() }
+    }
+
+    /// The cosine between two rows as seen from the middle, of their cosine.
+    fn likeness(&self, cosine: f32, a: usize, b: usize) -> f32 {
+        let ((a, a_scale), (b, b_scale)) = (self.rows[a], self.rows[b]);
+        (cosine - a - b + self.square) * (a_scale * b_scale)
+    }
 }
 
 fn options(shape: Shape) -> IndexOptions {

@@ -81,6 +81,20 @@ impl Space {
         score(product[0], query, self.scales[row as usize])
     }
 
+    /// The mean of some of a range's rows, scaled to length 1, and its length.
+    pub(super) fn mean(&self, range: Range<u32>) -> (Query, f32) {
+        const ROWS: usize = 4096;
+        let rows = range.clone().step_by((range.len() / ROWS).max(1));
+        let mut mean = vec![0.0; self.width * LANES];
+        for row in rows.clone() {
+            let scale = self.scales[row as usize] / rows.len() as f32;
+            for (sum, &value) in mean.iter_mut().zip(self.row(row).iter().flat_map(|line| &line.0)) {
+                *sum += scale * f32::from(value);
+            }
+        }
+        (copy(&mean), norm(&mean) as f32)
+    }
+
     /// How many of a range's rows a test admits, as a share of all: roughly, from a few of them.
     pub(super) fn admitted_share(range: &Range<u32>, admit: Admit<'_>) -> f64 {
         let step = (range.len() / SAMPLE).max(1);

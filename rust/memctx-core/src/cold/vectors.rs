@@ -232,7 +232,9 @@ mod tests {
 
     fn write(folder: &Path, sums: &VectorSums, vectors: &[Vec<f32>]) -> VectorSums {
         let mut writer = VectorWriter::open(folder, DIM, sums).expect("opens");
-        vectors.iter().for_each(|vector| writer.push(vector).expect("takes it"));
+        for vector in vectors {
+            writer.push(vector).expect("takes it");
+        }
         writer.sync().expect("syncs")
     }
 
@@ -266,7 +268,7 @@ mod tests {
     fn share(found: &[Scored], expected: &[u32]) -> f64 {
         assert_eq!(found.len(), expected.len());
         let hits = found.iter().filter(|item| expected.contains(&item.number)).count();
-        hits as f64 / expected.len().max(1) as f64
+        if expected.is_empty() { 1.0 } else { hits as f64 / expected.len() as f64 }
     }
 
     proptest! {
@@ -351,7 +353,7 @@ mod tests {
         assert_eq!((builder.graphs(), reader.graphs()), (900, 0));
         let reader = reader.grown(&sums).expect("grows");
         assert_eq!(reader.graphs(), 900);
-        assert_eq!(nearest(&reader, &vectors[990], 1, &|_| true)[0].number, 990);
+        assert_eq!(nearest(&reader, &vectors[985], 1, &|_| true)[0].number, 985);
         assert_eq!((first.len(), nearest(&first, &vectors[0], 1, &|_| true)[0].number), (500, 0));
     }
 
