@@ -61,20 +61,22 @@ impl Inner {
         lot.read_from(view.log());
         lot.texts.set_background(wording.background);
         self.take_part(&mut lot, &warm, view, &parts, &filter)?;
-        lot.tie(|_, _| false);
-        let first = lot.candidates(request, vector, now)?;
+        lot.tie(&[]);
         let reach = REACH.max(request.window);
-        let mut pairs = FxHashSet::default();
+        let mut next = BTreeMap::new();
         let mut others = Parts::new();
-        for candidate in first {
+        for (rank, candidate) in lot.candidates(request, vector, now)?.into_iter().enumerate() {
             let around = around(&warm, view, lot.entries[candidate.segment as usize].line.offset, reach);
-            pairs.extend(around.windows(2).map(|pair| (pair[0].offset, pair[1].offset)));
-            let unknown = around.into_iter().filter(|lead| !parts.contains_key(&lead.offset));
-            others.extend(unknown.map(|lead| (lead.offset, Part { bytes: lead.bytes, rows: Vec::new() })));
+            next.extend(around.windows(2).map(|pair| (pair[0].offset, pair[1].offset)));
+            // Those around a lesser one take no part unless they are to be shown.
+            if rank < request.limit || request.window > 0 {
+                let unknown = around.into_iter().filter(|lead| !parts.contains_key(&lead.offset));
+                others.extend(unknown.map(|lead| (lead.offset, Part { bytes: lead.bytes, rows: Vec::new() })));
+            }
         }
         self.take_part(&mut lot, &warm, view, &others, &filter)?;
         drop(warm);
-        lot.tie(|a, b| pairs.contains(&(a, b)));
+        lot.tie(&sequences(&next));
         lot.search(request, vector, now, |fault| self.note_damage(&fault))
     }
 
@@ -130,6 +132,14 @@ impl Inner {
         }
         Ok(())
     }
+}
+
+/// The longest sequences of lines that follow one another.
+fn sequences(next: &BTreeMap<u64, u64>) -> Vec<Vec<u64>> {
+    let later: FxHashSet<u64> = next.values().copied().collect();
+    let firsts = next.keys().filter(|line| !later.contains(line));
+    let follow = |first: &u64| std::iter::successors(Some(*first), |line| next.get(line).copied()).collect();
+    firsts.map(follow).collect()
 }
 
 /// Read the segment whose line begins at a place.

@@ -57,6 +57,9 @@ pub(super) struct Warm {
     newest: f64,
 }
 
+/// Stands in a sequence for a segment that is not here.
+const GAP: u32 = u32::MAX;
+
 /// Some of a segment's pieces in bytes, with their numbers among all.
 pub(super) type Pieces = Vec<(usize, std::ops::Range<usize>)>;
 
@@ -317,30 +320,30 @@ impl Warm {
         let entry = &self.entries[number as usize];
         let timeline = &self.timelines[entry.timeline as usize];
         let (before, after) = (&timeline[..entry.place as usize], &timeline[entry.place as usize + 1..]);
-        let is_live = |number: &&u32| self.entries[**number as usize].is_live;
-        let before = before.iter().rev().filter(is_live).take(reach).zip(1..);
-        let after = after.iter().filter(is_live).take(reach).zip(1..);
-        before.chain(after).map(|(&number, distance)| (number, distance))
+        let is_step = |number: &&u32| self.entries.get(**number as usize).is_none_or(|entry| entry.is_live);
+        let before = before.iter().rev().filter(is_step).take(reach).zip(1..);
+        let after = after.iter().filter(is_step).take(reach).zip(1..);
+        before.chain(after).filter(|(number, _)| **number != GAP).map(|(&number, distance)| (number, distance))
     }
 
-    /// Let segments of a session be neighbours only where `is_next` says of their lines that one follows the other.
+    /// Let segments be neighbours as these sequences of lines say, in which lines that are not here have their places.
+    /// Nobody has a neighbour who is in none.
     #[cfg(feature = "cold")]
-    pub(super) fn tie(&mut self, is_next: impl Fn(u64, u64) -> bool) {
-        let mut live: Vec<u32> = (0..self.entries.len() as u32).filter(|&it| self.entries[it as usize].is_live).collect();
-        live.sort_by_key(|&it| (self.entries[it as usize].session, self.entries[it as usize].line.offset));
-        self.timelines.clear();
-        let mut last: Option<(u32, u64)> = None;
-        for number in live {
-            let Entry { session, line, .. } = self.entries[number as usize];
-            let goes_on = last.is_some_and(|(same, before)| same == session && is_next(before, line.offset));
-            if !goes_on {
-                self.timelines.push(Vec::new());
+    pub(super) fn tie(&mut self, sequences: &[Vec<u64>]) {
+        let numbers: FxHashMap<u64, u32> =
+            (0..).zip(&self.entries).filter(|(_, entry)| entry.is_live).map(|(it, entry)| (entry.line.offset, it)).collect();
+        let number = |line: &u64| numbers.get(line).copied().unwrap_or(GAP);
+        self.timelines = sequences.iter().map(|lines| lines.iter().map(number).collect()).collect();
+        let alone = self.timelines.len() as u32;
+        self.timelines.push(vec![GAP]);
+        for entry in &mut self.entries {
+            (entry.timeline, entry.place) = (alone, 0);
+        }
+        for (timeline, numbers) in (0..).zip(&self.timelines) {
+            for (place, &number) in (0..).zip(numbers).filter(|(_, number)| **number != GAP) {
+                let entry = &mut self.entries[number as usize];
+                (entry.timeline, entry.place) = (timeline, place);
             }
-            last = Some((session, line.offset));
-            let timeline = self.timelines.len() - 1;
-            let entry = &mut self.entries[number as usize];
-            (entry.timeline, entry.place) = (timeline as u32, self.timelines[timeline].len() as u32);
-            self.timelines[timeline].push(number);
         }
     }
 
