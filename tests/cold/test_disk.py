@@ -172,11 +172,10 @@ def test_an_index_in_a_folder_that_is_a_link_elsewhere(tmp_path: Path) -> None:
 def test_what_is_left_of_a_stopped_indexer_blocks_nobody(tmp_path: Path) -> None:
     """A process that holds the index and sleeps delays searches for no more than their deadline."""
     folder = tmp_path / "store"
-    filled(folder, 200)
     holder = child(HOLDER, TESTS, folder)
     assert holder.stdout is not None
-    assert holder.stdout.readline() == "holding\n"
     try:
+        assert holder.stdout.readline() == "holding\n"
         store = opened(folder)
         assert missing(store, range(0, 200, 7)) == []
         say(store, [text(number) for number in range(200, 210)])
@@ -194,6 +193,8 @@ HOLDER = """
     from cold.stores import opened, say, text
 
     store = opened(Path(sys.argv[2]))
+    say(store, [text(number) for number in range(200)])
+    store.catch_up()
     say(store, [text(number) for number in range(1000, 1100)])
 
     def stop(done, total):

@@ -56,9 +56,14 @@ def test_everything_sees_what_another_process_has_just_written(tmp_path: Path) -
     store = opened(tmp_path, max_segments=20)
     process = beside(tmp_path, "there", 120, 20)
     assert process.stdout is not None
-    for start in range(0, 120, 20):
-        assert process.stdout.readline() == f"there {start}\n"
-        assert missing(store, range(0, start + 20, 3), "there", everything=True) == []
+    try:
+        for start in range(0, 120, 20):
+            assert process.stdout.readline() == f"there {start}\n"
+            assert missing(store, range(0, start + 20, 3), "there", everything=True) == []
+    except AssertionError:
+        process.kill()
+        process.communicate()
+        raise
     said_by(process)
 
 
