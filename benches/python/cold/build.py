@@ -51,6 +51,7 @@ def build(name: str, material: Material, size: int, folder: Path) -> dict[str, A
         "cpu_s": end_cpu - cpu - spared_cpu - aside_cpu,
         "wall_s": end_wall - wall - spared_wall - aside_wall,
         "aside_cpu_s": aside_cpu,
+        "remark": getattr(builder, "remark", ""),
         "given_cpu_s": given_cpu,
         "finish_cpu_s": end_cpu - added_cpu,
         "finish_wall_s": end_wall - added_wall,

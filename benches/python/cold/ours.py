@@ -47,6 +47,7 @@ class Builder:
         self._ids = (folder / _IDS).open("w", encoding="ascii")
         self.aside = (0.0, 0.0)
         """Seconds, by the clock and of the processor, that opening and closing took."""
+        self.remark = ""
 
     def add(
         self, batch: Batch, tokens: list[list[str]], vectors: NDArray[np.float32] | None
@@ -65,7 +66,9 @@ class Builder:
         self._close()
         store = _opened(self._folder, "race", cold=True)
         status = store.catch_up()
-        assert status.state == "ready", status
+        assert status is not None
+        assert status.indexed_bytes == status.log_bytes, status.fault
+        self.remark = f"{status.segments:,} segments, {status.graph_passages:,} passages in graphs"
         store.close()
 
     def _of(self, session: str) -> memctx.WarmStore:
