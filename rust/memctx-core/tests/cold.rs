@@ -92,14 +92,17 @@ fn the_last_line_of_an_id_counts() {
     let path = folder.path().join("memory");
     drop(open(&path, "s", 10));
     let line = |id: usize, content: &str| {
-        format!("{{\"id\":\"{id}\",\"sessionId\":\"s\",\"timestamp\":{id},\"role\":\"user\",\"content\":\"{content}\"}}\n")
+        format!(
+            "{{\"id\":\"{id}\",\"sessionId\":\"s\",\"timestamp\":{id},\"role\":\"user\",\"content\":\"{content}\"}}\n"
+        )
     };
     let first: String = (0..60).map(|id| line(id, &format!("old{id} wording"))).collect();
     std::fs::write(path.join("segments.jsonl"), first).unwrap();
     let store = open(&path, "s", 5);
     store.index_everything(false, go_on).unwrap();
     let second: String = (0..30).map(|id| line(id, &format!("new{id} wording"))).collect();
-    let third = line(3, "newest3 wording") + &(100..110).map(|id| line(id, &format!("filler {id}"))).collect::<String>();
+    let third =
+        line(3, "newest3 wording") + &(100..110).map(|id| line(id, &format!("filler {id}"))).collect::<String>();
     let mut log = std::fs::OpenOptions::new().append(true).open(path.join("segments.jsonl")).unwrap();
     std::io::Write::write_all(&mut log, (second + &third).as_bytes()).unwrap();
     assert_eq!(contents(&store.search_everything(&everything("new7")).unwrap())[0], "new7 wording");

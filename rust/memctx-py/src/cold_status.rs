@@ -60,6 +60,8 @@ impl ColdStatus {
     fn __repr__(&self) -> String {
         let cold::ColdStatus { state, segments, indexed_bytes, log_bytes, .. } = &self.0;
         let state = state.name();
-        format!("ColdStatus(state={state:?}, segments={segments}, indexed_bytes={indexed_bytes}, log_bytes={log_bytes})")
+        format!(
+            "ColdStatus(state={state:?}, segments={segments}, indexed_bytes={indexed_bytes}, log_bytes={log_bytes})"
+        )
     }
 }

@@ -218,7 +218,13 @@ impl<'a> Query<'a> {
             self.visit(term, &mut runner, |_, tf| {
                 let token =
                     term.asked.form.as_ref().map_or_else(|| token_of(term.term, text, self.index), ToString::to_string);
-                parts.push(self.statistics.explain(&token, &term.asked, self.index.counted(term.term, term.list.live()), tf, length));
+                parts.push(self.statistics.explain(
+                    &token,
+                    &term.asked,
+                    self.index.counted(term.term, term.list.live()),
+                    tf,
+                    length,
+                ));
             });
         }
         // Not `sum()`, which starts at minus zero.

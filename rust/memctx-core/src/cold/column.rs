@@ -143,11 +143,6 @@ impl<T: Pod> Column<T> {
         }
         Ok(Self { path: Arc::clone(&self.path), file: Some(file), map: map.map(Arc::new), sum, values: PhantomData })
     }
-
-    /// Bytes on disk that count.
-    pub(super) fn bytes(&self) -> u64 {
-        self.sum.bytes::<T>()
-    }
 }
 
 impl<T: Pod> Deref for Column<T> {

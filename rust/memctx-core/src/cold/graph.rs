@@ -110,11 +110,6 @@ impl Graph {
         Ok(true)
     }
 
-    /// Bytes on disk.
-    pub(super) fn bytes(&self) -> u64 {
-        self.map.len() as u64
-    }
-
     /// Offer the rows nearest to a query.
     pub(super) fn search(
         &self,

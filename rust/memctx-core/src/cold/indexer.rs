@@ -89,7 +89,11 @@ impl Indexer {
     }
 
     /// Take in everything up to the end of the log. `told` hears of every commit, and may end it there.
-    pub(super) fn catch_up(&mut self, stop: &AtomicBool, told: &mut dyn FnMut(&Manifest) -> ControlFlow<()>) -> Result<()> {
+    pub(super) fn catch_up(
+        &mut self,
+        stop: &AtomicBool,
+        told: &mut dyn FnMut(&Manifest) -> ControlFlow<()>,
+    ) -> Result<()> {
         let mut lines = Lines::new(&self.log, self.manifest.offset, self.manifest.line);
         loop {
             let start = lines.position();

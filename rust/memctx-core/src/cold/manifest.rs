@@ -55,7 +55,9 @@ impl Manifest {
         struct Meta {
             payload: String,
         }
-        let meta: Meta = serde_json::from_slice(&fs::read(folder.join(TEXTS).join("meta.json")).ok()?).ok()?;
+        let bytes = fs::read(folder.join(TEXTS).join("meta.json")).ok()?;
+        // Behind it is a checksum, which whoever opens it compares.
+        let meta: Meta = serde_json::Deserializer::from_slice(&bytes).into_iter().next()?.ok()?;
         Self::parse(&meta.payload, model).ok()
     }
 

@@ -79,6 +79,11 @@ impl Opened {
         Ok(Self { folder, log, texts, view: Arc::new(view), looked: Some(Instant::now()) })
     }
 
+    /// The log that it was made from.
+    pub(super) fn log(&self) -> Identity {
+        self.log
+    }
+
     /// Whether it was looked at lately.
     pub(super) fn is_fresh(&self, age: Duration) -> bool {
         self.looked.is_some_and(|looked| looked.elapsed() < age)

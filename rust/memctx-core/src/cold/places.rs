@@ -36,12 +36,6 @@ impl VectorPlaces {
         }
     }
 
-    /// Length of the vectors, if there are any.
-    pub(super) fn dim(&mut self) -> Result<Option<usize>> {
-        self.follow()?;
-        Ok(self.follower.as_ref().map(|follower| follower.entries().dim()))
-    }
-
     /// The vector of an id and its place.
     pub(super) fn find(&mut self, id: &str) -> Result<Option<(u64, Vec<f32>)>> {
         self.follow()?;
@@ -143,10 +137,10 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("vectors.bin");
         let mut places = VectorPlaces::new(&path);
-        assert_eq!(places.dim().expect("nothing yet"), None);
+
         assert_eq!(find(&mut places, 0), None);
         add(&path, 0..5);
-        assert_eq!(places.dim().expect("readable"), Some(DIM));
+
         assert!((0..5).all(|number| find(&mut places, number).is_some()));
         assert_eq!(find(&mut places, 7), None);
         add(&path, 5..900);

@@ -182,7 +182,7 @@ fn recall_and_cost_of_graphs() {
         while index.grow(&AtomicBool::new(false)).expect("builds") {}
         let built = processor_time() - started;
         let per = built / (index.graphs() as f64 / 1e5);
-        println!("{numbers:?}: {} rows in graphs, {per:.1} s per 100k rows, {} bytes", index.graphs(), index.bytes());
+        println!("{numbers:?}: {} rows in graphs, {per:.1} s per 100k rows", index.graphs());
         for (expansion, step) in [(64, 64), (128, 64), (256, 64), (512, 64), (1024, 64), (2048, 64), (512, 16)] {
             plan.shape = Shape { expansion_search: expansion, step, ..shape };
             let index = VectorIndex::open_planned(folder.path(), DIM, &sums, plan).expect("opens");

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::fs::File;
 use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -119,9 +120,11 @@ impl ColdTier {
         let mut is_on = true;
         while is_on {
             lock(&self.filler).has_more = false;
-            match self.fill(false, &mut |_, _| ControlFlow::Continue(())) {
-                Ok(_) => self.grow_in_background(),
-                Err(fault) => self.note(fault.to_string()),
+            let fill = AssertUnwindSafe(|| self.fill(false, &mut |_, _| ControlFlow::Continue(())));
+            match catch_unwind(fill) {
+                Ok(Ok(_)) => self.grow_in_background(),
+                Ok(Err(fault)) => self.note(fault.to_string()),
+                Err(_) => self.note("internal error while indexing; please report it".to_owned()),
             }
             let mut filler = lock(&self.filler);
             let start = Instant::now();
@@ -141,11 +144,16 @@ impl ColdTier {
     }
 
     /// Take in everything that is in the log by now, waiting for whoever is at it; `anew` from the beginning.
-    pub(crate) fn catch_up(&self, anew: bool, told: Told<'_>) -> Result<()> {
+    pub(crate) fn catch_up(self: &Arc<Self>, anew: bool, told: Told<'_>) -> Result<()> {
         let wanted = self.log()?.and_then(|log| log.metadata().ok()).map_or(0, |found| found.len());
         loop {
             let is_done = !anew && self.view().is_some_and(|view| view.end() >= wanted);
-            if is_done || self.fill(anew, told)? {
+            if is_done {
+                return Ok(());
+            }
+            if self.fill(anew, told)? {
+                // Someone has to give the right to fill the tier back when nothing more comes.
+                self.wake();
                 return Ok(());
             }
             // Another process is at it, and what it takes in is seen here.
@@ -154,7 +162,7 @@ impl ColdTier {
     }
 
     /// [`ColdTier::catch_up`], and make all graphs that are due.
-    pub(crate) fn complete(&self, anew: bool, told: Told<'_>) -> Result<()> {
+    pub(crate) fn complete(self: &Arc<Self>, anew: bool, told: Told<'_>) -> Result<()> {
         self.catch_up(anew, told)?;
         self.grow()
     }
@@ -223,10 +231,12 @@ impl ColdTier {
         }
         let tier = Arc::clone(self);
         let grow = move || {
-            let grown = tier.grow();
+            let grown = catch_unwind(AssertUnwindSafe(|| tier.grow()));
             tier.is_growing.store(false, Ordering::SeqCst);
-            if let Err(fault) = grown {
-                tier.note(fault.to_string());
+            match grown {
+                Ok(Ok(())) => {}
+                Ok(Err(fault)) => tier.note(fault.to_string()),
+                Err(_) => tier.note("internal error while linking; please report it".to_owned()),
             }
         };
         if !background::spawn("memctx-graph", grow) {
@@ -236,7 +246,8 @@ impl ColdTier {
 
     /// Make the graphs that are due, unless another process is at it. The rest is searched without one meanwhile.
     fn grow(&self) -> Result<()> {
-        let Some(_elected) = elect(&self.home()?.join(GROWING))? else { return Ok(()) };
+        // Where nothing can be written the rest is searched without graphs.
+        let Ok(Some(_elected)) = elect(&self.home()?.join(GROWING)) else { return Ok(()) };
         while let Some(view) = self.view()
             && view.grow(&self.is_stopped)?
         {}
@@ -269,7 +280,8 @@ impl ColdTier {
     /// What is committed by now; none if there is nothing yet, or nothing of use.
     pub(crate) fn view(&self) -> Option<Arc<View>> {
         let mut opened = lock(&self.opened);
-        if let Some(found) = opened.as_ref().filter(|found| found.is_fresh(FRESH)) {
+        let identity = self.directory.log_identity();
+        if let Some(found) = opened.as_ref().filter(|found| found.is_fresh(FRESH) && Some(found.log()) == identity) {
             return Some(found.view());
         }
         let log = self.log().ok().flatten()?;
@@ -295,8 +307,8 @@ impl ColdTier {
         let log_bytes = self.log().ok().flatten().and_then(|log| log.metadata().ok()).map_or(0, |found| found.len());
         let state = match &view {
             _ if self.is_filling.load(Ordering::SeqCst) => State::Indexing,
-            Some(_) => State::Ready,
-            None => State::Absent,
+            Some(view) if view.end() > 0 => State::Ready,
+            _ => State::Absent,
         };
         let known = ColdStatus {
             state,

@@ -16,8 +16,9 @@ use super::status::ColdStatus;
 use super::texts::TextView;
 use super::vectors::VectorIndex;
 use crate::Result;
-use crate::bm25::Wording;
+use crate::bm25::{Texts, Wording};
 use crate::store::{Ranking, Request};
+use crate::text::Term;
 
 /// Rows that are looked through on each side for the neighbours of a segment. What other sessions said in between counts.
 const REACH: usize = 4096;
@@ -51,9 +52,12 @@ impl View {
         &self.log
     }
 
-    /// How a request is worded for everything that was archived.
-    pub(crate) fn wording(&self, request: &Request<'_>) -> Wording {
-        let (statistics, count) = (self.texts.statistics(), |token: &str| self.texts.count(token));
+    /// How a request is worded for everything that was archived; `newest` are the texts in memory, some of which may not be
+    /// here yet.
+    pub(crate) fn wording(&self, request: &Request<'_>, newest: &Texts) -> Wording {
+        let (all, new) = (self.texts.statistics(), newest.statistics());
+        let statistics = if new.documents > all.documents { new } else { all };
+        let count = |token: &str| self.texts.count(token).max(newest.count(Term::new(token)));
         match request.ranking {
             Ranking::Best => Wording::of_question(request.query, statistics, count),
             Ranking::Seed => Wording::of_query(request.query, statistics, count),
@@ -89,8 +93,9 @@ impl View {
     /// The rows nearest to a vector by their 8-bit copies, best first.
     pub(crate) fn nearest(&self, vector: &[f32], k: usize, filter: &Filter) -> Result<Vec<u32>> {
         let is_open = filter.is_open() && self.dead.is_empty();
-        let admit =
-            |row: u32| is_open || self.is_live(row) && self.passages.get(row as usize).is_some_and(|it| filter.admits(it));
+        let admit = |row: u32| {
+            is_open || self.is_live(row) && self.passages.get(row as usize).is_some_and(|it| filter.admits(it))
+        };
         Ok(self.vectors.nearest(vector, k, &admit)?.iter().map(|hit| hit.number).collect())
     }
 
@@ -131,7 +136,8 @@ impl View {
     /// The segments of the same session before and after the one at a place, each side nearest first.
     pub(crate) fn neighbours(&self, offset: u64, reach: usize) -> (Vec<Lead>, Vec<Lead>) {
         let own = self.rows_of(offset);
-        let Some(session) = self.passages.get(own.start as usize).filter(|_| !own.is_empty()).map(|it| it.session) else {
+        let Some(session) = self.passages.get(own.start as usize).filter(|_| !own.is_empty()).map(|it| it.session)
+        else {
             return (Vec::new(), Vec::new());
         };
         let (start, end) = (own.start as usize, own.end as usize);

@@ -66,6 +66,12 @@ impl Directory {
         self.read(super::SEGMENTS)
     }
 
+    /// Which file the log of segments is; none if there is none.
+    #[cfg(feature = "cold")]
+    pub(crate) fn log_identity(&self) -> Option<crate::file::Identity> {
+        fs::symlink_metadata(self.file(super::SEGMENTS)).ok().map(|found| crate::file::Identity::of(&found))
+    }
+
     /// The file of vectors.
     #[cfg(feature = "cold")]
     pub(crate) fn vectors(&self) -> PathBuf {

@@ -43,14 +43,14 @@ impl Inner {
         let vector = vector.as_ref().map(|vector| &vector[..]);
         let own = (!self.settings.cross_session).then_some(&*self.settings.session);
         let filter = Filter::new(request, own);
-        let wording = view.wording(request);
+        let warm = self.index();
+        let wording = view.wording(request, &warm.texts);
         let wanted = request.limit.saturating_mul(POOL);
         let mut parts = Parts::new();
         for lead in view.leads(&wording.words, vector, wanted, &filter)? {
             parts.insert(lead.offset, Part { bytes: lead.bytes, rows: lead.rows });
         }
         let now = now();
-        let warm = self.index();
         for candidate in warm.candidates(request, vector, now)? {
             let line = warm.entries[candidate.segment as usize].line;
             if warm.is_of_log(line) {

@@ -38,11 +38,11 @@ pub(crate) use embed::{DIM, text as embed_text};
 pub use fact::Fact;
 pub(crate) use fact_log::FactLog;
 pub use health::{Health, Skipped};
+pub use intake::{Added, Outcome, Record};
 #[cfg(feature = "cold")]
 pub(crate) use lines::Lines;
 #[cfg(feature = "cold")]
 pub(crate) use passage::passages;
-pub use intake::{Added, Outcome, Record};
 pub use search::{Found, Ranking, Request};
 pub use segment::Segment;
 pub use settings::{Durability, Settings};

@@ -57,7 +57,12 @@ impl Inner {
     /// The best segments, best first: those in memory, and those that left it if they are found before the deadline. With
     /// `everything` the search waits for all of them.
     pub(super) fn search_tiers(self: &Arc<Self>, request: &Request<'_>, everything: bool) -> Result<Vec<Found>> {
+        if everything || self.has_pending.load(Ordering::SeqCst) {
+            // What was acknowledged here is found here, and may have sent something else away.
+            drop(self.current()?);
+        }
         self.wait();
+        self.wake_older();
         let Settings { cross_session, session, cold_deadline, .. } = &self.settings;
         let is_foreign = !cross_session && request.session.is_some_and(|wanted| wanted != session);
         let older = self.older.as_ref().filter(|_| !is_foreign && request.limit > 0 && self.has_older());
@@ -66,8 +71,6 @@ impl Inner {
             if let Err(fault) = older.tier.catch_up(false, &mut |_, _| ControlFlow::Continue(())) {
                 older.tier.note(fault.to_string());
             }
-            // What was acknowledged here is found here, so memory has to be up to date as well.
-            drop(self.current()?);
             return match older.tier.view() {
                 Some(view) => self.search_both(request, &view),
                 None => self.search(request),
@@ -161,7 +164,8 @@ impl Older {
     /// What was found in memory, with what was found too late when the same was asked before.
     fn with_late(&self, request: &Request<'_>, found: Vec<Found>) -> Vec<Found> {
         let late = self.late();
-        let Some(late) = late.as_ref().filter(|it| it.came.elapsed() < LATE && it.request == OwnedRequest::new(request))
+        let Some(late) =
+            late.as_ref().filter(|it| it.came.elapsed() < LATE && it.request == OwnedRequest::new(request))
         else {
             return found;
         };

@@ -330,8 +330,11 @@ impl Warm {
     /// Nobody has a neighbour who is in none.
     #[cfg(feature = "cold")]
     pub(super) fn tie(&mut self, sequences: &[Vec<u64>]) {
-        let numbers: FxHashMap<u64, u32> =
-            (0..).zip(&self.entries).filter(|(_, entry)| entry.is_live).map(|(it, entry)| (entry.line.offset, it)).collect();
+        let numbers: FxHashMap<u64, u32> = (0..)
+            .zip(&self.entries)
+            .filter(|(_, entry)| entry.is_live)
+            .map(|(it, entry)| (entry.line.offset, it))
+            .collect();
         let number = |line: &u64| numbers.get(line).copied().unwrap_or(GAP);
         self.timelines = sequences.iter().map(|lines| lines.iter().map(number).collect()).collect();
         let alone = self.timelines.len() as u32;

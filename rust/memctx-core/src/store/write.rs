@@ -131,6 +131,8 @@ impl Inner {
                     }
                     inner.is_tidying_due(&gate.tail)
                 };
+                #[cfg(feature = "cold")]
+                inner.wake_older();
                 if is_due {
                     inner.tidy(false);
                 }

@@ -1,7 +1,7 @@
 //! The folder that tantivy writes into.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tantivy::Directory;
@@ -15,6 +15,7 @@ pub(super) const META: &str = "meta.json";
 /// and a commit is on disk before the files it replaces go.
 #[derive(Clone, Debug)]
 pub(super) struct Folder {
+    path: PathBuf,
     files: MmapDirectory,
 }
 
@@ -23,7 +24,17 @@ const SEAL: usize = 9;
 
 impl Folder {
     pub(super) fn open(path: &Path) -> Result<Self, OpenDirectoryError> {
-        Ok(Self { files: MmapDirectory::open(path)? })
+        Ok(Self { path: path.to_owned(), files: MmapDirectory::open(path)? })
+    }
+
+    /// Let only its owner read a file, as all others of a store.
+    fn close_to_others(&self, path: &Path) {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            // The folder is closed to others as well, so nothing is lost where it cannot be done.
+            let _ = std::fs::set_permissions(self.path.join(path), std::fs::Permissions::from_mode(0o600));
+        }
     }
 }
 
@@ -41,6 +52,7 @@ impl Directory for Folder {
 
     fn atomic_write(&self, path: &Path, data: &[u8]) -> io::Result<()> {
         self.files.atomic_write(path, &[data, &seal(data)].concat())?;
+        self.close_to_others(path);
         if path == Path::new(META) { self.files.sync_directory() } else { Ok(()) }
     }
 
@@ -57,7 +69,9 @@ impl Directory for Folder {
     }
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
-        self.files.open_write(path)
+        let file = self.files.open_write(path)?;
+        self.close_to_others(path);
+        Ok(file)
     }
 
     fn sync_directory(&self) -> io::Result<()> {
@@ -65,7 +79,9 @@ impl Directory for Folder {
     }
 
     fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
-        self.files.acquire_lock(lock)
+        let held = self.files.acquire_lock(lock)?;
+        self.close_to_others(&lock.filepath);
+        Ok(held)
     }
 
     fn watch(&self, callback: WatchCallback) -> tantivy::Result<WatchHandle> {

@@ -99,12 +99,6 @@ impl TextIndex {
         Ok(Arc::clone(&current.view))
     }
 
-    /// What it takes on disk.
-    pub(in crate::cold) fn bytes(&self) -> u64 {
-        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        entries.filter_map(|entry| entry.metadata().ok()).map(|file| file.len()).sum()
-    }
-
     fn stamp(&self) -> Result<Stamp> {
         let path = self.folder.join(META);
         let found = fs::metadata(&path).map_err(Error::io(&path))?;

@@ -284,7 +284,6 @@ fn a_view_stays_and_others_see_the_next() {
         assert_eq!(view.count("fox"), count);
         assert_eq!(view.best(&words("fox"), 99, &Filter::default()).expect("an answer").len(), count);
     }
-    assert!(pair.index.bytes() > 1_000);
 }
 
 #[test]
