@@ -21,7 +21,7 @@ fn say(store: &WarmStore, texts: &[String]) {
     }
 }
 
-fn everything<'a>(query: &'a str) -> Request<'a> {
+fn everything(query: &str) -> Request<'_> {
     Request { query, limit: 5, ..Request::default() }
 }
 

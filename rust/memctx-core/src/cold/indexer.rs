@@ -160,16 +160,12 @@ impl Indexer {
     /// Take out a segment that is written again, if it is there.
     fn remove(&mut self, key: u64) -> Result<()> {
         self.writer.remove(key)?;
-        match self.fresh.remove(&key) {
-            Some(rows) => {
-                self.manifest.segments -= 1;
-                self.dead.append(&rows)
-            }
-            None => {
-                self.repeated.insert(key);
-                Ok(())
-            }
+        if let Some(rows) = self.fresh.remove(&key) {
+            self.manifest.segments -= 1;
+            return self.dead.append(&rows);
         }
+        self.repeated.insert(key);
+        Ok(())
     }
 
     /// Bury the committed rows of segments that were written again, with one look at all.

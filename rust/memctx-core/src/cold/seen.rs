@@ -33,7 +33,7 @@ impl Seen {
         let mut was_there = true;
         for probe in 0..PROBES {
             let bit = key.rotate_left(probe * 7).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20;
-            let (word, mask) = (bit as usize / 64 & (self.words.len() - 1), 1 << (bit % 64));
+            let (word, mask) = ((bit as usize / 64) & (self.words.len() - 1), 1 << (bit % 64));
             was_there &= self.words[word] & mask != 0;
             self.words[word] |= mask;
         }

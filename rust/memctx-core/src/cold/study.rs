@@ -1,5 +1,7 @@
 //! How well graphs find the nearest of many hash vectors, and what they cost. Run by hand:
 //! `MEMCTX_STUDY=250000 cargo test --release -p memctx-core --lib cold::study -- --ignored --nocapture`.
+// Shares and sizes are never negative.
+#![allow(clippy::cast_sign_loss)]
 
 use std::fmt::Write as _;
 use std::sync::atomic::AtomicBool;

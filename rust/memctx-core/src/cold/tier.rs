@@ -307,7 +307,7 @@ impl ColdTier {
         let log_bytes = self.log().ok().flatten().and_then(|log| log.metadata().ok()).map_or(0, |found| found.len());
         let state = match &view {
             _ if self.is_filling.load(Ordering::SeqCst) => State::Indexing,
-            Some(view) if view.end() > 0 => State::Ready,
+            Some(view) if view.end() > 0 || log_bytes == 0 => State::Ready,
             _ => State::Absent,
         };
         let known = ColdStatus {
