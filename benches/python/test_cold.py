@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 
 import contexts
 import pytest
-from cold import engine, talk
 from cold.contest import Contest
 from cold.figures import MEASURES
 from race import Figure, Row
 
 import memctx
+from cold import engine, talk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

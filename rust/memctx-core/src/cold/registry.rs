@@ -33,7 +33,6 @@ pub(crate) fn tier_of(directory: &Directory, model: &str) -> Arc<ColdTier> {
         let tiers = tiers.get_or_insert_default();
         tiers.retain(|_, tier| tier.strong_count() > 0);
         if let Some(tier) = tiers.get(&key).and_then(Weak::upgrade) {
-            tier.resume();
             return tier;
         }
         let tier = make();

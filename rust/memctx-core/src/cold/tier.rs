@@ -5,7 +5,7 @@ use std::fs::File;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -49,6 +49,8 @@ pub(crate) struct ColdTier {
     is_filling: AtomicBool,
     is_growing: AtomicBool,
     is_stopped: AtomicBool,
+    /// Stores that are open.
+    users: AtomicUsize,
     /// The log had been taken in up to here when last looked at.
     indexed: AtomicU64,
     fault: Mutex<Option<String>>,
@@ -87,6 +89,7 @@ impl ColdTier {
             is_filling: AtomicBool::new(false),
             is_growing: AtomicBool::new(false),
             is_stopped: AtomicBool::new(false),
+            users: AtomicUsize::new(0),
             indexed: AtomicU64::new(0),
             fault: Mutex::default(),
         }
@@ -254,13 +257,21 @@ impl ColdTier {
         Ok(())
     }
 
-    /// Let it be filled, also after someone stopped it.
-    pub(super) fn resume(&self) {
+    /// Note that a store uses it.
+    pub(crate) fn enter(&self) {
+        self.users.fetch_add(1, Ordering::SeqCst);
         self.is_stopped.store(false, Ordering::SeqCst);
     }
 
+    /// Note that a store is done with it; the last one stops the filling.
+    pub(crate) fn leave(&self) {
+        if self.users.fetch_sub(1, Ordering::SeqCst) == 1 {
+            self.stop();
+        }
+    }
+
     /// Stop filling, and wait a little for whoever is at it; what is committed stays.
-    pub(crate) fn stop(&self) {
+    fn stop(&self) {
         self.is_stopped.store(true, Ordering::SeqCst);
         self.changed.notify_all();
         let start = Instant::now();
@@ -269,12 +280,6 @@ impl ColdTier {
             thread::sleep(Duration::from_millis(1));
         }
         lock(&self.site).take();
-    }
-
-    /// Whether only one store still uses it.
-    pub(crate) fn is_last(self: &Arc<Self>) -> bool {
-        let threads = usize::from(lock(&self.filler).is_there) + usize::from(self.is_growing.load(Ordering::SeqCst));
-        Arc::strong_count(self) <= 1 + threads
     }
 
     /// What is committed by now; none if there is nothing yet, or nothing of use.

@@ -101,7 +101,8 @@ impl Inner {
                     Ok(segment) if filter.admits_session(&segment) => {
                         let (piece, _) = view.piece(row);
                         let exact = view.vector(row, &segment.id, embed::DIM);
-                        let exact = exact.unwrap_or_else(|| embed::text(&segment.content[piece]));
+                        let exact =
+                            exact.unwrap_or_else(|| embed::text(segment.content.get(piece).unwrap_or_default()));
                         best.push((segment.id, crate::vector::cosine(vector, &exact)));
                     }
                     Ok(_) => {}

@@ -1,10 +1,9 @@
 //! What left memory, and how long a search waits for it.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -24,6 +23,7 @@ const LATE: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub(super) struct Older {
     tier: Arc<ColdTier>,
+    is_left: AtomicBool,
     searching: AtomicUsize,
     late: Mutex<Option<Late>>,
 }
@@ -38,9 +38,20 @@ struct Late {
     came: Instant,
 }
 
+/// One of the searches that go on, until it goes, however that comes about.
+struct Turn<'a>(&'a AtomicUsize);
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
 impl Older {
     pub(super) fn new(directory: &Directory, model: &str) -> Self {
-        Self { tier: tier_of(directory, model), searching: AtomicUsize::new(0), late: Mutex::default() }
+        let tier = tier_of(directory, model);
+        tier.enter();
+        Self { tier, is_left: AtomicBool::new(false), searching: AtomicUsize::new(0), late: Mutex::default() }
     }
 
     /// What the cold tier holds by now.
@@ -48,8 +59,20 @@ impl Older {
         self.tier.view()
     }
 
-    fn late(&self) -> std::sync::MutexGuard<'_, Option<Late>> {
+    fn leave(&self) {
+        if !self.is_left.swap(true, Ordering::SeqCst) {
+            self.tier.leave();
+        }
+    }
+
+    fn late(&self) -> MutexGuard<'_, Option<Late>> {
         self.late.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Older {
+    fn drop(&mut self) {
+        self.leave();
     }
 }
 
@@ -99,6 +122,7 @@ impl Inner {
         let (inner, request, asked) = (Arc::clone(self), OwnedRequest::new(request), now());
         let search = move || {
             let Some(older) = &inner.older else { return };
+            let turn = Turn(&older.searching);
             let found = older.tier.view().and_then(|view| match inner.search_both(&request.request(), &view) {
                 Ok(found) => Some(found),
                 Err(fault) => {
@@ -106,7 +130,7 @@ impl Inner {
                     None
                 }
             });
-            older.searching.fetch_sub(1, Ordering::SeqCst);
+            drop(turn);
             if let Some(Err(unheard)) = found.map(|found| answer.send(found)) {
                 *older.late() = Some(Late { request, found: unheard.0, asked, came: Instant::now() });
             }
@@ -150,12 +174,10 @@ impl Inner {
         self.older.as_ref().map(|older| older.tier.status())
     }
 
-    /// Stop filling the cold tier unless another store of this process needs it.
+    /// Be done with the cold tier, which is filled on only if another store of this process needs it.
     pub(super) fn close_older(&self) {
-        if let Some(older) = &self.older
-            && older.tier.is_last()
-        {
-            older.tier.stop();
+        if let Some(older) = &self.older {
+            older.leave();
         }
     }
 }
