@@ -39,6 +39,8 @@ WARM = 20_000
 MESSAGES = 400
 ROUNDS = 7
 TURNS = 60
+PAUSE = 0.03
+"""Seconds between turns: the answer of a model takes at least ten times as long."""
 RECALL = 0.95
 FIGURES = (("thread", 50), ("thread", 99), ("wall", 50), ("wall", 99))
 RACED = ("p50", "p99")
@@ -171,7 +173,7 @@ def turns(memory: memctx.Memory, messages: list[contexts.Message], source: Itera
         walls.append(perf_counter() - start)
         thread.append(thread_time() - spent)
         assert not turn.report.errors, turn.report.errors
-        sleep(0.001)  # as a host does, which sends them
+        sleep(PAUSE)
     return {"wall": walls, "thread": thread}
 
 

@@ -464,7 +464,7 @@ class WarmStore:
         patterns: Mapping[str, str] | None = None,
         lock_timeout: float = 5.0,
         cold: bool = True,
-        cold_deadline_ms: float = 2.0,
+        cold_deadline_ms: float = 50.0,
     ) -> WarmStore: ...
     @property
     def path(self) -> str:
@@ -500,11 +500,13 @@ class WarmStore:
         window: int = 0,
         explain: bool = False,
         everything: bool = False,
+        deadline_ms: float | None = None,
     ) -> list[StoreHit]:
         """The segments that answer a query best, best first.
 
-        Those in memory answer at once; older ones join in when they are found within ``cold_deadline_ms``. With
-        ``everything`` the search waits for them, and indexes what is not indexed yet.
+        Those in memory answer at once; older ones join in when they are found within ``deadline_ms``, by default
+        ``cold_deadline_ms``. With 0 nobody waits: they are looked for afterwards, and join in when the same is asked
+        again within a minute. With ``everything`` the search waits for them, and indexes what is not indexed yet.
         """
 
     def catch_up(

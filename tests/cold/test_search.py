@@ -97,6 +97,37 @@ def test_a_search_that_never_waits_finds_what_is_in_memory(tmp_path: Path) -> No
     assert missing(store, range(0, MANY, 50), everything=True) == []
 
 
+def test_what_nobody_waited_for_joins_in_when_the_same_is_asked_again(tmp_path: Path) -> None:
+    filled(tmp_path)
+    store = opened(tmp_path)
+    until = time.monotonic() + 30
+    asked = 0
+    while store.search(word(3), limit=1, deadline_ms=0.0)[0].segment.content != text(3):
+        assert time.monotonic() < until, store.cold()
+        asked += 1
+        time.sleep(0.01)
+    assert asked > 0
+    newer = f"and now {word(3)} is filed elsewhere"
+    say(store, [newer])
+    assert contents(store.search(word(3), limit=2, deadline_ms=0.0))[:2] != [text(3)] * 2
+    with pytest.raises(MemctxError, match="deadline_ms must be 0 or more"):
+        store.search(word(3), deadline_ms=-1.0)
+
+
+def test_a_turn_does_not_wait_and_the_next_call_has_it(tmp_path: Path) -> None:
+    filled(tmp_path)
+    messages = [{"role": "user", "content": f"What is filed under {word(3)}?"}]
+    settings: dict[str, Any] = {"max_segments": KEPT, "eviction_days": 0.0, "durability": "os"}
+    with memctx.open(tmp_path, session_id="s1", placement="tail", **settings) as memory:
+        until = time.monotonic() + 30
+        while text(3) not in str(memory.prepare(messages).messages):
+            assert time.monotonic() < until, memory.stats()["cold"]
+            time.sleep(0.01)
+    settings["cold_turn_deadline_ms"] = PATIENT
+    with memctx.open(tmp_path, session_id="s1", **settings) as memory:
+        assert text(3) in str(memory.prepare(messages).messages)
+
+
 @pytest.mark.parametrize("value", [-1.0, float("nan"), float("inf")])
 def test_a_deadline_that_is_none_is_refused(tmp_path: Path, value: float) -> None:
     with pytest.raises(MemctxError, match="cold_deadline_ms"):

@@ -28,7 +28,8 @@ def test_defaults_are_those_of_the_design() -> None:
     assert config.cross_session is False
     assert config.eviction_days == 90
     assert config.cold is True
-    assert config.cold_deadline_ms == 2
+    assert config.cold_deadline_ms == 50
+    assert config.cold_turn_deadline_ms == 0
     assert config.protected_recent == 6
     assert config.durability == "fsync"
     assert config.archive_tools is True

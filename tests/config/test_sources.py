@@ -195,6 +195,7 @@ configs = st.builds(
     max_segments=st.integers(1, 10**9),
     cold=st.booleans(),
     cold_deadline_ms=st.floats(0, 1e6),
+    cold_turn_deadline_ms=st.floats(0, 1e6),
     archive_tools=st.booleans() | st.lists(words),
     redaction=st.sampled_from(["mask", "seed", "off"]),
     redaction_patterns=st.dictionaries(words, words, max_size=3),

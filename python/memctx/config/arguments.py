@@ -35,6 +35,7 @@ class OpenArguments(TypedDict, total=False):
     eviction_days: float
     cold: bool
     cold_deadline_ms: float
+    cold_turn_deadline_ms: float
     cross_session: bool
     archive_tools: bool | Collection[str]
     redaction: Redaction | bool

@@ -136,9 +136,13 @@ class Config(BaseModel, frozen=True, extra="forbid", validate_default=True):
         description="Whether what is no longer in memory is indexed on disk, in the background, and searched there",
     )
     cold_deadline_ms: Amount = Field(
-        default=2.0,
-        description="Milliseconds that a search waits for that index; 0 never waits, `everything=True` as long as "
-        "needed",
+        default=50.0,
+        description="Milliseconds that a search waits for that index; `everything=True` waits as long as needed",
+    )
+    cold_turn_deadline_ms: Amount = Field(
+        default=0.0,
+        description="Milliseconds that a turn waits for it; with 0 it recalls what is in memory, and what is older when "
+        "it searches the same again, as after a trim",
     )
     cross_session: Switch = Field(
         default=False,

@@ -78,7 +78,7 @@ impl WarmStore {
     #[new]
     #[pyo3(signature = (
         path, *, session_id, cross_session = false, max_segments = 20_000, eviction_days = 90.0, durability = "fsync",
-        redaction = "mask", pii = false, patterns = None, lock_timeout = 5.0, cold = true, cold_deadline_ms = 2.0
+        redaction = "mask", pii = false, patterns = None, lock_timeout = 5.0, cold = true, cold_deadline_ms = 50.0
     ))]
     #[allow(clippy::too_many_arguments)]
     fn new(
@@ -105,9 +105,7 @@ impl WarmStore {
         let Ok(lock_timeout) = Duration::try_from_secs_f64(lock_timeout) else {
             return wrong("lock_timeout", "0 or more seconds", lock_timeout.to_string());
         };
-        let Ok(cold_deadline) = Duration::try_from_secs_f64(cold_deadline_ms / 1000.0) else {
-            return wrong("cold_deadline_ms", "0 or more milliseconds", cold_deadline_ms.to_string());
-        };
+        let cold_deadline = milliseconds("cold_deadline_ms", cold_deadline_ms)?;
         let mut patterns: Vec<(String, String)> = patterns.unwrap_or_default().into_iter().collect();
         patterns.sort_unstable();
         let session = session_of(session_id)?.to_owned();
@@ -184,7 +182,8 @@ impl WarmStore {
     /// The segments that match a query best, best first.
     #[pyo3(signature = (
         query, *, limit = 10, session_id = None, roles = None, since = None, until = None, topics = None,
-        min_score = 0.0, ranking = "best", window = 0, explain = false, everything = false
+        min_score = 0.0, ranking = "best", window = 0, explain = false, everything = false,
+        deadline_ms = None
     ))]
     #[allow(clippy::too_many_arguments)]
     fn search(
@@ -202,6 +201,7 @@ impl WarmStore {
         window: i64,
         explain: bool,
         everything: bool,
+        deadline_ms: Option<f64>,
     ) -> PyResult<Vec<StoreHit>> {
         let query = text_of(query)?;
         let session = session_id.map(session_of).transpose()?;
@@ -209,6 +209,7 @@ impl WarmStore {
         let roles = roles.as_deref().map(all_of).transpose()?;
         let topics = topics.as_deref().map(all_of).transpose()?;
         let (limit, window) = (whole("limit", limit)?, whole("window", window)?);
+        let deadline = deadline_ms.map(|deadline| milliseconds("deadline_ms", deadline)).transpose()?;
         let store = self.store();
         let found = enter_core(py, || {
             let request = Request {
@@ -224,7 +225,11 @@ impl WarmStore {
                 window,
                 explain,
             };
-            if everything { store.search_everything(&request) } else { store.search(&request) }
+            match deadline {
+                _ if everything => store.search_everything(&request),
+                Some(deadline) => store.search_within(&request, deadline),
+                None => store.search(&request),
+            }
         })?;
         Ok(found.into_iter().map(|found| StoreHit { found, segment: PyOnceLock::new() }).collect())
     }
@@ -488,6 +493,11 @@ pub(crate) fn all_of<'a>(texts: &'a [Bound<'_, PyString>]) -> PyResult<Vec<std::
 pub(crate) fn session_of<'a>(id: &'a Bound<'_, PyString>) -> PyResult<&'a str> {
     let refused = |_| ConfigError::new_err("session_id must be valid Unicode, without lone surrogates");
     id.to_str().map_err(refused)
+}
+
+fn milliseconds(name: &str, value: f64) -> PyResult<Duration> {
+    let refused = |_| ConfigError::new_err(format!("{name} must be 0 or more milliseconds, not {value}"));
+    Duration::try_from_secs_f64(value / 1000.0).map_err(refused)
 }
 
 fn whole(name: &str, value: i64) -> PyResult<usize> {

@@ -8,7 +8,7 @@ const NICENESS: i32 = 10;
 
 /// Run something in a thread that gets the processor when nobody else wants it; false if there is no such thread to be had.
 /// A panic ends that thread and nothing else.
-pub(super) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> bool {
+pub(crate) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> bool {
     let polite = move || {
         yield_to_others();
         work();

@@ -88,6 +88,11 @@ impl Indexer {
         })
     }
 
+    /// The log has been taken in up to this place.
+    pub(super) fn end(&self) -> u64 {
+        self.manifest.offset
+    }
+
     /// Take in everything up to the end of the log. `told` hears of every commit, and may end it there.
     pub(super) fn catch_up(
         &mut self,

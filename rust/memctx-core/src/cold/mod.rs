@@ -26,6 +26,7 @@ mod tier;
 mod vectors;
 mod view;
 
+pub(crate) use background::spawn as spawn_politely;
 pub(crate) use filter::Filter;
 pub(crate) use registry::tier_of;
 pub use status::{ColdStatus, State};

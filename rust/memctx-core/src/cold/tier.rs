@@ -183,7 +183,8 @@ impl ColdTier {
             None => self.begin(&home, &log, identity, current.filter(|_| !anew), anew)?,
         };
         let Some(mut found) = found else { return Ok(false) };
-        self.is_filling.store(true, Ordering::SeqCst);
+        let length = log.metadata().map_or(0, |found| found.len());
+        self.is_filling.store(found.indexer.end() < length, Ordering::SeqCst);
         let filled = found.indexer.catch_up(&self.is_stopped, &mut |manifest| {
             self.indexed.store(manifest.offset, Ordering::Relaxed);
             told(manifest.offset, log.metadata().map_or(0, |found| found.len()))

@@ -67,7 +67,7 @@ impl Settings {
             pii: false,
             patterns: Vec::new(),
             cold: true,
-            cold_deadline: Duration::from_millis(2),
+            cold_deadline: Duration::from_millis(50),
             lock_timeout: Duration::from_secs(5),
         }
     }

@@ -8,6 +8,8 @@ use std::sync::{
     Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError,
 };
 use std::thread;
+#[cfg(feature = "cold")]
+use std::time::Duration;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::SEGMENTS;
@@ -19,6 +21,8 @@ use super::intake::{Added, Intake, Record};
 use super::lines::Lines;
 use super::lock::{Format, Lock};
 use super::log::Log;
+#[cfg(feature = "cold")]
+use super::older::Wait;
 use super::search::{Found, Request};
 use super::segment::Segment;
 use super::settings::Settings;
@@ -172,7 +176,7 @@ impl WarmStore {
     pub fn search(&self, request: &Request<'_>) -> Result<Vec<Found>> {
         self.inner.check_open()?;
         #[cfg(feature = "cold")]
-        return self.inner.search_tiers(request, false);
+        return self.search_within(request, self.inner.settings.cold_deadline);
         #[cfg(not(feature = "cold"))]
         self.inner.search(request)
     }
@@ -181,7 +185,15 @@ impl WarmStore {
     #[cfg(feature = "cold")]
     pub fn search_everything(&self, request: &Request<'_>) -> Result<Vec<Found>> {
         self.inner.check_open()?;
-        self.inner.search_tiers(request, true)
+        self.inner.search_tiers(request, Wait::Forever)
+    }
+
+    /// [`WarmStore::search`], which waits no longer than this for what is only on disk. With no time at all that is looked
+    /// for afterwards, and found by the next search for the same.
+    #[cfg(feature = "cold")]
+    pub fn search_within(&self, request: &Request<'_>, deadline: Duration) -> Result<Vec<Found>> {
+        self.inner.check_open()?;
+        self.inner.search_tiers(request, Wait::For(deadline))
     }
 
     /// Index everything for search on disk now; `anew` from the beginning. `told` hears how many bytes of how many are
