@@ -16,8 +16,8 @@ export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test lint redaction extractors contradictions bench bench-rust wheel fuzz crash check clean \
-	extension cargo
+.PHONY: help dev demo test lint redaction extractors contradictions bench bench-cold bench-rust wheel fuzz crash \
+	check clean extension cargo
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -59,6 +59,13 @@ ONE_CORE := $(shell command -v taskset >/dev/null 2>&1 && echo taskset -c 0)
 
 bench: extension $(VENV)/.installed-bench ## Race the primitives against their peers, in one process on one core
 	$(ONE_THREAD) $(ONE_CORE) $(BIN)/pytest benches/python
+
+# A store that is there already is searched as it is: at a million segments, building takes an hour.
+SIZES ?= 20000 100000 1000000
+STORE ?= target/cold
+
+bench-cold: extension $(VENV)/.installed-bench ## Race search over SIZES="20000 …" segments on disk, stores kept in STORE=folder
+	PYTHONPATH=benches/python $(ONE_THREAD) $(ONE_CORE) $(BIN)/python -m cold --reuse --sizes $(SIZES) --store $(STORE)
 
 bench-rust: cargo ## Run the criterion benches of the core
 	$(ONE_CORE) cargo bench -p memctx-benches --locked

@@ -24,6 +24,7 @@ from memctx import fusion, ingest, vmem
 from memctx._core import (
     Added,
     Bm25Index,
+    ColdStatus,
     ColdStore,
     Explanation,
     Fact,
@@ -73,6 +74,7 @@ __all__ = [
     "Added",
     "Archived",
     "Bm25Index",
+    "ColdStatus",
     "ColdStore",
     "Compacted",
     "Config",

@@ -463,6 +463,8 @@ class WarmStore:
         pii: bool = False,
         patterns: Mapping[str, str] | None = None,
         lock_timeout: float = 5.0,
+        cold: bool = True,
+        cold_deadline_ms: float = 50.0,
     ) -> WarmStore: ...
     @property
     def path(self) -> str:
@@ -497,8 +499,29 @@ class WarmStore:
         ranking: Literal["best", "seed"] = "best",
         window: int = 0,
         explain: bool = False,
+        everything: bool = False,
+        deadline_ms: float | None = None,
     ) -> list[StoreHit]:
-        """The segments that answer a query best, best first."""
+        """The segments that answer a query best, best first.
+
+        Those in memory answer at once; older ones join in when they are found within ``deadline_ms``, by default
+        ``cold_deadline_ms``. With 0 nobody waits: they are looked for afterwards, and join in when the same is asked
+        again within a minute. With ``everything`` the search waits for them, and indexes what is not indexed yet.
+        """
+
+    def catch_up(
+        self, progress: Callable[[int, int], object] | None = None, *, anew: bool = False
+    ) -> ColdStatus | None:
+        """Index everything for search on disk now, with ``anew`` from the beginning; None when that is switched off.
+
+        ``progress`` hears after every commit how many bytes of the log, of how many, are indexed.
+        """
+
+    def cold(self) -> ColdStatus | None:
+        """How far the search on disk is; None when it is switched off."""
+
+    def nearest(self, vector: ArrayLike, k: int = 10) -> list[Hit]:
+        """The ids of the segments nearest to a vector by cosine, of everything stored, best first."""
 
     def get(self, id: str) -> Segment | None:
         """One segment, or None."""
@@ -537,6 +560,46 @@ class WarmStore:
         """Write what is pending and let go of every file."""
 
     def __len__(self) -> int: ...
+
+@final
+class ColdStatus:
+    """How far the search of what left memory is.
+
+    >>> memory.store.cold().state  # doctest: +SKIP
+    'ready'
+    """
+
+    @property
+    def state(self) -> Literal["absent", "ready", "indexing"]:
+        """Whether there is an index on disk, and whether this process is filling it."""
+
+    @property
+    def segments(self) -> int:
+        """Segments that are indexed on disk."""
+
+    @property
+    def passages(self) -> int:
+        """Pieces they are indexed in."""
+
+    @property
+    def graph_passages(self) -> int:
+        """Those of them that a graph finds; the others are compared one by one."""
+
+    @property
+    def indexed_bytes(self) -> int:
+        """Bytes of the log that are indexed."""
+
+    @property
+    def log_bytes(self) -> int:
+        """Bytes that the log has."""
+
+    @property
+    def disk_bytes(self) -> int:
+        """Bytes that the index takes on disk."""
+
+    @property
+    def fault(self) -> str | None:
+        """What went wrong last, or None."""
 
 @final
 class ColdStore:

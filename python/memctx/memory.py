@@ -18,8 +18,8 @@ from datetime import datetime
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypedDict, Unpack
 
-from memctx import _core
-from memctx.errors import StoreError
+from memctx import _core, disk
+from memctx.errors import ConfigError, StoreError
 from memctx.extraction import Extraction, Flush, Flushed, Progress
 from memctx.extractors import extractor_of
 from memctx.knowledge import Facts
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
     from types import TracebackType
 
-    from memctx._core import Conversation, StoreHit, WarmStore
+    from memctx._core import ColdStatus, Conversation, StoreHit, WarmStore
     from memctx.compact import MemoryFlushed
     from memctx.compact.flush import RunTurn
     from memctx.compactor import Compacted, Compactor, HookName, Trigger
@@ -73,6 +73,7 @@ class SearchOptions(TypedDict, total=False):
     ranking: Ranking | None
     window: int
     explain: bool
+    everything: bool
 
 
 class CompactOptions(TypedDict, total=False):
@@ -103,6 +104,8 @@ class Memory:
             cross_session=config.cross_session,
             max_segments=config.max_segments,
             eviction_days=config.eviction_days,
+            cold=config.cold,
+            cold_deadline_ms=config.cold_deadline_ms,
             durability=config.durability,
             redaction=config.redaction,
             pii=config.pii,
@@ -228,14 +231,29 @@ class Memory:
         ranking: Ranking | None = None,
         window: int = 0,
         explain: bool = False,
+        everything: bool = False,
     ) -> list[StoreHit]:
         """The segments that answer a query best, best first.
 
         ``since`` and ``until`` are moments, or milliseconds since the epoch; ``min_score`` from 0 to 1 is how well a
         segment must match; ``window`` adds that many neighbours on either side of a hit; ``explain`` says how each
         score came about. Another session's segments are seen only with ``cross_session``.
+
+        What is no longer in memory is searched on disk, as far as it is indexed there and answers within
+        ``cold_deadline_ms``. With ``everything`` the index is brought up to date first and waited for, which may take
+        its time; where the setting ``cold`` is off, that is a `ConfigError`.
+
+        >>> import memctx, tempfile
+        >>> said = [{"role": "user", "content": f"Parcel {number} went to gate {number + 100}"} for number in range(60)]
+        >>> with memctx.open(tempfile.mkdtemp(), session_id="s1", max_segments=10) as memory:
+        ...     archived = memory.archive(said)
+        ...     hits = memory.search("which parcel went to gate 103?", limit=1, everything=True)
+        >>> hits[0].segment.content
+        'Parcel 3 went to gate 103'
         """
         self._check_open()
+        if everything and not self._config.cold:
+            raise ConfigError("everything is True; expected the setting cold to be on for that")
         self._turns.settle()
         return self._store.search(
             query,
@@ -249,6 +267,7 @@ class Memory:
             ranking=ranking or self._config.ranking,
             window=window,
             explain=explain,
+            everything=everything,
         )
 
     def flush(self, timeout: float | None = None) -> Flush:
@@ -295,10 +314,24 @@ class Memory:
         return await asyncio.to_thread(self.search, query, **options)
 
     def stats(self) -> dict[str, Any]:
-        """Counts of what the store holds."""
+        """Counts of what the store holds, ``cold`` how far that is indexed on disk, ``disk`` the bytes it takes there.
+
+        >>> import memctx, tempfile
+        >>> with memctx.open(tempfile.mkdtemp(), session_id="s1") as memory:
+        ...     archived = memory.archive([{"role": "user", "content": "The webhook listens on port 8443"}])
+        ...     stats = memory.stats()
+        >>> stats["segments"], stats["disk"]["log"] == stats["log_bytes"], stats["cold"]["fault"]
+        (1, True, None)
+        """
         self._check_open()
         self._turns.settle()
-        return {**self._store.stats(), "facts": self._fact_store.stats()}
+        cold = self._store.cold()
+        return {
+            **self._store.stats(),
+            "facts": self._fact_store.stats(),
+            "cold": None if cold is None else cold_data(cold),
+            "disk": disk.use(self._store.path),
+        }
 
     def health(self) -> dict[str, Any]:
         """What was skipped, healed or degraded, and which embedding stands in for the one asked for."""
@@ -498,6 +531,20 @@ class Memory:
             store=self._store.path,
             archive=self.archive,
         )
+
+
+def cold_data(status: ColdStatus) -> dict[str, Any]:
+    """How far the index on disk is, ready for JSON."""
+    return {
+        "state": status.state,
+        "segments": status.segments,
+        "passages": status.passages,
+        "graph_passages": status.graph_passages,
+        "indexed_bytes": status.indexed_bytes,
+        "log_bytes": status.log_bytes,
+        "disk_bytes": status.disk_bytes,
+        "fault": status.fault,
+    }
 
 
 def _milliseconds(moment: float | datetime | None) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,7 +12,7 @@ from click.testing import CliRunner
 import memctx
 from commands.stocked import messages, opened
 from memctx import registry
-from memctx.cli import main
+from memctx.cli import main, place, shown
 from memctx.session import Transcript
 
 if TYPE_CHECKING:
@@ -51,7 +52,10 @@ def files(folder: Path) -> dict[str, bytes]:
 LOOKING = [
     ("status",),
     ("search", "webhook", "port"),
+    ("search", "webhook", "port", "--all"),
     ("stats",),
+    ("reindex",),
+    ("reindex", "--anew"),
     ("memory", "show"),
     ("memory", "search", "webhook"),
     ("facts", "list"),
@@ -100,6 +104,64 @@ def test_search_narrows(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_is_older_than_the_memory_of_hosts_is_found(store: Path) -> None:
     assert data("search", "dark theme", "--store", store)["hits"]
+
+
+def test_search_all_finds_what_is_neither_in_memory_nor_indexed_yet(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(place, "MOST_SEGMENTS", 1)
+    monkeypatch.setenv("MEMCTX_MAX_SEGMENTS", "1")
+    shutil.rmtree(store / "index", ignore_errors=True)
+    told = data("search", "static", "generator", "--all", "--store", store)
+    assert "static generator" in told["hits"][0]["segment"]["content"]
+    assert (told["unsearched"], told["cold"]["state"]) == (0, "ready")
+    again = data("search", "static", "generator", "--store", store)
+    assert [hit["segment"] for hit in again["hits"]] == [hit["segment"] for hit in told["hits"]]
+    assert data("search", "static", "--all", "--session", "shop", "--store", store, code=1)
+    assert run("search", "zzzqqq", "--all", "--store", store).exit_code == 1
+
+
+def test_reindex_tells_its_steps_where_errors_go(store: Path) -> None:
+    size = (store / "segments.jsonl").stat().st_size
+    plain = run("reindex", "--anew", "--store", store)
+    assert plain.exit_code == 0
+    assert "6 segments in 6 passages" in plain.stdout
+    assert plain.stderr.splitlines()[-1] == "Indexing: 100 %"
+    assert len(set(plain.stderr.splitlines())) == len(plain.stderr.splitlines()) <= 11
+    told = data("reindex", "--store", store)
+    assert (told["is_ok"], told["state"], told["fault"]) == (True, "ready", None)
+    assert (told["indexed_bytes"], told["log_bytes"]) == (size, size)
+
+
+def test_an_index_that_is_switched_off_is_exit_code_2(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMCTX_COLD", "off")
+    for command in (("reindex",), ("search", "webhook", "--all")):
+        refused = run(*command, "--store", store)
+        assert (refused.exit_code, refused.stdout) == (2, "")
+        assert "cold is False; expected the setting to be on" in refused.stderr
+    assert run("search", "webhook", "--store", store).exit_code == 0
+    assert data("stats", "--store", store)["cold"] is None
+    assert run("reindex", "--store", store / "none").exit_code == 2
+
+
+def test_a_bar_moves_and_a_pipe_gets_a_line_for_every_tenth(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with shown.steps("Indexing") as advance:
+        for done in range(0, 1001, 7):
+            advance(done, 1001)
+        advance(1001, 1001)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == [f"Indexing: {tenth}0 %" if tenth else "Indexing: 0 %" for tenth in range(11)]
+    with shown.steps("Nothing to do") as advance:
+        advance(0, 0)
+    assert capsys.readouterr().err == "Nothing to do: 100 %\n"
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with shown.steps("Indexing") as advance:
+        advance(300, 1000)
+    assert "30%" in capsys.readouterr().err
 
 
 def test_nothing_found_is_exit_code_1(store: Path) -> None:

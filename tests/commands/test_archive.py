@@ -1,12 +1,14 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from commands.stocked import SAID, opened
 from memctx import ConfigError
 from memctx.commands import archive
+from memctx.memory import cold_data
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,15 +32,104 @@ def test_search_finds_across_sessions_and_shows_where_it_matched(memory: memctx.
 def test_search_of_nothing_says_so(memory: memctx.Memory) -> None:
     outcome = archive.search(memory, "zzzqqq")
     assert not outcome.is_ok
-    assert outcome.data == {"query": "zzzqqq", "hits": [], "unsearched": 0}
+    assert outcome.data | {"cold": None} == {
+        "query": "zzzqqq",
+        "hits": [],
+        "unsearched": 0,
+        "cold": None,
+    }
     assert outcome.text == "Nothing found for 'zzzqqq'."
 
 
 def test_search_says_what_it_did_not_search(store: Path) -> None:
-    with opened(store, max_segments=1) as memory:
+    with opened(store, max_segments=1, cold=False) as memory:
         outcome = archive.search(memory, "ledger")
         assert outcome.data["unsearched"] == 3
-        assert "3 older segments are on disk only" in outcome.text
+        assert outcome.data["cold"] is None
+        assert "3 older segments are on disk only and were not searched." in outcome.text
+
+
+def test_search_of_everything_leaves_nothing_out(store: Path) -> None:
+    with opened(store, max_segments=1) as memory:
+        outcome = archive.search(memory, "payment webhook port", limit=1, everything=True)
+        assert "8443" in outcome.data["hits"][0]["segment"]["content"]
+        assert outcome.data["unsearched"] == 0
+        assert "older segment" not in outcome.text
+        assert outcome.data["cold"]["state"] == "ready"
+        plain = archive.search(memory, "payment webhook port", limit=1)
+        assert (plain.data["unsearched"], "--all" in plain.text) == (0, False)
+
+
+@pytest.mark.parametrize(
+    ("told", "unsearched", "words"),
+    [
+        ({"state": "absent"}, 3, "3 older segments are on disk only and not indexed yet; --all"),
+        ({"state": "absent", "fault": "no room"}, 3, "not indexed yet (no room); --all searches"),
+        ({"state": "indexing"}, 0, "The log is indexed to 99 %; --all searches all of the 3 older"),
+        ({"state": "ready"}, 0, "The log is indexed to 99 %; --all searches all of the 3 older"),
+        ({"state": "ready", "indexed_bytes": 1000}, 0, None),
+    ],
+)
+def test_search_says_how_far_the_index_is(
+    store: Path, told: dict[str, Any], unsearched: int, words: str | None
+) -> None:
+    with opened(store, max_segments=1) as memory:
+        memory.store.catch_up()
+        outcome = archive.search(_Behind(memory, told), "ledger")  # type: ignore[arg-type]
+        assert outcome.data["unsearched"] == unsearched
+        assert outcome.data["cold"]["state"] == told["state"]
+        assert (words or "") in outcome.text
+        assert ("--all" in outcome.text) == (words is not None)
+
+
+def test_reindex_indexes_and_says_how_much(store: Path) -> None:
+    steps: list[tuple[int, int]] = []
+    size = (store / "segments.jsonl").stat().st_size
+    with opened(store, max_segments=1) as memory:
+        for anew in (False, True):
+            outcome = archive.reindex(
+                memory, anew=anew, on_progress=lambda *step: steps.append(step)
+            )
+            assert outcome.is_ok
+            assert outcome.data["anew"] == anew
+            assert (outcome.data["segments"], outcome.data["state"]) == (6, "ready")
+            assert outcome.data["indexed_bytes"] == outcome.data["log_bytes"] == size
+            assert "6 segments in 6 passages" in outcome.text
+    assert steps[-1] == (size, size)
+    assert all(0 <= done <= total == size for done, total in steps)
+
+
+def test_what_is_switched_off_cannot_be_asked_for(store: Path) -> None:
+    with opened(store, cold=False) as memory:
+        with pytest.raises(ConfigError, match="cold is False; expected the setting to be on"):
+            archive.reindex(memory)
+        with pytest.raises(ConfigError, match="everything is True; expected the setting cold"):
+            archive.search(memory, "ledger", everything=True)
+        assert archive.stats(memory).data["cold"] is None
+        assert "off" in archive.stats(memory).text
+
+
+class _Behind:
+    """A memory whose index is as far as a test says."""
+
+    def __init__(self, memory: memctx.Memory, told: dict[str, Any]) -> None:
+        self._memory = memory
+        self._told = {"fault": None, "indexed_bytes": 999, "log_bytes": 1000, **told}
+
+    @property
+    def store(self) -> _Behind:
+        return self
+
+    def search(self, query: str, **options: Any) -> list[memctx.StoreHit]:
+        return self._memory.search(query, **options)
+
+    def stats(self) -> dict[str, Any]:
+        return self._memory.store.stats()
+
+    def cold(self) -> Any:
+        found = self._memory.store.cold()
+        assert found is not None
+        return SimpleNamespace(**{**cold_data(found), **self._told})
 
 
 def test_search_explains_on_request(memory: memctx.Memory) -> None:
@@ -80,3 +171,21 @@ def test_stats_counts_both_sessions(memory: memctx.Memory) -> None:
     assert (outcome.data["segments"], outcome.data["sessions"]) == (6, 2)
     assert outcome.data["facts"]["superseded"] == 1
     assert "facts that hold" in outcome.text
+
+
+def test_stats_tells_the_index_and_the_disk(memory: memctx.Memory, store: Path) -> None:
+    memory.store.catch_up()
+    outcome = archive.stats(memory)
+    cold, disk = outcome.data["cold"], outcome.data["disk"]
+    assert (cold["state"], cold["segments"], cold["passages"]) == ("ready", 6, 6)
+    assert (cold["graph_passages"], cold["fault"]) == (0, None)
+    assert cold["indexed_bytes"] == cold["log_bytes"] == disk["log"]
+    assert 0 < cold["disk_bytes"] <= disk["index"]
+    assert disk["log"] == (store / "segments.jsonl").stat().st_size
+    assert disk["knowledge"] == (store / "knowledge.jsonl").stat().st_size
+    assert disk["total"] == sum(size for part, size in disk.items() if part != "total")
+    rows = dict(line.rsplit("  ", 1) for line in outcome.text.splitlines())
+    told = {name.strip(): value.strip() for name, value in rows.items()}
+    assert told["index on disk"] == "ready"
+    assert told["log indexed"] == "100 %"
+    assert {"size of the vectors", "size of the index", "size of session files"} <= told.keys()

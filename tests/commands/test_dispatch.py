@@ -113,6 +113,18 @@ def test_new_and_reset_archive_what_leaves(tmp_path: Path, action: str) -> None:
         assert memory.search("webhook port")
 
 
+def test_search_of_everything_and_reindex(store: Path) -> None:
+    with opened(store, max_segments=1) as memory:
+        found = said(memory, "/search --all payment webhook port")
+        assert "8443" in found.data["hits"][0]["segment"]["content"]
+        assert said(memory, "/reindex").data["segments"] == 6
+        assert said(memory, "/reindex --anew").data["anew"]
+        assert "nothing was said; expected words" in said(memory, "/search --all").text
+    with opened(store, cold=False) as memory:
+        refused = said(memory, "/reindex")
+        assert (refused.is_ok, "cold is False" in refused.text) == (False, True)
+
+
 def test_help_names_every_command() -> None:
     named = {" ".join(word for word in line.split() if word[0] not in "<[") for line in HELP}
     shorter = {"memory", "facts", "context", "memctx"}

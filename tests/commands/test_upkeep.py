@@ -244,3 +244,30 @@ def test_leftovers_of_a_day_ago_go(store: Path) -> None:
     assert not list((store / "index").iterdir())
     with opened(store) as memory:
         assert memory.search("webhook port")
+
+
+def test_the_index_on_disk_goes_with_what_it_was_made_of(store: Path) -> None:
+    """It has the words of what is deleted; where nothing is, it stays."""
+    index = store / "index" / "cold"
+    deep = index / "g7" / "texts"
+
+    def make() -> int:
+        deep.mkdir(parents=True, exist_ok=True)
+        (deep / "words").write_bytes(b"shop" * 1000)
+        return sum(file.stat().st_size for file in index.rglob("*") if file.is_file())
+
+    make()
+    assert "index/cold" not in gc(store, is_sure=True).data["files"]
+    assert deep.exists()
+    size = make()
+    planned = gc(store, sessions=["shop"])
+    assert "index/cold" in planned.data["files"]
+    assert planned.data["bytes"] > size
+    assert deep.exists()
+    assert gc(store, sessions=["shop"], is_sure=True).data["bytes"] == planned.data["bytes"]
+    assert not index.exists()
+    make()
+    with (store / "segments.jsonl").open("ab") as log:
+        log.write(b"torn\n")
+    assert verify(store, repair=True, is_sure=True).is_ok
+    assert not index.exists()

@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import memctx
 from memctx import ConfigError, _core
 from memctx.compact.cut import Cut, NoCut, find_cut
+from memctx.compact.span import spans_of
 from memctx.messages import edit
 from turn.rendering import Rendering
-from turn.script import SHAPES
-from turn.strategies import scripts
+from turn.script import SHAPES, Assistant, Call, Result, Results, User
+from turn.strategies import FAKE, scripts
 
 if TYPE_CHECKING:
     from turn.rendering import Message
@@ -23,6 +24,12 @@ if TYPE_CHECKING:
 shapes = st.sampled_from(SHAPES)
 in_all_shapes = pytest.mark.parametrize("shape", SHAPES)
 keeps = st.integers(1, 2_500)
+PASTED = (User(("Which port?",)), Assistant(("8443.",)), User((FAKE,)))
+PARALLEL = (
+    User(("Which port?",)),
+    Assistant(calls=(Call("a", "read"), Call("b", "read"))),
+    Results((Result("a", "read", "8443"), Result("b", "read", "8444"))),
+)
 
 
 def scan(messages: list[Message], shape: Shape | None = None) -> _core.Conversation:
@@ -204,6 +211,8 @@ def test_a_block_that_was_recalled_is_not_summarised(shape: Shape) -> None:
 
 @settings(max_examples=80)
 @given(shapes, scripts(), keeps)
+@example("anthropic", PASTED, 1)
+@example("responses", PARALLEL, 1)
 def test_every_cut_keeps_the_laws(shape: Shape, script: Script, keep: int) -> None:
     messages = Rendering(script, shape).whole()
     conversation = scan(messages, shape)
@@ -245,7 +254,8 @@ def about_as_much_stays_as_was_asked_for(
 ) -> None:
     """More than asked for only by the message at the limit, unless that is in the last place to cut at."""
     costs = conversation.message_tokens
-    later = [unit[0] for unit in conversation.units if unit[0] > cut.first_kept]
+    later = {span.start for span in spans_of(conversation) if span.start > cut.first_kept}
+    later.difference_update(conversation.recalled)  # also pasted, a block is no place to cut at
     is_last = not any(conversation.roles[place] in {"user", "assistant"} for place in later)
     assert cut.tokens_kept - costs[cut.first_kept] < keep or is_last
 

@@ -27,6 +27,9 @@ def test_defaults_are_those_of_the_design() -> None:
     assert config.max_segments == 20_000
     assert config.cross_session is False
     assert config.eviction_days == 90
+    assert config.cold is True
+    assert config.cold_deadline_ms == 50
+    assert config.cold_turn_deadline_ms == 0
     assert config.protected_recent == 6
     assert config.durability == "fsync"
     assert config.archive_tools is True
@@ -70,6 +73,7 @@ def test_a_setting_in_both_spellings_is_refused() -> None:
         ("durabilty", "durability"),
         ("eviction_day", "eviction_days"),
         ("redactionPattern", "redaction_patterns"),
+        ("coldDeadline", "cold_deadline_ms"),
     ],
 )
 def test_a_misspelt_setting_is_met_with_the_nearest(wrong: str, right: str) -> None:
@@ -90,6 +94,13 @@ REFUSED: list[tuple[str, Any, str]] = [
     ("eviction_days", -1, "eviction_days is -1; expected a value greater than or equal to 0"),
     ("lock_timeout", float("nan"), "lock_timeout is nan; expected a finite number"),
     ("lock_timeout", float("inf"), "lock_timeout is inf; expected a finite number"),
+    ("cold", 1, "cold is 1; expected a valid boolean"),
+    ("cold", "on", "cold is 'on'; expected a valid boolean"),
+    ("cold_deadline_ms", -0.1, "cold_deadline_ms is -0.1; expected a value greater than"),
+    ("cold_deadline_ms", True, "cold_deadline_ms is True; expected a valid number"),
+    ("cold_deadline_ms", "2", "cold_deadline_ms is '2'; expected a valid number"),
+    ("cold_deadline_ms", float("inf"), "cold_deadline_ms is inf; expected a finite number"),
+    ("cold_deadline_ms", float("nan"), "cold_deadline_ms is nan; expected a finite number"),
     ("pii", 1, "pii is 1; expected a valid boolean"),
     ("cross_session", "yes", "cross_session is 'yes'; expected a valid boolean"),
     ("durability", "none", "durability is 'none'; expected 'fsync' or 'os'"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memctx.extraction.backlog import Backlog, Pending
@@ -23,11 +23,11 @@ messages = st.lists(
 )
 
 
-def told(folder: Path, said: list[tuple[str, int]]) -> list[tuple[str, str]]:
-    """Archive it; what of it is to be extracted from."""
+def told(folder: Path, said: list[tuple[str, int]], start: int = 0) -> list[tuple[str, str]]:
+    """Archive it, numbered from ``start`` on: what is said twice is archived once. What is to be extracted from."""
     here, there = Place(folder), Place(folder, "another session")
     wanted = []
-    for number, (who, size) in enumerate(said):
+    for number, (who, size) in enumerate(said, start):
         words = f"remark {number} ".ljust(size, "x")
         if who == "another session":
             there.tell(words)
@@ -44,6 +44,7 @@ def told(folder: Path, said: list[tuple[str, int]]) -> list[tuple[str, str]]:
 
 @settings(max_examples=25)
 @given(messages, st.integers(50, 1000), st.integers(0, 40))
+@example([("user", 10), ("user", 10)], 50, 1)
 def test_batches_are_all_that_was_said_in_order(
     said: list[tuple[str, int]], batch_chars: int, seen: int
 ) -> None:
@@ -52,7 +53,7 @@ def test_batches_are_all_that_was_said_in_order(
         first = told(store, said[:seen])
         backlog = Backlog(Log(store, SESSION), batch_chars)
         backlog.pending(0)
-        wanted = first + told(store, said[seen:])
+        wanted = first + told(store, said[seen:], seen)
         pending = backlog.pending(0)
         assert pending == Pending(len(wanted), sum(len(words) for _, words in wanted))
         read: list[tuple[str, str]] = []
@@ -78,6 +79,17 @@ def test_batches_are_all_that_was_said_in_order(
                 len(left), sum(len(words) for _, words in left)
             )
         assert read == wanted
+
+
+def test_what_was_said_before_waits_once(tmp_path: Path) -> None:
+    """Also if the store was closed in between; another role says it for itself."""
+    said = [("user", 40), ("assistant", 40)]
+    backlog = Backlog(Log(tmp_path, SESSION), 1_000)
+    told(tmp_path, said)
+    told(tmp_path, said)
+    assert backlog.pending(0) == Pending(2, 80)
+    told(tmp_path, said[::-1])
+    assert backlog.pending(0) == Pending(4, 160)
 
 
 def test_a_unit_stays_whole_where_it_can(place: Place) -> None:

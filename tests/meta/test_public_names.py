@@ -32,6 +32,7 @@ PUBLIC = {
         "Added",
         "Archived",
         "Bm25Index",
+        "ColdStatus",
         "ColdStore",
         "Compacted",
         "Config",

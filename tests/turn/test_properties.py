@@ -14,6 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import memctx
+
 from . import laws, memories, strategies
 from .pieces import blocks, pieces
 from .rendering import Rendering
@@ -204,10 +206,11 @@ print(digest.hexdigest())
 def test_two_processes_send_the_same_bytes(shape: Shape) -> None:
     """Whatever order their dictionaries and sets have."""
     tests = str(Path(__file__).parents[1])
+    ours = str(Path(memctx.__file__).parents[1])  # not the one that happens to be installed
     found = [
         subprocess.run(
             [sys.executable, "-c", CHILD, tests, shape],
-            env={"PYTHONHASHSEED": seed, "PATH": ""},
+            env={"PYTHONHASHSEED": seed, "PATH": "", "PYTHONPATH": ours},
             capture_output=True,
             text=True,
             check=True,

@@ -154,6 +154,7 @@ def status_command(place: Place) -> Outcome:
 @click.option("--ranking", type=click.Choice(RANKINGS), help="How hits are ordered.")
 @click.option("--around", type=click.IntRange(min=0), default=0, help="Neighbours of each hit.")
 @click.option("--explain", is_flag=True, help="Say how each score came about.")
+@click.option("--all", "is_all", is_flag=True, help="Index what is not yet, and wait for all.")
 @placed
 def search(  # noqa: PLR0913 - the options
     place: Place,
@@ -168,14 +169,20 @@ def search(  # noqa: PLR0913 - the options
     ranking: Ranking | None,
     around: int,
     explain: bool,
+    is_all: bool,
 ) -> Outcome:
     """Search what was archived; best first.
+
+    What is not in memory is searched on disk, as far as it is indexed there; with --all, all of it.
 
     \b
     memctx search which port has the webhook
     memctx search stripe --role user --since 2026-02-01T14:30 --json
     """
     with place.memory() as memory:
+        if is_all:
+            with shown.progress("Indexing", 1) as advance:
+                archive.reindex(memory, on_progress=advance)
         return archive.search(
             memory,
             " ".join(query),
@@ -188,6 +195,7 @@ def search(  # noqa: PLR0913 - the options
             ranking=ranking,
             window=around,
             explain=explain,
+            everything=is_all,
         )
 
 
@@ -456,6 +464,19 @@ def verify(place: Place, *, repair: bool, is_sure: bool) -> Outcome:
         outcome = upkeep.verify(place.path(), repair=repair, is_sure=is_sure)
     is_done = is_sure or not repair or outcome.is_ok
     return _unless(outcome, is_sure=is_done)
+
+
+@main.command()
+@click.option("--anew", is_flag=True, help="Throw the index away first, and index everything.")
+@placing("store", "config", "json")
+def reindex(place: Place, *, anew: bool) -> Outcome:
+    """Index on disk what is not yet.
+
+    Agents do so by themselves, in the background; this is for after a large import, or to have it done at once.
+    Nothing is lost with the index: it is made from the log, and may be deleted at any time.
+    """
+    with place.memory() as memory, shown.steps("Indexing") as advance:
+        return archive.reindex(memory, anew=anew, on_progress=advance)
 
 
 @main.command()

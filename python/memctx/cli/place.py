@@ -32,6 +32,9 @@ VISITOR = "memctx-cli"
 MOST_SEGMENTS = 200_000
 """What is searched at least: a command lives shorter than an agent, and may take more memory."""
 
+PATIENCE_MS = 1_000.0
+"""How long what is on disk only is waited for at least: a person waits longer than an agent."""
+
 OPTIONS = {
     "store": click.option(
         "--store",
@@ -64,6 +67,7 @@ class Place:
             knowledge_extraction=False,
             eviction_days=0.0,
             max_segments=max(found.max_segments, MOST_SEGMENTS),
+            cold_deadline_ms=max(found.cold_deadline_ms, PATIENCE_MS),
         )
 
     def path(self) -> Path:

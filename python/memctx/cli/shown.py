@@ -26,6 +26,7 @@ FOUND_NOTHING = 1
 SHORT = frozenset({"id", "when", "role", "type", "state"})
 """Columns that are never broken into lines."""
 NARROW = 80
+TENTHS = 10
 SPARE = frozenset({"when"})
 """Columns that a narrow terminal does without."""
 STYLES = {"id": "cyan", "when": "dim", "score": "green", "session": "cyan"}
@@ -63,7 +64,26 @@ def progress(words: str, total: int) -> Generator[Callable[[int, int], None], No
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(words, total=total)
-        yield lambda done, _: bar.update(task, completed=done)
+        yield lambda done, of: bar.update(task, completed=done, total=of)
+
+
+@contextmanager
+def steps(words: str) -> Generator[Callable[[int, int], None], None, None]:
+    """As `progress`, for what takes long enough that a pipe is told too: a line where errors go, for every tenth."""
+    if Console(stderr=True).is_terminal:
+        with progress(words, 1) as advance:
+            yield advance
+        return
+    told = -1
+
+    def tell(done: int, total: int) -> None:
+        nonlocal told
+        tenth = TENTHS * done // total if total else TENTHS
+        if tenth > told:
+            told = tenth
+            click.echo(f"{words}: {100 * tenth // TENTHS} %", err=True)
+
+    yield tell
 
 
 def _rich(part: Part, *, is_narrow: bool) -> RichTable | Text:

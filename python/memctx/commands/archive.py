@@ -1,15 +1,21 @@
-"""Verbs on the archive: `search`, `show`, `stats`."""
+"""Verbs on the archive: `search`, `show`, `stats`, `reindex`."""
 
 from __future__ import annotations
 
+import time
 from textwrap import indent
 from typing import TYPE_CHECKING, Any, Unpack
 
 from memctx.commands import finding, wording
-from memctx.commands.outcome import Outcome, Table
+from memctx.commands.outcome import Outcome, Part, Table
+from memctx.errors import ConfigError
+from memctx.memory import cold_data
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from memctx import Memory, Segment, StoreHit
+    from memctx._core import ColdStatus
     from memctx.memory import SearchOptions
 
 
@@ -17,9 +23,15 @@ def search(memory: Memory, query: str, **options: Unpack[SearchOptions]) -> Outc
     """The segments that answer a query, best first."""
     hits = memory.search(query, **options)
     evicted: int = memory.store.stats()["evicted"]
-    told = f"{wording.counted(evicted, 'older segment')} are on disk only and were not searched."
-    unsearched = (told,) if evicted else ()
-    data = {"query": query, "hits": [_hit(hit) for hit in hits], "unsearched": evicted}
+    cold = memory.store.cold()
+    is_all = options.get("everything", False) or not evicted
+    unsearched = () if is_all else _unsearched(evicted, cold)
+    data = {
+        "query": query,
+        "hits": [_hit(hit) for hit in hits],
+        "unsearched": 0 if is_all or _is_there(cold) else evicted,
+        "cold": None if cold is None else cold_data(cold),
+    }
     if not hits:
         nothing = f"Nothing found for {wording.excerpt(query)!r}."
         return Outcome(data, (nothing, *unsearched), is_ok=False)
@@ -51,19 +63,53 @@ def stats(memory: Memory) -> Outcome:
     """Counts of what the store holds."""
     data = memory.stats()
     facts: dict[str, Any] = data["facts"]
+    disk: dict[str, int] = data["disk"]
+    cold = memory.store.cold()
     rows = (
         ("segments in memory", f"{data['segments']:,}"),
         ("passages", f"{data['passages']:,}"),
         ("left to the disk", f"{data['evicted']:,}"),
         ("sessions", f"{data['sessions']:,}"),
         ("lines of the log", f"{data['log_lines']:,}"),
-        ("size of the log", wording.size(data["log_bytes"])),
         ("facts that hold", f"{facts['active']:,}"),
         ("facts superseded", f"{facts['superseded']:,}"),
         ("facts forgotten", f"{facts['forgotten']:,}"),
-        ("size of the facts", wording.size(facts["log_bytes"])),
+        *_indexed(cold),
+        ("size of the log", wording.size(disk["log"])),
+        ("size of the vectors", wording.size(disk["vectors"])),
+        ("size of the facts", wording.size(disk["knowledge"])),
+        ("size of the index", wording.size(disk["index"])),
+        ("size of session files", wording.size(disk["sessions"])),
+        ("size of all", wording.size(disk["total"])),
     )
-    return Outcome(data, (Table(("count", "value"), rows, right=("value",)),))
+    parts: tuple[Part, ...] = (Table(("count", "value"), rows, right=("value",)),)
+    return Outcome(data, (*parts, *_fault(cold)))
+
+
+def reindex(
+    memory: Memory,
+    *,
+    anew: bool = False,
+    on_progress: Callable[[int, int], object] | None = None,
+) -> Outcome:
+    """Index on disk what is not yet, or all of it ``anew``; ``on_progress`` is told bytes done and bytes in all."""
+    began = time.monotonic()
+    status = memory.store.catch_up(on_progress, anew=anew)
+    if status is None:
+        raise ConfigError("cold is False; expected the setting to be on, or nothing is indexed")
+    seconds = time.monotonic() - began
+    is_ok = _is_whole(status)
+    data = {
+        "store": memory.store.path,
+        "is_ok": is_ok,
+        "anew": anew,
+        "seconds": round(seconds, 3),
+        **cold_data(status),
+    }
+    told = f"{wording.counted(status.segments, 'segment')} in "
+    told += f"{wording.counted(status.passages, 'passage')}, {wording.size(status.disk_bytes)}"
+    how = f"in {wording.span(seconds)}" if is_ok else f"{_share(status)} of the log"
+    return Outcome(data, (f"Indexed {how}: {told}.", *_fault(status)), is_ok=is_ok)
 
 
 def hit_table(hits: list[StoreHit]) -> Table:
@@ -93,6 +139,50 @@ def segment_data(segment: Segment) -> dict[str, Any]:
         "topics": segment.topics,
         "metadata": segment.metadata,
     }
+
+
+def _is_there(cold: ColdStatus | None) -> bool:
+    return cold is not None and cold.state != "absent"
+
+
+def _is_whole(cold: ColdStatus) -> bool:
+    return cold.state != "absent" and cold.indexed_bytes >= cold.log_bytes
+
+
+def _unsearched(evicted: int, cold: ColdStatus | None) -> tuple[str, ...]:
+    """What a search that did not wait for the disk has left out, as far as that is known."""
+    older = wording.counted(evicted, "older segment")
+    if cold is None:
+        return (f"{older} are on disk only and were not searched.",)
+    if cold.state == "absent":
+        why = "" if cold.fault is None else f" ({cold.fault})"
+        return (f"{older} are on disk only and not indexed yet{why}; --all searches them.",)
+    if not _is_whole(cold):
+        return (f"The log is indexed to {_share(cold)}; --all searches all of the {older}.",)
+    return ()
+
+
+def _indexed(cold: ColdStatus | None) -> tuple[tuple[str, str], ...]:
+    """How far the index on disk is."""
+    if cold is None:
+        return (("index on disk", "off"),)
+    return (
+        ("index on disk", cold.state),
+        ("log indexed", _share(cold)),
+        ("segments indexed", f"{cold.segments:,}"),
+        ("passages indexed", f"{cold.passages:,}"),
+        ("passages in graphs", f"{cold.graph_passages:,}"),
+    )
+
+
+def _share(cold: ColdStatus) -> str:
+    """How much of the log is indexed; less than all of it is never shown as all of it."""
+    share = cold.indexed_bytes / cold.log_bytes if cold.log_bytes else 1.0
+    return f"{int(100 * share)} %"
+
+
+def _fault(cold: ColdStatus | None) -> tuple[str, ...]:
+    return () if cold is None or cold.fault is None else (f"Index on disk: {cold.fault}",)
 
 
 def _hit(hit: StoreHit) -> dict[str, Any]:

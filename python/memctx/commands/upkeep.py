@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import sys
 import time
 from dataclasses import asdict, dataclass
@@ -12,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from memctx import _core, durable, session_file, vmem
+from memctx import _core, disk, durable, session_file, vmem
 from memctx.commands import wording
 from memctx.commands.outcome import Outcome, Part, Table
 from memctx.errors import ConfigError, MemctxError, StoreError
@@ -23,11 +24,14 @@ if TYPE_CHECKING:
 
 SEGMENTS, FACTS = "segments.jsonl", "knowledge.jsonl"
 VECTORS, STAMP = "vectors.bin", "vectors.json"
+COLD = "index/cold"
+"""The folder of the index on disk."""
 LOCK = "LOCK"
 FOLDERS = ("sessions", "extraction")
 """Where the small files of sessions are."""
 VISITOR = "memctx-verify"
 DAY_MS = 86_400_000
+TRIES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +111,7 @@ def gc(
     derived = _derived(store) if segments else _snapshots(store) if goes is None else []
     if whole and not (segments or facts or files):
         raise ConfigError(f"sessions is {sorted(whole)}; nothing of that is in {store}")
-    freed = bytes_lost + fact_bytes + sum(_size(file) for file in (*files, *derived))
+    freed = bytes_lost + fact_bytes + sum(map(disk.size, (*files, *derived)))
     if is_sure and freed:
         with _written_by_nobody(store):
             for name, test in logs.items():
@@ -250,9 +254,22 @@ def _offsets(findings: list[Finding], name: str) -> set[int]:
     return {each.offset for each in findings if each.file == name and each.offset is not None}
 
 
-def _remove(files: Iterable[Path]) -> None:
-    for file in files:
-        file.unlink(missing_ok=True)
+def _remove(paths: Iterable[Path]) -> None:
+    for path in paths:
+        if path.is_dir():
+            _remove_folder(path)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _remove_folder(path: Path) -> None:
+    """Delete a folder, in which another process may be making and deleting files."""
+    for _ in range(TRIES):
+        with contextlib.suppress(OSError):
+            shutil.rmtree(path)
+        if not path.exists():
+            return
+    raise StoreError(f"{path}: not deleted")
 
 
 def _counted(path: Path, test: Callable[[dict[str, Any]], bool]) -> tuple[int, int]:
@@ -284,8 +301,8 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 def _derived(store: Path) -> list[Path]:
     """What is made anew from the log."""
-    vectors = [store / name for name in (VECTORS, STAMP) if (store / name).exists()]
-    return [*_snapshots(store), *vectors]
+    others = [store / name for name in (VECTORS, STAMP, COLD) if (store / name).exists()]
+    return [*_snapshots(store), *others]
 
 
 def _snapshots(store: Path) -> list[Path]:
@@ -325,10 +342,6 @@ def _existing(path: str | PathLike[str]) -> Path:
 
 def _aside(name: str) -> str:
     return f"{name}.damaged"
-
-
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0
 
 
 def _verdict(findings: list[Finding], left: list[Finding], *, is_done: bool, repair: bool) -> str:

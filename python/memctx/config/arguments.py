@@ -33,6 +33,9 @@ class OpenArguments(TypedDict, total=False):
     lock_timeout: float
     max_segments: int
     eviction_days: float
+    cold: bool
+    cold_deadline_ms: float
+    cold_turn_deadline_ms: float
     cross_session: bool
     archive_tools: bool | Collection[str]
     redaction: Redaction | bool

@@ -125,11 +125,24 @@ class Config(BaseModel, frozen=True, extra="forbid", validate_default=True):
     )
     max_segments: Count = Field(
         default=20_000,
-        description="Segments kept in memory for search; older ones stay on disk",
+        description="Segments kept in memory for search; older ones are searched on disk",
     )
     eviction_days: Amount = Field(
         default=90.0,
         description="Age in days from which segments are no longer loaded into memory; 0 loads all",
+    )
+    cold: Switch = Field(
+        default=True,
+        description="Whether what is no longer in memory is indexed on disk, in the background, and searched there",
+    )
+    cold_deadline_ms: Amount = Field(
+        default=50.0,
+        description="Milliseconds that a search waits for that index; `everything=True` waits as long as needed",
+    )
+    cold_turn_deadline_ms: Amount = Field(
+        default=0.0,
+        description="Milliseconds that a turn waits for it; with 0 it recalls what is in memory, and what is older when "
+        "it searches the same again, as after a trim",
     )
     cross_session: Switch = Field(
         default=False,

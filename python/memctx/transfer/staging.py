@@ -85,6 +85,7 @@ class Staging:
             scratch,
             session_id=session,
             max_segments=max(len(rows), 1),
+            cold=False,
             durability="os",
             redaction=config.redaction,
             pii=config.pii,

@@ -72,6 +72,7 @@ class Recall:
             limit=limit,
             min_score=self.config.auto_recall_min_score,
             ranking=self.config.ranking,
+            deadline_ms=self.config.cold_turn_deadline_ms,
         )
         best = hits[0].score if hits else 0.0
         facts = self.facts.search(query, limit=limit)

@@ -3,6 +3,8 @@
 
 mod blocks;
 pub mod bm25;
+#[cfg(feature = "cold")]
+pub mod cold;
 mod error;
 mod explanation;
 mod file;

@@ -18,6 +18,12 @@ pub(crate) struct Hit {
 }
 
 impl Hit {
+    /// The hits of a search by vectors.
+    pub(crate) fn cosines(found: Vec<(String, f64)>) -> Vec<Self> {
+        let hit = |(id, score)| Self { id, score, weight: 1.0, explain: Core::leaf("cosine", score) };
+        found.into_iter().map(hit).collect()
+    }
+
     /// The hits of a search, whose scores are called `name`.
     pub(crate) fn list(roster: &Roster, scored: &[Scored], name: &'static str) -> Vec<Self> {
         let hit = |item: &Scored| Self {

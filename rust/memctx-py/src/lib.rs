@@ -9,6 +9,7 @@ mod array;
 mod bm25;
 mod boundary;
 mod chain;
+mod cold_status;
 mod cold_store;
 mod conversation;
 mod error;
@@ -48,6 +49,8 @@ mod _core {
     use crate::bm25::Bm25Index;
     #[pymodule_export]
     use crate::chain::{bind, chain, text_key};
+    #[pymodule_export]
+    use crate::cold_status::ColdStatus;
     #[pymodule_export]
     use crate::cold_store::ColdStore;
     #[pymodule_export]

@@ -1,6 +1,7 @@
 //! `memctx.WarmStore` and what it returns.
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -12,11 +13,14 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
+use crate::array;
 use crate::boundary::{enter_core, text_of, texts_of};
+use crate::cold_status::ColdStatus;
 use crate::cold_store::Scan;
 use crate::conversation::Conversation;
 use crate::error::ConfigError;
 use crate::explanation::Explanation;
+use crate::hit::Hit;
 use crate::segment::Segment;
 
 /// The segments of a session, or of all sessions of a directory: written durably, searched exactly.
@@ -74,7 +78,7 @@ impl WarmStore {
     #[new]
     #[pyo3(signature = (
         path, *, session_id, cross_session = false, max_segments = 20_000, eviction_days = 90.0, durability = "fsync",
-        redaction = "mask", pii = false, patterns = None, lock_timeout = 5.0
+        redaction = "mask", pii = false, patterns = None, lock_timeout = 5.0, cold = true, cold_deadline_ms = 50.0
     ))]
     #[allow(clippy::too_many_arguments)]
     fn new(
@@ -89,6 +93,8 @@ impl WarmStore {
         pii: bool,
         patterns: Option<HashMap<String, String>>,
         lock_timeout: f64,
+        cold: bool,
+        cold_deadline_ms: f64,
     ) -> PyResult<Self> {
         let wrong = |name: &str, expected: &str, found: String| {
             Err(ConfigError::new_err(format!("{name} must be {expected}, not {found}")))
@@ -99,6 +105,7 @@ impl WarmStore {
         let Ok(lock_timeout) = Duration::try_from_secs_f64(lock_timeout) else {
             return wrong("lock_timeout", "0 or more seconds", lock_timeout.to_string());
         };
+        let cold_deadline = milliseconds("cold_deadline_ms", cold_deadline_ms)?;
         let mut patterns: Vec<(String, String)> = patterns.unwrap_or_default().into_iter().collect();
         patterns.sort_unstable();
         let session = session_of(session_id)?.to_owned();
@@ -111,6 +118,8 @@ impl WarmStore {
                 redaction: Redaction::parse(redaction)?,
                 pii,
                 patterns,
+                cold,
+                cold_deadline,
                 lock_timeout,
                 ..Settings::new(session)
             })
@@ -173,7 +182,8 @@ impl WarmStore {
     /// The segments that match a query best, best first.
     #[pyo3(signature = (
         query, *, limit = 10, session_id = None, roles = None, since = None, until = None, topics = None,
-        min_score = 0.0, ranking = "best", window = 0, explain = false
+        min_score = 0.0, ranking = "best", window = 0, explain = false, everything = false,
+        deadline_ms = None
     ))]
     #[allow(clippy::too_many_arguments)]
     fn search(
@@ -190,6 +200,8 @@ impl WarmStore {
         ranking: &str,
         window: i64,
         explain: bool,
+        everything: bool,
+        deadline_ms: Option<f64>,
     ) -> PyResult<Vec<StoreHit>> {
         let query = text_of(query)?;
         let session = session_id.map(session_of).transpose()?;
@@ -197,9 +209,10 @@ impl WarmStore {
         let roles = roles.as_deref().map(all_of).transpose()?;
         let topics = topics.as_deref().map(all_of).transpose()?;
         let (limit, window) = (whole("limit", limit)?, whole("window", window)?);
+        let deadline = deadline_ms.map(|deadline| milliseconds("deadline_ms", deadline)).transpose()?;
         let store = self.store();
         let found = enter_core(py, || {
-            store.search(&Request {
+            let request = Request {
                 query: &query,
                 limit,
                 session,
@@ -211,9 +224,48 @@ impl WarmStore {
                 ranking: Ranking::parse(ranking)?,
                 window,
                 explain,
-            })
+            };
+            match deadline {
+                _ if everything => store.search_everything(&request),
+                Some(deadline) => store.search_within(&request, deadline),
+                None => store.search(&request),
+            }
         })?;
         Ok(found.into_iter().map(|found| StoreHit { found, segment: PyOnceLock::new() }).collect())
+    }
+
+    /// Index everything for search on disk, in the foreground. ``progress`` hears how many bytes of how many are done.
+    #[pyo3(signature = (progress = None, *, anew = false))]
+    fn catch_up(&self, py: Python<'_>, progress: Option<Py<PyAny>>, anew: bool) -> PyResult<Option<ColdStatus>> {
+        let store = self.store();
+        let mut raised = None;
+        let status = enter_core(py, || {
+            store.index_everything(anew, |done, all| {
+                let Some(progress) = &progress else { return ControlFlow::Continue(()) };
+                match Python::attach(|py| progress.call1(py, (done, all)).map(drop)) {
+                    Ok(()) => ControlFlow::Continue(()),
+                    Err(fault) => {
+                        raised = Some(fault);
+                        ControlFlow::Break(())
+                    }
+                }
+            })
+        })?;
+        raised.map_or(Ok(status.map(ColdStatus)), Err)
+    }
+
+    /// How far the search on disk is; None when it is switched off.
+    fn cold(&self, py: Python<'_>) -> PyResult<Option<ColdStatus>> {
+        let store = self.store();
+        Ok(enter_core(py, || store.cold())?.map(ColdStatus))
+    }
+
+    /// The segments nearest to a vector by cosine, of everything stored, best first.
+    #[pyo3(signature = (vector, k = 10))]
+    fn nearest(&self, py: Python<'_>, vector: &Bound<'_, PyAny>, k: i64) -> PyResult<Vec<Hit>> {
+        let vector = array::vector(vector)?;
+        let (values, k, store) = (array::values(&vector)?, whole("k", k)?, self.store());
+        Ok(Hit::cosines(enter_core(py, || store.nearest(values, k))?))
     }
 
     /// The segment of an id, if it is in memory.
@@ -441,6 +493,11 @@ pub(crate) fn all_of<'a>(texts: &'a [Bound<'_, PyString>]) -> PyResult<Vec<std::
 pub(crate) fn session_of<'a>(id: &'a Bound<'_, PyString>) -> PyResult<&'a str> {
     let refused = |_| ConfigError::new_err("session_id must be valid Unicode, without lone surrogates");
     id.to_str().map_err(refused)
+}
+
+fn milliseconds(name: &str, value: f64) -> PyResult<Duration> {
+    let refused = |_| ConfigError::new_err(format!("{name} must be 0 or more milliseconds, not {value}"));
+    Duration::try_from_secs_f64(value / 1000.0).map_err(refused)
 }
 
 fn whole(name: &str, value: i64) -> PyResult<usize> {

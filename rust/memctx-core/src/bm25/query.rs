@@ -218,7 +218,13 @@ impl<'a> Query<'a> {
             self.visit(term, &mut runner, |_, tf| {
                 let token =
                     term.asked.form.as_ref().map_or_else(|| token_of(term.term, text, self.index), ToString::to_string);
-                parts.push(self.statistics.explain(&token, &term.asked, term.list.live(), tf, length));
+                parts.push(self.statistics.explain(
+                    &token,
+                    &term.asked,
+                    self.index.counted(term.term, term.list.live()),
+                    tf,
+                    length,
+                ));
             });
         }
         // Not `sum()`, which starts at minus zero.
@@ -232,10 +238,11 @@ impl<'a> QueryTerm<'a> {
     fn new(index: &'a Texts, statistics: Statistics, norm: Norm, term: Term, asked: Asked) -> Option<Self> {
         let number = index.terms.find(term)?;
         let list = index.terms.list(number);
-        if list.live() == 0 {
+        let known = index.counted(term, list.live());
+        if known == 0 || list.live() == 0 {
             return None;
         }
-        let weight = weight(statistics.idf(list.live()), asked.repeats) * asked.share;
+        let weight = weight(statistics.idf(known), asked.repeats) * asked.share;
         let most = list.peak().map_or(1.0, |peak| norm.saturate(f64::from(peak), 0.0));
         Some(Self { term, number, list, asked, weight, bound: weight * most })
     }

@@ -4,11 +4,11 @@ use rustc_hash::FxHashSet;
 
 use super::query::{Asked, Query};
 use super::texts::Texts;
-use crate::text::{Term, aboutness, for_each_form, for_each_token, is_cjk, is_filler};
+use crate::text::{Mode, Term, aboutness, for_each_form, for_each_token, is_cjk, is_filler};
 use crate::{Explanation, Scored};
 
 /// What another form of a word counts for against the word itself.
-const FORM_SHARE: f64 = 0.7;
+pub(super) const FORM_SHARE: f64 = 0.7;
 
 /// A question, with what the index knows of its words.
 ///
@@ -37,21 +37,20 @@ pub struct Cover {
     pub cjk: f64,
 }
 
-struct Word {
-    token: String,
-    term: Term,
-    repeats: u32,
+pub(super) struct Word {
+    pub(super) token: String,
+    pub(super) term: Term,
+    pub(super) repeats: u32,
 }
 
 impl<'a> Question<'a> {
     pub(super) fn new(index: &'a Texts, text: &'a str) -> Self {
-        let words = words(index, text);
+        let words = words(index.mode(), text);
         let mut used: FxHashSet<Term> = words.iter().map(|word| word.term).collect();
         let mut terms: Vec<(Term, Asked)> = Vec::with_capacity(words.len() * 2);
         let mut weighed = Vec::with_capacity(words.len());
         let statistics = index.statistics();
-        let known =
-            |term: Term| index.terms.find(term).map(|number| index.terms.list(number).live()).filter(|&live| live > 0);
+        let known = |term: Term| Some(index.count(term)).filter(|&count| count > 0);
         for (word, place) in words.into_iter().zip(0..) {
             let Word { token, term, repeats } = word;
             let mut rarest = known(term);
@@ -118,9 +117,18 @@ impl<'a> Question<'a> {
 }
 
 /// The words of a question, each once, those that say something if there are any.
-fn words(index: &Texts, text: &str) -> Vec<Word> {
+pub(super) fn words(mode: Mode, text: &str) -> Vec<Word> {
+    let mut words = all_words(mode, text);
+    if words.iter().any(|word| !is_filler(&word.token)) {
+        words.retain(|word| !is_filler(&word.token));
+    }
+    words
+}
+
+/// The words of a text, each once.
+pub(super) fn all_words(mode: Mode, text: &str) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
-    for_each_token(text, index.mode(), |token| {
+    for_each_token(text, mode, |token| {
         words.push(Word { token: token.to_owned(), term: Term::new(token), repeats: 1 });
     });
     words.sort_by_key(|word| word.term);
@@ -129,16 +137,12 @@ fn words(index: &Texts, text: &str) -> Vec<Word> {
         first.repeats += u32::from(is_same) * same.repeats;
         is_same
     });
-    if words.iter().any(|word| !is_filler(&word.token)) {
-        words.retain(|word| !is_filler(&word.token));
-    }
     words
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Mode;
     use proptest::prelude::*;
 
     fn texts(contents: &[&str]) -> Texts {

@@ -1,5 +1,6 @@
 //! The inverted index itself: texts in, numbers out.
 
+use super::background::Background;
 use super::postings::{MAX_DOCUMENTS, Postings};
 use super::query::Query;
 use super::question::Question;
@@ -25,6 +26,7 @@ pub struct Texts {
     pub(super) live: usize,
     /// Their tokens.
     pub(super) tokens: u64,
+    background: Option<Background>,
     /// What adding a text needs, kept to be allocated once.
     bag: Bag,
     probes: Vec<Probe>,
@@ -48,6 +50,12 @@ impl Texts {
     #[must_use]
     pub fn new(mode: Mode) -> Self {
         Self { mode, ..Self::default() }
+    }
+
+    /// Take the texts for a part of a collection: from now on its counts decide what a word tells, and words that were not
+    /// counted there tell nothing.
+    pub fn set_background(&mut self, background: Background) {
+        self.background = Some(background);
     }
 
     /// The mode they are read in.
@@ -115,9 +123,14 @@ impl Texts {
         Query::new(self, query).best(k, admit)
     }
 
-    /// How many texts have a term.
+    /// How many texts have a term; of the whole collection, where they are a part of one.
     pub(crate) fn count(&self, term: Term) -> usize {
-        self.terms.find(term).map_or(0, |number| self.terms.list(number).live())
+        self.counted(term, self.terms.find(term).map_or(0, |number| self.terms.list(number).live()))
+    }
+
+    /// How many texts have a term that `own` of those at hand have.
+    pub(super) fn counted(&self, term: Term, own: usize) -> usize {
+        self.background.as_ref().map_or(own, |background| background.count(term, own))
     }
 
     /// The numbers of the texts that have a term, ascending; those of removed texts among them.
@@ -141,7 +154,8 @@ impl Texts {
     /// What the formula needs to know of all texts.
     #[must_use]
     pub fn statistics(&self) -> Statistics {
-        Statistics { documents: self.live, average_length: self.tokens as f64 / self.live.max(1) as f64 }
+        let own = Statistics { documents: self.live, average_length: self.tokens as f64 / self.live.max(1) as f64 };
+        self.background.as_ref().map_or(own, |background| background.statistics(own))
     }
 
     /// The same texts without the removed ones. `documents` holds the new number of each old one, ascending, or none

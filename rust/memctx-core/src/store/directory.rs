@@ -9,30 +9,30 @@ use crate::{Error, Result};
 
 /// A folder that belongs to the user of this process alone.
 #[derive(Clone, Debug)]
-pub(super) struct Directory {
+pub(crate) struct Directory {
     path: PathBuf,
 }
 
 /// Where derived files are; it may be deleted at any time.
-pub(super) const INDEX: &str = "index";
+pub(crate) const INDEX: &str = "index";
 
 impl Directory {
     /// Use a folder, making it if it is missing.
-    pub(super) fn open(path: &Path) -> Result<Self> {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
         let directory = Self { path: path.to_owned() };
         directory.ensure()?;
         Ok(directory)
     }
 
     /// Use a folder only if it is there.
-    pub(super) fn existing(path: &Path) -> Result<Self> {
+    pub(crate) fn existing(path: &Path) -> Result<Self> {
         let found = fs::symlink_metadata(path).map_err(Error::io(path))?;
         admit(path, &found)?;
         Ok(Self { path: path.to_owned() })
     }
 
     /// Make the folder if it is missing, also when someone deleted it since.
-    pub(super) fn ensure(&self) -> Result<()> {
+    pub(crate) fn ensure(&self) -> Result<()> {
         match fs::symlink_metadata(&self.path) {
             Ok(found) => admit(&self.path, &found),
             Err(fault) if fault.kind() == io::ErrorKind::NotFound => create(&self.path).map_err(Error::io(&self.path)),
@@ -41,17 +41,17 @@ impl Directory {
     }
 
     /// The folder.
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// A file in it.
-    pub(super) fn file(&self, name: &str) -> PathBuf {
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
 
     /// The folder for derived files, made if it is missing.
-    pub(super) fn index(&self) -> Result<PathBuf> {
+    pub(crate) fn index(&self) -> Result<PathBuf> {
         let path = self.path.join(INDEX);
         match create_one(&path) {
             Err(fault) if fault.kind() != io::ErrorKind::AlreadyExists => Err(Error::io(&path)(fault)),
@@ -60,8 +60,26 @@ impl Directory {
         }
     }
 
+    /// Open the log of segments to read it; none if there is none.
+    #[cfg(feature = "cold")]
+    pub(crate) fn log(&self) -> Result<Option<File>> {
+        self.read(super::SEGMENTS)
+    }
+
+    /// Which file the log of segments is; none if there is none.
+    #[cfg(feature = "cold")]
+    pub(crate) fn log_identity(&self) -> Option<crate::file::Identity> {
+        fs::symlink_metadata(self.file(super::SEGMENTS)).ok().map(|found| crate::file::Identity::of(&found))
+    }
+
+    /// The file of vectors.
+    #[cfg(feature = "cold")]
+    pub(crate) fn vectors(&self) -> PathBuf {
+        self.file(super::vectors::FILE)
+    }
+
     /// Open a file to read it; none if there is none.
-    pub(super) fn read(&self, name: &str) -> Result<Option<File>> {
+    pub(crate) fn read(&self, name: &str) -> Result<Option<File>> {
         let path = self.file(name);
         match open_private(OpenOptions::new().read(true), &path) {
             Ok(file) => Ok(Some(file)),
@@ -71,7 +89,7 @@ impl Directory {
     }
 
     /// Open a file to read it and to write behind its end. Its name is on disk when this returns.
-    pub(super) fn append(&self, name: &str) -> Result<File> {
+    pub(crate) fn append(&self, name: &str) -> Result<File> {
         let path = self.file(name);
         let options = &mut OpenOptions::new();
         let file = open_private(options.read(true).append(true).create(true), &path).map_err(Error::io(&path))?;
@@ -84,7 +102,7 @@ impl Directory {
 
     /// What the file system of the folder is called if other machines may write to it too.
     #[cfg(target_os = "linux")]
-    pub(super) fn network(&self) -> Option<&'static str> {
+    pub(crate) fn network(&self) -> Option<&'static str> {
         // Numbers of linux/magic.h.
         let kind = rustix::fs::statfs(&self.path).ok()?.f_type;
         match kind & 0xFFFF_FFFF {
@@ -98,7 +116,7 @@ impl Directory {
 
     /// Not known here.
     #[cfg(not(target_os = "linux"))]
-    pub(super) fn network(&self) -> Option<&'static str> {
+    pub(crate) fn network(&self) -> Option<&'static str> {
         None
     }
 }

@@ -9,7 +9,7 @@ use super::warm::Draft;
 use crate::vector::HashEmbedder;
 
 /// Length of the vectors.
-pub(super) const DIM: usize = 384;
+pub(crate) const DIM: usize = 384;
 /// Characters of a query that its vector is made of.
 const QUERY: usize = 2000;
 /// Drafts that take longer than starting a thread.
@@ -49,6 +49,14 @@ fn embed_each(drafts: &mut [Draft], saved: &Saved) {
             embedder().embed(&draft.segment.content[piece], vector);
         }
     }
+}
+
+/// The vector of a text.
+#[cfg(feature = "cold")]
+pub(crate) fn text(text: &str) -> Vec<f32> {
+    let mut vector = vec![0.0; DIM];
+    embedder().embed(text, &mut vector);
+    vector
 }
 
 /// The vector of a query; none if nothing in it counts.

@@ -15,7 +15,8 @@ pub(super) struct Entry {
     pub(super) line: LineAt,
     /// Its pieces.
     pub(super) passages: Range<u32>,
-    /// Its place among the segments of its session.
+    /// Which of the sequences it is in, those of sessions as a rule, and its place there.
+    pub(super) timeline: u32,
     pub(super) place: u32,
     pub(super) is_live: bool,
 }

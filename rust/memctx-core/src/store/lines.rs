@@ -19,7 +19,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Reads a file from front to back, holding one line at a time. Only a line feed ends a line.
 #[derive(Debug)]
-pub(super) struct Lines {
+pub(crate) struct Lines {
     file: Arc<File>,
     buffer: Vec<u8>,
     /// Where in the file the buffer begins.
@@ -36,20 +36,20 @@ pub(super) struct Lines {
 
 /// One line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Line<'a> {
+pub(crate) struct Line<'a> {
     /// Where it begins.
-    pub(super) offset: u64,
+    pub(crate) offset: u64,
     /// Which it is, from 1.
-    pub(super) number: u64,
+    pub(crate) number: u64,
     /// Its length without the line feed.
-    pub(super) length: u64,
+    pub(crate) length: u64,
     /// Its bytes without the end, or why they were passed over.
-    pub(super) bytes: Result<&'a [u8], &'static str>,
+    pub(crate) bytes: Result<&'a [u8], &'static str>,
 }
 
 impl Lines {
     /// Read on from a place at the beginning of a line; `number` lines lie before it.
-    pub(super) fn new(file: &Arc<File>, offset: u64, number: u64) -> Self {
+    pub(crate) fn new(file: &Arc<File>, offset: u64, number: u64) -> Self {
         Self {
             file: Arc::clone(file),
             buffer: Vec::new(),
@@ -64,7 +64,7 @@ impl Lines {
     }
 
     /// The next line that is complete; none at the end of the file.
-    pub(super) fn next(&mut self) -> Option<Line<'_>> {
+    pub(crate) fn next(&mut self) -> Option<Line<'_>> {
         let offset = self.position();
         let end = loop {
             let unsearched = &self.buffer[self.searched..self.filled];
@@ -92,12 +92,12 @@ impl Lines {
     }
 
     /// Where the next line begins; after the last, where an unfinished one does.
-    pub(super) fn position(&self) -> u64 {
+    pub(crate) fn position(&self) -> u64 {
         self.base + self.start as u64
     }
 
     /// Lines before that place.
-    pub(super) fn number(&self) -> u64 {
+    pub(crate) fn number(&self) -> u64 {
         self.number
     }
 

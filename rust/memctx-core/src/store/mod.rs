@@ -9,11 +9,15 @@ mod fact;
 mod fact_log;
 mod health;
 mod intake;
+#[cfg(feature = "cold")]
+mod joined;
 mod lines;
 mod lock;
 mod log;
 mod matching;
 mod names;
+#[cfg(feature = "cold")]
+mod older;
 mod passage;
 mod seal;
 mod search;
@@ -27,13 +31,25 @@ mod warm_store;
 mod write;
 
 pub use cold_store::{ColdStore, Scan, Wanted};
+#[cfg(feature = "cold")]
+pub(crate) use directory::{Directory, INDEX};
+#[cfg(feature = "cold")]
+pub(crate) use embed::{DIM, text as embed_text};
 pub use fact::Fact;
 pub(crate) use fact_log::FactLog;
 pub use health::{Health, Skipped};
 pub use intake::{Added, Outcome, Record};
+#[cfg(feature = "cold")]
+pub(crate) use lines::Lines;
+#[cfg(feature = "cold")]
+pub(crate) use passage::passages;
 pub use search::{Found, Ranking, Request};
 pub use segment::Segment;
 pub use settings::{Durability, Settings};
+#[cfg(feature = "cold")]
+pub(crate) use snapshot::tail;
+#[cfg(feature = "cold")]
+pub(crate) use warm::vector_id;
 pub(crate) use warm_store::now;
 pub use warm_store::{Statistics, WarmStore};
 

@@ -11,7 +11,7 @@ pub(super) const PIECES: usize = 256;
 
 /// The pieces of a text as byte ranges, in order and without gaps: cut between paragraphs where one ends in time, else
 /// between lines, sentences or words.
-pub(super) fn passages(text: &str) -> Vec<Range<usize>> {
+pub(crate) fn passages(text: &str) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
     let mut start = 0;
     while pieces.len() < PIECES {

@@ -86,6 +86,59 @@ pub struct Request<'a> {
     pub explain: bool,
 }
 
+/// A request that outlives whoever made it.
+#[cfg(feature = "cold")]
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct OwnedRequest {
+    query: String,
+    limit: usize,
+    session: Option<String>,
+    roles: Option<Vec<String>>,
+    since: Option<f64>,
+    until: Option<f64>,
+    topics: Option<Vec<String>>,
+    min_score: f64,
+    ranking: Ranking,
+    window: usize,
+    explain: bool,
+}
+
+#[cfg(feature = "cold")]
+impl OwnedRequest {
+    pub(super) fn new(request: &Request<'_>) -> Self {
+        let all = |texts: &Vec<&str>| texts.iter().map(|&text| text.to_owned()).collect();
+        Self {
+            query: request.query.to_owned(),
+            limit: request.limit,
+            session: request.session.map(str::to_owned),
+            roles: request.roles.as_ref().map(all),
+            since: request.since,
+            until: request.until,
+            topics: request.topics.as_ref().map(all),
+            min_score: request.min_score,
+            ranking: request.ranking,
+            window: request.window,
+            explain: request.explain,
+        }
+    }
+
+    pub(super) fn request(&self) -> Request<'_> {
+        Request {
+            query: &self.query,
+            limit: self.limit,
+            session: self.session.as_deref(),
+            roles: self.roles.as_ref().map(|roles| roles.iter().map(String::as_str).collect()),
+            since: self.since,
+            until: self.until,
+            topics: self.topics.as_ref().map(|topics| topics.iter().map(String::as_str).collect()),
+            min_score: self.min_score,
+            ranking: self.ranking,
+            window: self.window,
+            explain: self.explain,
+        }
+    }
+}
+
 /// One result.
 #[derive(Clone, Debug)]
 pub struct Found {

@@ -45,6 +45,10 @@ pub struct Settings {
     pub pii: bool,
     /// More to mask: kinds and regular expressions.
     pub patterns: Vec<(String, String)>,
+    /// Whether what left memory is searched on disk, too.
+    pub cold: bool,
+    /// How long a search waits for that.
+    pub cold_deadline: Duration,
     /// How long to wait for other writers.
     pub lock_timeout: Duration,
 }
@@ -62,6 +66,8 @@ impl Settings {
             redaction: Redaction::Mask,
             pii: false,
             patterns: Vec::new(),
+            cold: true,
+            cold_deadline: Duration::from_millis(50),
             lock_timeout: Duration::from_secs(5),
         }
     }

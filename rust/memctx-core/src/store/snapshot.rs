@@ -216,6 +216,7 @@ impl Row {
             digest: self.digest,
             line: LineAt { source: 0, offset: self.offset, bytes: self.bytes },
             passages,
+            timeline: self.session,
             place: 0,
             is_live: self.is_live != 0,
         }
@@ -223,7 +224,7 @@ impl Row {
 }
 
 /// The checksum of what lies before a place in the log, which ends a line unless it is the beginning.
-fn tail(log: &File, offset: u64) -> io::Result<u32> {
+pub(crate) fn tail(log: &File, offset: u64) -> io::Result<u32> {
     let length = offset.min(TAIL);
     let mut bytes = vec![0; length as usize];
     read_exact_at(log, &mut bytes, offset - length)?;

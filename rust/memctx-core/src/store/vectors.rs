@@ -10,7 +10,7 @@ use super::warm::vector_id;
 use crate::vmem::{self, Checksum};
 use crate::{Error, Result};
 
-const FILE: &str = "vectors.bin";
+pub(super) const FILE: &str = "vectors.bin";
 const STAMP: &str = "vectors.json";
 
 /// Who made the vectors.
@@ -75,13 +75,14 @@ pub(super) fn save(directory: &Directory, stamp: &Stamp, ids: &[&str], values: &
     let path = directory.file(FILE);
     let is_ours = read_stamp(directory).as_ref() == Some(stamp);
     let is_known = is_ours || read_stamp(directory).is_none() && directory.file(STAMP).exists();
-    let report = vmem::verify(&path);
-    let is_foreign = path.exists() && !is_known && report.as_ref().map_or(true, |report| report.complete > 0);
+    // Whoever loads them reads them all; to do so before every addition would cost more than the addition.
+    let found = vmem::outline(&path);
+    let is_foreign = path.exists() && !is_known && found.as_ref().map_or(true, |found| found.entries > 0);
     if is_foreign || path.is_symlink() {
         return Ok(false);
     }
-    // Behind damage nobody would read them.
-    let is_whole = report.is_ok_and(|it| it.checksum == Checksum::Valid && it.dim == stamp.dim);
+    // Behind a file that was cut short nobody would read them.
+    let is_whole = found.is_ok_and(|found| found.is_sealed && found.dim == stamp.dim);
     if is_ours && is_whole && vmem::append(&path, ids, values, stamp.dim).is_ok() {
         return Ok(true);
     }

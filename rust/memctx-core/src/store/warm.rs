@@ -40,7 +40,7 @@ pub(super) struct Warm {
     pub(super) sessions: Names,
     pub(super) roles: Names,
     pub(super) topics: Names,
-    /// The segments of each session, in order.
+    /// Segments that follow each other, in order: those of each session.
     pub(super) timelines: Vec<Vec<u32>>,
     pub(super) passages: Vec<Passage>,
     pub(super) texts: Texts,
@@ -56,6 +56,12 @@ pub(super) struct Warm {
     /// The highest timestamp.
     newest: f64,
 }
+
+/// Stands in a sequence for a segment that is not here.
+const GAP: u32 = u32::MAX;
+
+/// Some of a segment's pieces in bytes, with their numbers among all.
+pub(super) type Pieces = Vec<(usize, std::ops::Range<usize>)>;
 
 /// A segment that is ready to be taken in.
 #[derive(Debug)]
@@ -139,6 +145,12 @@ impl Warm {
     ///
     /// The log holds a text twice only if the first had left memory when it was said again, so the last counts.
     pub(super) fn push(&mut self, draft: Draft) -> Result<()> {
+        let pieces: Pieces = passages(&draft.segment.content).into_iter().enumerate().collect();
+        self.push_pieces(draft, &pieces)
+    }
+
+    /// [`Warm::push`] with some of its pieces, of which there are as many vectors.
+    pub(super) fn push_pieces(&mut self, draft: Draft, pieces: &Pieces) -> Result<()> {
         let Draft { segment, digest, offset, bytes, vectors, is_saved } = draft;
         if let Some(earlier) = self.find(&segment.id) {
             self.remove(earlier);
@@ -151,8 +163,7 @@ impl Warm {
         }
         let number = self.entries.len() as u32;
         let first = self.passages.len() as u32;
-        let pieces = passages(&segment.content);
-        for (piece, vector) in pieces.iter().zip(vectors.chunks_exact(self.rows.dim())) {
+        for ((_, piece), vector) in pieces.iter().zip(vectors.chunks_exact(self.rows.dim())) {
             self.texts.push(&segment.content[piece.clone()])?;
             self.rows.push(vector)?;
             let (start, end, is_saved) = (piece.start as u32, piece.end as u32, u32::from(is_saved));
@@ -168,6 +179,7 @@ impl Warm {
             digest,
             line: LineAt { source, offset, bytes },
             passages: first..self.passages.len() as u32,
+            timeline: session,
             place: 0,
             is_live: true,
         };
@@ -186,12 +198,12 @@ impl Warm {
     /// Put an entry whose passages are indexed behind all others.
     pub(super) fn enter(&mut self, mut entry: Entry) {
         let number = self.entries.len() as u32;
-        let session = entry.session as usize;
-        if self.timelines.len() <= session {
-            self.timelines.resize_with(session + 1, Vec::new);
+        let timeline = entry.timeline as usize;
+        if self.timelines.len() <= timeline {
+            self.timelines.resize_with(timeline + 1, Vec::new);
         }
-        entry.place = self.timelines[session].len() as u32;
-        self.timelines[session].push(number);
+        entry.place = self.timelines[timeline].len() as u32;
+        self.timelines[timeline].push(number);
         if entry.is_live {
             self.newest = self.newest.max(entry.timestamp);
             self.keys.insert((entry.session, entry.role, entry.digest), number);
@@ -306,12 +318,59 @@ impl Warm {
     /// The live neighbours of a segment in its session with their distances, nearest first on each side.
     pub(super) fn neighbours(&self, number: u32, reach: usize) -> impl Iterator<Item = (u32, usize)> + '_ {
         let entry = &self.entries[number as usize];
-        let timeline = &self.timelines[entry.session as usize];
+        let timeline = &self.timelines[entry.timeline as usize];
         let (before, after) = (&timeline[..entry.place as usize], &timeline[entry.place as usize + 1..]);
-        let is_live = |number: &&u32| self.entries[**number as usize].is_live;
-        let before = before.iter().rev().filter(is_live).take(reach).zip(1..);
-        let after = after.iter().filter(is_live).take(reach).zip(1..);
-        before.chain(after).map(|(&number, distance)| (number, distance))
+        let is_step = |number: &&u32| self.entries.get(**number as usize).is_none_or(|entry| entry.is_live);
+        let before = before.iter().rev().filter(is_step).take(reach).zip(1..);
+        let after = after.iter().filter(is_step).take(reach).zip(1..);
+        before.chain(after).filter(|(number, _)| **number != GAP).map(|(&number, distance)| (number, distance))
+    }
+
+    /// Let segments be neighbours as these sequences of lines say, in which lines that are not here have their places.
+    /// Nobody has a neighbour who is in none.
+    #[cfg(feature = "cold")]
+    pub(super) fn tie(&mut self, sequences: &[Vec<u64>]) {
+        let numbers: FxHashMap<u64, u32> = (0..)
+            .zip(&self.entries)
+            .filter(|(_, entry)| entry.is_live)
+            .map(|(it, entry)| (entry.line.offset, it))
+            .collect();
+        let number = |line: &u64| numbers.get(line).copied().unwrap_or(GAP);
+        self.timelines = sequences.iter().map(|lines| lines.iter().map(number).collect()).collect();
+        let alone = self.timelines.len() as u32;
+        self.timelines.push(vec![GAP]);
+        for entry in &mut self.entries {
+            (entry.timeline, entry.place) = (alone, 0);
+        }
+        for (timeline, numbers) in (0..).zip(&self.timelines) {
+            for (place, &number) in (0..).zip(numbers).filter(|(_, number)| **number != GAP) {
+                let entry = &mut self.entries[number as usize];
+                (entry.timeline, entry.place) = (timeline, place);
+            }
+        }
+    }
+
+    /// The live segment whose line begins at this place of the log.
+    #[cfg(feature = "cold")]
+    pub(super) fn at(&self, offset: u64) -> Option<u32> {
+        let source = self.sources.len().saturating_sub(1) as u32;
+        let place = |entry: &Entry| (entry.line.source, entry.line.offset);
+        let number = self.entries.partition_point(|entry| place(entry) < (source, offset));
+        let entry = self.entries.get(number)?;
+        (entry.is_live && place(entry) == (source, offset)).then_some(number as u32)
+    }
+
+    /// Whether a line is in the log and not in one that was deleted.
+    #[cfg(feature = "cold")]
+    pub(super) fn is_of_log(&self, line: LineAt) -> bool {
+        line.source as usize + 1 == self.sources.len()
+    }
+
+    /// Where the line of the oldest live segment begins; the end of what was read if there is none.
+    #[cfg(feature = "cold")]
+    pub(super) fn oldest_line(&self) -> u64 {
+        let oldest = self.entries[self.oldest..].iter().find(|entry| entry.is_live);
+        oldest.map_or(self.cursor.offset, |entry| entry.line.offset)
     }
 
     /// The id under which `vectors.bin` keeps the vector of a passage.
@@ -323,6 +382,6 @@ impl Warm {
 
 /// The id under which `vectors.bin` keeps the vector of a segment's piece. The first has the segment's own, which is
 /// where the original looks.
-pub(super) fn vector_id(segment: &str, piece: usize) -> String {
+pub(crate) fn vector_id(segment: &str, piece: usize) -> String {
     if piece == 0 { segment.to_owned() } else { format!("{segment}#{piece}") }
 }

@@ -1,11 +1,15 @@
 //! A session's store: writes that last, and a search that is exact.
 
+#[cfg(feature = "cold")]
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{
     Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError,
 };
 use std::thread;
+#[cfg(feature = "cold")]
+use std::time::Duration;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::SEGMENTS;
@@ -17,6 +21,8 @@ use super::intake::{Added, Intake, Record};
 use super::lines::Lines;
 use super::lock::{Format, Lock};
 use super::log::Log;
+#[cfg(feature = "cold")]
+use super::older::Wait;
 use super::search::{Found, Request};
 use super::segment::Segment;
 use super::settings::Settings;
@@ -24,6 +30,8 @@ use super::snapshot::Terms;
 use super::vectors::{self, Saved, Stamp};
 use super::warm::{Cursor, Draft, Warm, digest};
 use super::write::Written;
+#[cfg(feature = "cold")]
+use crate::cold::ColdStatus;
 use crate::{Error, Result};
 
 /// Lines that are taken in at a time.
@@ -77,6 +85,9 @@ pub(super) struct Inner {
     health: Mutex<Health>,
     is_ready: Mutex<bool>,
     became_ready: Condvar,
+    /// None if what left memory is not searched.
+    #[cfg(feature = "cold")]
+    pub(super) older: Option<super::older::Older>,
     /// Whether something is written and not indexed yet.
     pub(super) has_pending: AtomicBool,
     /// Whether a thread is indexing.
@@ -125,7 +136,7 @@ impl WarmStore {
         let inner = Arc::new(Inner {
             intake: Intake::new(&settings)?,
             stamp,
-            terms: Terms { scope, model, bounds },
+            terms: Terms { scope, model: model.clone(), bounds },
             index: RwLock::new(Warm::new(DIM)?),
             gate: Mutex::new(Gate { lock: Lock::new(directory.clone(), settings.lock_timeout), tail: Tail::default() }),
             health: Mutex::new(health),
@@ -134,6 +145,8 @@ impl WarmStore {
             has_pending: AtomicBool::new(false),
             is_settling: AtomicBool::new(false),
             is_closed: AtomicBool::new(false),
+            #[cfg(feature = "cold")]
+            older: settings.cold.then(|| super::older::Older::new(&directory, &model)),
             settings,
             directory,
         });
@@ -158,10 +171,56 @@ impl WarmStore {
         self.inner.put(records)
     }
 
-    /// The best segments for a request, best first.
+    /// The best segments for a request, best first: of those in memory and, if they are found in time, of those that are
+    /// only on disk.
     pub fn search(&self, request: &Request<'_>) -> Result<Vec<Found>> {
         self.inner.check_open()?;
+        #[cfg(feature = "cold")]
+        return self.search_within(request, self.inner.settings.cold_deadline);
+        #[cfg(not(feature = "cold"))]
         self.inner.search(request)
+    }
+
+    /// The best segments of everything ever stored, however long that takes.
+    #[cfg(feature = "cold")]
+    pub fn search_everything(&self, request: &Request<'_>) -> Result<Vec<Found>> {
+        self.inner.check_open()?;
+        self.inner.search_tiers(request, Wait::Forever)
+    }
+
+    /// [`WarmStore::search`], which waits no longer than this for what is only on disk. With no time at all that is looked
+    /// for afterwards, and found by the next search for the same.
+    #[cfg(feature = "cold")]
+    pub fn search_within(&self, request: &Request<'_>, deadline: Duration) -> Result<Vec<Found>> {
+        self.inner.check_open()?;
+        self.inner.search_tiers(request, Wait::For(deadline))
+    }
+
+    /// Index everything for search on disk now; `anew` from the beginning. `told` hears how many bytes of how many are
+    /// done, and may end it there. None if that is switched off.
+    #[cfg(feature = "cold")]
+    pub fn index_everything(
+        &self,
+        anew: bool,
+        mut told: impl FnMut(u64, u64) -> ControlFlow<()>,
+    ) -> Result<Option<ColdStatus>> {
+        self.inner.check_open()?;
+        self.inner.wait();
+        self.inner.catch_up_older(anew, &mut told)
+    }
+
+    /// How far the search on disk is; none if it is switched off.
+    #[cfg(feature = "cold")]
+    pub fn cold(&self) -> Result<Option<ColdStatus>> {
+        self.inner.check_open()?;
+        Ok(self.inner.older_status())
+    }
+
+    /// The ids of the `k` segments nearest to a vector of everything stored, with their cosines, best first.
+    #[cfg(feature = "cold")]
+    pub fn nearest(&self, vector: &[f32], k: usize) -> Result<Vec<(String, f64)>> {
+        self.inner.check_open()?;
+        self.inner.nearest(vector, k)
     }
 
     /// The segment of an id, if it is in memory.
@@ -263,6 +322,8 @@ impl WarmStore {
         self.inner.wait();
         self.inner.tidy(false);
         self.inner.sync_rest();
+        #[cfg(feature = "cold")]
+        self.inner.close_older();
     }
 }
 
@@ -280,6 +341,8 @@ impl Inner {
         if is_due && !self.is_closed.load(Ordering::SeqCst) {
             self.tidy(false);
         }
+        #[cfg(feature = "cold")]
+        self.wake_older();
     }
 
     fn try_load(&self) -> Result<()> {
@@ -391,7 +454,8 @@ impl Inner {
         (drafts, false)
     }
 
-    fn search(&self, request: &Request<'_>) -> Result<Vec<Found>> {
+    /// The best segments of those in memory.
+    pub(super) fn search(&self, request: &Request<'_>) -> Result<Vec<Found>> {
         let Settings { cross_session, session, .. } = &self.settings;
         let is_foreign = !cross_session && request.session.is_some_and(|wanted| wanted != session);
         let index = self.current()?;
@@ -403,14 +467,14 @@ impl Inner {
     }
 
     /// Count a segment that could not be read, which is left out and stops nothing.
-    fn note_damage(&self, fault: &Error) {
+    pub(super) fn note_damage(&self, fault: &Error) {
         let mut health = self.health();
         health.damaged += 1;
         health.note(fault.to_string());
     }
 
     /// The index, with what others have written unless someone is at it already.
-    fn current(&self) -> Result<RwLockReadGuard<'_, Warm>> {
+    pub(super) fn current(&self) -> Result<RwLockReadGuard<'_, Warm>> {
         self.check_open()?;
         self.wait();
         // What was acknowledged here is found here; for what others wrote nobody waits.

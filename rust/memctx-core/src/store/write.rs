@@ -111,6 +111,8 @@ impl Inner {
         if is_work_left {
             self.settle_in_background();
         }
+        #[cfg(feature = "cold")]
+        self.wake_older();
         Ok((added, Unsynced { log, end: synced }))
     }
 
@@ -129,6 +131,8 @@ impl Inner {
                     }
                     inner.is_tidying_due(&gate.tail)
                 };
+                #[cfg(feature = "cold")]
+                inner.wake_older();
                 if is_due {
                     inner.tidy(false);
                 }

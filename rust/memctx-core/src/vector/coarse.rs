@@ -10,9 +10,10 @@ use crate::blocks::{BlockReader, BlockWriter, Fault};
 
 /// A vector of length 1 (or 0) in 8 bits.
 #[derive(Debug)]
-pub(super) struct Copy {
-    lines: Vec<Line>,
-    scale: f32,
+pub(crate) struct Copy {
+    pub(crate) lines: Vec<Line>,
+    /// What one step of the copy stands for.
+    pub(crate) scale: f32,
     /// Length of the difference between the vector and its copy.
     error: f32,
 }
@@ -22,7 +23,7 @@ const ROUNDING: f32 = 1e-5;
 
 impl Copy {
     /// Copy a vector; `norm` is its length.
-    pub(super) fn new(vector: &[f32], norm: f64) -> Self {
+    pub(crate) fn new(vector: &[f32], norm: f64) -> Self {
         let mut lines = vec![Line::ZERO; vector.len().div_ceil(LANES)];
         if norm == 0.0 {
             return Self { lines, scale: 0.0, error: 0.0 };

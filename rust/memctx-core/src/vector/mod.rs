@@ -7,7 +7,13 @@ mod kernel;
 mod rows;
 mod saved;
 
+#[cfg(feature = "cold")]
+pub(crate) use coarse::Copy;
 pub use flat::FlatIndex;
 pub use hash::HashEmbedder;
+#[cfg(feature = "cold")]
+pub(crate) use kernel::{Kernel, LANES, Line, prefetch};
 pub(crate) use rows::check_finite;
+#[cfg(feature = "cold")]
+pub(crate) use rows::norm;
 pub use rows::{Rows, cosine};

@@ -212,7 +212,8 @@ fn quotient(product: f64, norms: f64) -> f64 {
     if norms == 0.0 { 0.0 } else { product / norms + 0.0 }
 }
 
-fn norm(vector: &[f32]) -> f64 {
+/// The length of a vector.
+pub(crate) fn norm(vector: &[f32]) -> f64 {
     dot(vector, vector).sqrt()
 }
 

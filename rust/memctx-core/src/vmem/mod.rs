@@ -4,11 +4,16 @@
 //! UTF-8, and the vector as f32. Behind the last entry may stand a checksum ([`trailer`]), which readers that do not
 //! know it ignore as they ignore anything there.
 
+#[cfg(feature = "cold")]
+mod follow;
 mod header;
 mod reader;
 mod trailer;
 mod writer;
 
+#[cfg(feature = "cold")]
+pub(crate) use follow::{Entries, Follower};
 pub use header::MAX_DIM;
+pub(crate) use reader::outline;
 pub use reader::{Checksum, Ids, Report, Vectors, read, verify};
 pub use writer::{append, write};

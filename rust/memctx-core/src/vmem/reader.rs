@@ -7,6 +7,7 @@ use std::path::Path;
 
 use super::header::{HEADER_BYTES, Header};
 use super::trailer::{self, TRAILER_BYTES, Trailer};
+use crate::file::read_exact_at;
 use crate::{Error, Result};
 
 /// Bytes read at a time: enough to make system calls cheap, few enough to stay in the cache.
@@ -132,9 +133,28 @@ pub fn verify(path: &Path) -> Result<Report> {
     })
 }
 
+/// What a file says of itself, without reading its entries.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outline {
+    /// Length of the vectors.
+    pub(crate) dim: usize,
+    /// Entries it says it has, as far as there is room for them.
+    pub(crate) entries: usize,
+    /// Whether it ends in a checksum that is whole and made for a file of this length.
+    pub(crate) is_sealed: bool,
+}
+
+/// Read the header and the checksum at the end. Whether the checksum holds is for [`verify`] to say.
+pub(crate) fn outline(path: &Path) -> Result<Outline> {
+    let source = Source::open(path)?;
+    let body_bytes = source.file_bytes.saturating_sub((HEADER_BYTES + TRAILER_BYTES) as u64);
+    let is_sealed = source.trailer.is_some_and(|trailer| trailer.body_bytes == body_bytes);
+    Ok(Outline { dim: source.header.dim as usize, entries: source.most_entries(), is_sealed })
+}
+
 /// Whether no value is NaN or infinite. Times zero such a value gives NaN and every other gives zero, and adding these up
 /// needs no branch.
-fn is_finite(values: &[f32]) -> bool {
+pub(super) fn is_finite(values: &[f32]) -> bool {
     const LANES: usize = 16;
     let (lanes, rest) = values.as_chunks::<LANES>();
     let mut sums = [0.0_f32; LANES];
@@ -166,7 +186,7 @@ impl<'a> Source<'a> {
         let mut bytes = [0; HEADER_BYTES];
         file.read_exact(&mut bytes).map_err(Error::io(path))?;
         let header = Header::parse(&bytes, path)?;
-        let trailer = find_trailer(&mut file, file_bytes).map_err(Error::io(path))?;
+        let trailer = find_trailer(&file, file_bytes).map_err(Error::io(path))?;
         file.seek(SeekFrom::Start(HEADER_BYTES as u64)).map_err(Error::io(path))?;
         Ok(Self { path, file, header, trailer, file_bytes })
     }
@@ -266,12 +286,11 @@ impl<'a> Window<'a> {
     }
 }
 
-fn find_trailer(file: &mut File, file_bytes: u64) -> io::Result<Option<Trailer>> {
+pub(super) fn find_trailer(file: &File, file_bytes: u64) -> io::Result<Option<Trailer>> {
     if file_bytes < (HEADER_BYTES + TRAILER_BYTES) as u64 {
         return Ok(None);
     }
-    file.seek(SeekFrom::Start(file_bytes - TRAILER_BYTES as u64))?;
     let mut bytes = [0; TRAILER_BYTES];
-    file.read_exact(&mut bytes)?;
+    read_exact_at(file, &mut bytes, file_bytes - TRAILER_BYTES as u64)?;
     Ok(Trailer::parse(&bytes))
 }

@@ -1,0 +1,79 @@
+"""Run as a program: open one folder with one engine, and do what the lines that come in ask for.
+
+``memory`` tells what the process has; ``search`` runs queries until a number of seconds of processor time is over;
+``nearest`` gives the ids that the vectors alone find.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import sys
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cold import engine, resident
+from cold.question import Question
+
+if TYPE_CHECKING:
+    from cold.engine import Searcher
+
+
+def search(searcher: Searcher, questions: list[Question], seconds: float) -> dict[str, Any]:
+    """Seconds of each query, of the processor and by the clock, and what was found."""
+    cpus, walls, ids = [], [], []
+    gc.disable()
+    began = process_time()
+    for question in questions:
+        wall, cpu = perf_counter(), process_time()
+        hits = searcher.search(question)
+        cpus.append(process_time() - cpu)
+        walls.append(perf_counter() - wall)
+        ids.append([number for number, _ in hits])
+        if process_time() - began > seconds:
+            break
+    gc.enable()
+    return {"cpu": cpus, "wall": walls, "ids": ids}
+
+
+def nearest(searcher: Searcher, questions: list[Question], seconds: float) -> dict[str, Any]:
+    """The ids that the vectors find, for as many queries as there is time."""
+    ids: list[list[str]] = []
+    began = process_time()
+    for question in questions:
+        ids.append(searcher.nearest(question))
+        if process_time() - began > seconds:
+            break
+    return {"ids": ids}
+
+
+def main() -> None:
+    name, folder, asked = sys.argv[1:]
+    rows = json.loads(Path(asked).read_text(encoding="utf-8"))
+    vectors = np.array([row.pop("vector") for row in rows], np.float32)
+    questions = [Question(vector=vector, **row) for row, vector in zip(rows, vectors, strict=True)]
+    del rows
+    chosen = engine.load(name)
+    bare = resident.now()
+    began = perf_counter()
+    searcher = chosen.Searcher(Path(folder))
+    opened = perf_counter() - began
+    for line in sys.stdin:
+        task = json.loads(line)
+        answer: dict[str, Any] = {}
+        match task["do"]:
+            case "memory":
+                answer = {"bare": bare, "now": resident.now(), "open_s": opened}
+            case "search":
+                answer = search(searcher, questions, task["seconds"])
+            case "nearest":
+                answer = nearest(searcher, questions, task["seconds"])
+        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""What an engine must be able to do to take part, and who takes part."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from cold.material import Batch
+    from cold.question import Question
+
+OURS = "ours"
+ENGINES = (OURS, "tantivy_usearch", "sqlite_fts", "lance")
+"""Modules of this package, ours first."""
+TOP = 10
+CANDIDATES = 40
+"""How many of each kind are fused where that is done by hand."""
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """Bytes on disk: the messages themselves, their vectors in single precision, and all that is made of them."""
+
+    texts: int
+    vectors: int
+    index: int
+
+
+class Builder(Protocol):
+    """Fills a folder."""
+
+    def add(
+        self, batch: Batch, tokens: list[list[str]], vectors: NDArray[np.float32] | None
+    ) -> None:
+        """Take a batch and commit it."""
+
+    def finish(self) -> None:
+        """Build what is built at the end, and close."""
+
+
+class Searcher(Protocol):
+    """Reads a folder that was filled."""
+
+    def search(self, question: Question) -> list[tuple[str, str]]:
+        """The best ten by words and vectors: the id of each and what it says."""
+
+    def nearest(self, question: Question) -> list[str]:
+        """The ids of the ten nearest by vectors."""
+
+
+class Engine(Protocol):
+    """A module that has these."""
+
+    NAME: str
+    PACKAGES: tuple[str, ...]
+    IS_GIVEN_TOKENS: bool
+    """Whether tokens and vectors are made for it, in time that is told apart."""
+
+    Builder: type[Builder]
+    Searcher: type[Searcher]
+
+    def footprint(self, folder: Path, size: int) -> Footprint:
+        """What a folder that was filled takes."""
+
+    def numbers(self, folder: Path, ids: list[list[str]]) -> list[list[int]]:
+        """The messages that ids stand for."""
+
+
+def load(name: str) -> Engine:
+    """The engine of this name."""
+    module: Engine = importlib.import_module(f"cold.{name}")  # type: ignore[assignment]
+    return module
+
+
+def plain_numbers(_: Path, ids: list[list[str]]) -> list[list[int]]:
+    """The messages that ids stand for where these are the numbers."""
+    return [[int(each) for each in row] for row in ids]
+
+
+def size_of(folder: Path, pattern: str = "*") -> int:
+    """Bytes of all files below a folder whose names match."""
+    return sum(path.stat().st_size for path in folder.rglob(pattern) if path.is_file())

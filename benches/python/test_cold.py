@@ -1,0 +1,226 @@
+"""Search on disk: a race of bounded size against what one would put together by hand, and what a turn notices of it.
+
+`python -m cold` runs the same race at a million segments.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import shutil
+from itertools import islice
+from statistics import mean, quantiles
+from time import perf_counter, sleep, thread_time
+from typing import TYPE_CHECKING
+
+import contexts
+import pytest
+from cold.contest import Contest
+from cold.figures import MEASURES
+from race import Figure, Row
+
+import memctx
+from cold import engine, talk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from race import Race
+
+    Times = dict[str, list[float]]
+    """Seconds of each turn, by clock."""
+
+SIZE = 20_000
+PART = 1_000
+OLDER = 100_000
+WARM = 20_000
+MESSAGES = 400
+ROUNDS = 7
+TURNS = 60
+PAUSE = 0.03
+"""Seconds between turns: the answer of a model takes at least ten times as long."""
+RECALL = 0.95
+FIGURES = (("thread", 50), ("thread", 99), ("wall", 50), ("wall", 99))
+RACED = ("p50", "p99")
+
+
+def test_talk() -> None:
+    """What the race is run on is what it is said to be, and its beginning does not depend on its length."""
+    said = list(talk.messages(10 * PART))
+    assert said[:PART] == list(talk.messages(PART))
+    assert len({each.text for each in said}) == len(said)
+    assert {each.role for each in said} == {"user", "assistant", "tool"}
+    assert 250 < mean(len(each.text) for each in said) < 350
+    foreign = {n for n in range(said[-1].episode + 1) if talk.Episode(n).language != "en"}
+    assert 0.15 < mean(each.episode in foreign for each in said) < 0.3
+    assert len({talk.session(each.episode, len(said)) for each in said}) > 100
+    assert talk.moment(len(said) - 1, len(said)) - talk.BEGAN > 0.99 * talk.YEAR
+
+
+def test_race(race: Race, tmp_path: Path) -> None:
+    """Hybrid search over 20,000 segments, a process for each engine; the other figures are notes."""
+    names = [name for name in engine.ENGINES if is_installed(race, name)]
+    contest = Contest(tmp_path, names, reuse=False)
+    contest.material.make([SIZE])
+    contest.build(SIZE)
+    found = contest.search(SIZE, rounds=3, seconds=20)
+    ours = found.pop(engine.OURS)
+    assert ours["recall"] >= RECALL, ours["recall"]
+    for measure in MEASURES:
+        peers = {engine.load(name).NAME: rows[measure.key] for name, rows in found.items()}
+        words = ", ".join(f"{name} {value:,.{measure.digits}f}" for name, value in peers.items())
+        mine = f"{ours[measure.key]:,.{measure.digits}f}"
+        race.ledger.notes.append(f"search on disk, {measure.name}: {mine}; {words}")
+    race.enter(
+        *(
+            Row(
+                f"search on disk, {SIZE:,} segments, {part}",
+                Figure.of(ours[f"{part}_rounds"]),
+                engine.load(name).NAME,
+                Figure.of(rows[f"{part}_rounds"]),
+                None,
+            )
+            for part in RACED
+            for name, rows in found.items()
+        )
+    )
+
+
+def is_installed(race: Race, name: str) -> bool:
+    """Whether an engine can take part; a note says why not."""
+    try:
+        importlib.import_module(f"cold.{name}")
+    except ImportError as error:
+        race.ledger.notes.append(f"{name} left out: {error}")
+        return False
+    return True
+
+
+@pytest.fixture(scope="module")
+def said() -> list[str]:
+    """What fills the store, oldest first, then what the conversation over it is made of."""
+    count = OLDER + WARM + 2 * MESSAGES + 3 * (ROUNDS + 1) * TURNS
+    return [each.text for each in talk.messages(count)]
+
+
+@pytest.fixture(scope="module")
+def filled(said: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store that memory holds a sixth of, from some sessions; nothing is indexed on disk."""
+    path = tmp_path_factory.mktemp("cold") / "memory"
+    texts, part = said[: OLDER + WARM], (OLDER + WARM) // 10
+    for at in range(0, len(texts), part):
+        store = memctx.WarmStore(
+            path, session_id=f"s{at}", cross_session=True, durability="os", cold=False
+        )
+        for first in range(at, at + part, 1_000):
+            store.add([("user", text, None, None) for text in texts[first : first + 1_000]])
+        store.close()
+    return path
+
+
+@pytest.fixture
+def all_cores() -> Iterator[None]:
+    """Whatever indexes may run beside the turns, as it does for users; the race has them on one core."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, range(os.cpu_count() or 1))
+    yield
+    os.sched_setaffinity(0, before)
+
+
+class Side:
+    """A copy of the store, opened for a round of turns and closed after it."""
+
+    def __init__(self, path: Path, *, cold: bool, anew: bool) -> None:
+        self._path, self._cold, self._anew = path, cold, anew
+
+    def round(self, messages: list[contexts.Message], source: Iterator[str]) -> Times:
+        """The times of the turns, the conversation being as long before as after."""
+        if self._anew:
+            shutil.rmtree(self._path / "index" / "cold", ignore_errors=True)
+        with memctx.open(
+            self._path,
+            session_id="bench",
+            cross_session=True,
+            max_segments=WARM,
+            context_window=2_000_000,
+            durability="os",
+            pruning="off",
+            cold=self._cold,
+        ) as memory:
+            len(memory.store)  # waits until it has loaded
+            memory.prepare(messages, shape="anthropic")
+            times = turns(memory, messages, source)
+            status = memory.store.cold()
+        if self._anew:
+            assert status is not None
+            assert status.indexed_bytes < status.log_bytes, "indexing was over before the turns"
+        return times
+
+
+def turns(memory: memctx.Memory, messages: list[contexts.Message], source: Iterator[str]) -> Times:
+    """Seconds of each turn by the wall and of its thread: what indexes does so in another."""
+    walls, thread = [], []
+    gc.collect()
+    for question in islice(source, TURNS):
+        more = [*messages, {"role": "user", "content": question[:600]}]
+        start, spent = perf_counter(), thread_time()
+        turn = memory.prepare(more, shape="anthropic")
+        walls.append(perf_counter() - start)
+        thread.append(thread_time() - spent)
+        assert not turn.report.errors, turn.report.errors
+        sleep(PAUSE)
+    return {"wall": walls, "thread": thread}
+
+
+@pytest.mark.usefixtures("all_cores")
+def test_turns_beside_the_index(race: Race, said: list[str], filled: Path, tmp_path: Path) -> None:
+    """Turns while 100,000 older segments are being indexed, and once they are, against none of it.
+
+    The median and the slowest hundredth of the turns of a round, then the median of the rounds.
+    """
+    source = iter(said[OLDER + WARM :])
+    messages = contexts.context(source, MESSAGES)
+    sides = {
+        "indexing": Side(copied(filled, tmp_path / "indexing"), cold=True, anew=True),
+        "indexed": Side(indexed(filled, tmp_path / "indexed"), cold=True, anew=False),
+        "switched off": Side(copied(filled, tmp_path / "off"), cold=False, anew=False),
+    }
+    found: dict[str, list[Times]] = {name: [] for name in sides}
+    for _ in range(ROUNDS + 1):
+        for name, side in sides.items():
+            found[name].append(side.round(messages, source))
+    for clock, part in FIGURES:
+        figures = {
+            name: Figure.of([quantiles(times[clock], n=100)[part - 1] for times in rounds[1:]])
+            for name, rounds in found.items()
+        }
+        off = figures.pop("switched off")
+        race.enter(
+            *(
+                Row(
+                    f"turn, search on disk {name}, {clock} p{part}", mine, "switched off", off, None
+                )
+                for name, mine in figures.items()
+            )
+        )
+
+
+def copied(filled: Path, to: Path) -> Path:
+    """A copy of the store."""
+    return shutil.copytree(filled, to)
+
+
+def indexed(filled: Path, to: Path) -> Path:
+    """A copy of the store that is indexed to its end."""
+    copied(filled, to)
+    store = memctx.WarmStore(to, session_id="bench", cross_session=True, durability="os")
+    status = store.catch_up()
+    assert status is not None
+    assert status.segments >= OLDER, status.segments
+    store.close()
+    return to

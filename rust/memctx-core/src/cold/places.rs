@@ -1,0 +1,206 @@
+//! Where in `vectors.bin` the vectors are.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+
+use rustc_hash::FxHashMap;
+
+use super::passage::name;
+use crate::Result;
+use crate::vmem::{Entries, Follower};
+
+/// Entries whose places are remembered at once, some 50 bytes each.
+const REMEMBERED: usize = 1 << 20;
+
+/// Finds vectors by their ids in about the order in which they were written, reading the file once.
+#[derive(Debug)]
+pub(super) struct VectorPlaces {
+    path: PathBuf,
+    follower: Option<Follower>,
+    /// Places by hashes of ids. Where an id occurs twice the last counts.
+    places: FxHashMap<u64, u64>,
+    /// What is remembered, oldest first.
+    order: VecDeque<(u64, u64)>,
+    most: usize,
+}
+
+impl VectorPlaces {
+    /// Begin with the first entry of a file, which need not be there yet.
+    pub(super) fn new(path: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
+            follower: None,
+            places: FxHashMap::default(),
+            order: VecDeque::new(),
+            most: REMEMBERED,
+        }
+    }
+
+    /// The vector of an id and its place.
+    pub(super) fn find(&mut self, id: &str) -> Result<Option<(u64, Vec<f32>)>> {
+        self.follow()?;
+        let hash = name(id);
+        if !self.places.contains_key(&hash) {
+            self.look_ahead(hash)?;
+        }
+        let found = self.places.get(&hash).zip(self.follower.as_ref());
+        Ok(found.and_then(|(&place, follower)| Some((place, follower.entries().read(place, id)?))))
+    }
+
+    /// Start anew where another file has taken the place of the one that was read.
+    fn follow(&mut self) -> Result<()> {
+        if self.follower.as_ref().is_some_and(|follower| follower.entries().is_replaced()) {
+            self.follower = None;
+            self.places.clear();
+            self.order.clear();
+        }
+        if self.follower.is_none() && self.path.exists() {
+            self.follower = Some(Follower::open(&self.path)?);
+        }
+        Ok(())
+    }
+
+    /// Pass entries until one with this hash comes. Once all room is taken only one more is passed: an id that never
+    /// comes must not cost the places of those that will be asked for next.
+    fn look_ahead(&mut self, hash: u64) -> Result<()> {
+        let Some(follower) = &mut self.follower else { return Ok(()) };
+        while let Some((place, id)) = follower.advance()? {
+            let found = xxhash_rust::xxh3::xxh3_64(id);
+            self.places.insert(found, place);
+            self.order.push_back((found, place));
+            let is_full = self.order.len() > self.most;
+            if is_full
+                && let Some((oldest, place)) = self.order.pop_front()
+                && self.places.get(&oldest) == Some(&place)
+            {
+                self.places.remove(&oldest);
+            }
+            if is_full || found == hash {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads vectors by their places.
+#[derive(Debug)]
+pub(super) struct VectorFile(Entries);
+
+impl VectorFile {
+    /// Open the file as it is now.
+    pub(super) fn open(path: &Path) -> Result<Self> {
+        Entries::open(path).map(Self)
+    }
+
+    /// Whether another file has taken its place, in which places are others.
+    pub(super) fn is_replaced(&self) -> bool {
+        self.0.is_replaced()
+    }
+
+    /// The vector of an id, if it is at this place and of this length.
+    pub(super) fn read(&self, place: u64, id: &str, dim: usize) -> Option<Vec<f32>> {
+        if dim == self.0.dim() { self.0.read(place, id) } else { None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vmem;
+
+    const DIM: usize = 3;
+
+    fn vector(number: u16) -> Vec<f32> {
+        (0..3).map(|column| f32::from(number * 3 + column)).collect()
+    }
+
+    fn add(path: &Path, numbers: std::ops::Range<u16>) {
+        let ids: Vec<String> = numbers.clone().map(|number| format!("id{number}")).collect();
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let values: Vec<f32> = numbers.flat_map(vector).collect();
+        if path.exists() {
+            vmem::append(path, &ids, &values, DIM).expect("appended");
+        } else {
+            vmem::write(path, &ids, &values, DIM, true).expect("written");
+        }
+    }
+
+    fn find(places: &mut VectorPlaces, number: u16) -> Option<u64> {
+        let (place, found) = places.find(&format!("id{number}")).expect("readable")?;
+        assert_eq!(found, vector(number));
+        Some(place)
+    }
+
+    #[test]
+    fn follows_a_file_that_grows_and_one_that_is_replaced() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("vectors.bin");
+        let mut places = VectorPlaces::new(&path);
+
+        assert_eq!(find(&mut places, 0), None);
+        add(&path, 0..5);
+
+        assert!((0..5).all(|number| find(&mut places, number).is_some()));
+        assert_eq!(find(&mut places, 7), None);
+        add(&path, 5..900);
+        let place = find(&mut places, 7).expect("it came");
+        assert!(find(&mut places, 2).is_some());
+        let file = VectorFile::open(&path).expect("opens");
+        assert_eq!(file.read(place, "id7", DIM), Some(vector(7)));
+        assert_eq!(file.read(place, "id8", DIM), None);
+        assert_eq!(file.read(place + 1, "id7", DIM), None);
+        assert_eq!(file.read(place, "id7", DIM + 1), None);
+        std::fs::remove_file(&path).expect("removed");
+        add(&path, 600..610);
+        assert!(file.is_replaced());
+        assert_eq!(find(&mut places, 7), None);
+        assert!(find(&mut places, 605).is_some());
+        assert_eq!(VectorFile::open(&path).expect("opens").read(place, "id7", DIM), None);
+    }
+
+    #[test]
+    fn the_last_of_an_id_counts() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("vectors.bin");
+        vmem::write(&path, &["a", "b", "a", "c"], &[1.0, 2.0, 3.0, 4.0], 1, true).expect("written");
+        let mut places = VectorPlaces::new(&path);
+        assert_eq!(places.find("c").expect("readable").map(|found| found.1), Some(vec![4.0]));
+        assert_eq!(places.find("a").expect("readable").map(|found| found.1), Some(vec![3.0]));
+    }
+
+    #[test]
+    fn remembers_so_many_and_no_more() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("vectors.bin");
+        add(&path, 0..500);
+        let mut places = VectorPlaces { most: 100, ..VectorPlaces::new(&path) };
+        assert_eq!(find(&mut places, 999), None);
+        assert!(places.places.len() <= 100);
+        assert!((10..400).all(|number| find(&mut places, number).is_some()));
+        assert!(places.places.len() <= 100 && places.order.len() <= 100);
+    }
+
+    #[test]
+    fn survives_damage() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("vectors.bin");
+        add(&path, 0..20);
+        let whole = std::fs::read(&path).expect("is there");
+        for at in 0..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 0xff;
+            for bytes in [&damaged[..], &whole[..at]] {
+                std::fs::write(&path, bytes).expect("written");
+                let mut places = VectorPlaces::new(&path);
+                for number in 0..20 {
+                    // Whatever is found, it is under its own id.
+                    if let Ok(Some((place, found))) = places.find(&format!("id{number}")) {
+                        let file = VectorFile::open(&path).expect("opens");
+                        assert_eq!(file.read(place, &format!("id{number}"), DIM), Some(found));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,353 @@
+//! The cold tier of a directory: who fills it, who searches it.
+
+use std::fmt;
+use std::fs::File;
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::election::{Elected, elect};
+use super::indexer::Indexer;
+use super::manifest::Manifest;
+use super::opened::Opened;
+use super::status::{ColdStatus, State};
+use super::view::View;
+use super::{background, generation};
+use crate::file::Identity;
+use crate::store::Directory;
+use crate::{Error, Result};
+
+/// Where the tier is, under the folder of derived files.
+const HOME: &str = "cold";
+/// Held by the one process that fills the tier.
+const FILLING: &str = "LOCK";
+/// Held by the one process that makes graphs, which may take long.
+const GROWING: &str = "GRAPHS";
+/// How long a look at what others have committed is good for.
+const FRESH: Duration = Duration::from_millis(50);
+/// How long whoever filled the tier stays ready to go on: beginning takes longer the larger the tier is.
+const LINGER: Duration = Duration::from_secs(2);
+/// How long a store that closes waits for the filling to stop.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Hears how many bytes of the log, of how many, are taken in; and may end it there.
+pub(crate) type Told<'a> = &'a mut dyn FnMut(u64, u64) -> ControlFlow<()>;
+
+/// The cold tier of a directory. All stores of a process share one.
+pub(crate) struct ColdTier {
+    directory: Directory,
+    model: String,
+    opened: Mutex<Option<Opened>>,
+    site: Mutex<Option<Site>>,
+    /// Whether there is a thread for filling, and whether more came since it last looked.
+    filler: Mutex<Filler>,
+    changed: Condvar,
+    is_filling: AtomicBool,
+    is_growing: AtomicBool,
+    is_stopped: AtomicBool,
+    /// Stores that are open.
+    users: AtomicUsize,
+    /// The log had been taken in up to here when last looked at.
+    indexed: AtomicU64,
+    fault: Mutex<Option<String>>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Filler {
+    is_there: bool,
+    has_more: bool,
+}
+
+/// What filling needs, kept for a while.
+struct Site {
+    indexer: Indexer,
+    folder: PathBuf,
+    log: Identity,
+    _elected: Elected,
+}
+
+impl fmt::Debug for ColdTier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ColdTier").field("directory", &self.directory).finish_non_exhaustive()
+    }
+}
+
+impl ColdTier {
+    /// The tier of a directory whose vectors a model makes. Nothing is read yet.
+    pub(crate) fn new(directory: Directory, model: String) -> Self {
+        Self {
+            directory,
+            model,
+            opened: Mutex::default(),
+            site: Mutex::default(),
+            filler: Mutex::default(),
+            changed: Condvar::new(),
+            is_filling: AtomicBool::new(false),
+            is_growing: AtomicBool::new(false),
+            is_stopped: AtomicBool::new(false),
+            users: AtomicUsize::new(0),
+            indexed: AtomicU64::new(0),
+            fault: Mutex::default(),
+        }
+    }
+
+    /// The log had been taken in up to here when last looked at.
+    pub(crate) fn indexed(&self) -> u64 {
+        let known = self.indexed.load(Ordering::Relaxed);
+        if known > 0 {
+            return known;
+        }
+        let peeked = generation::current(&self.path()).and_then(|folder| Manifest::peek(&folder, &self.model));
+        let offset = peeked.map_or(0, |manifest| manifest.offset);
+        self.indexed.store(offset, Ordering::Relaxed);
+        offset
+    }
+
+    /// Fill the tier in another thread.
+    pub(crate) fn wake(self: &Arc<Self>) {
+        let mut filler = lock(&self.filler);
+        filler.has_more = true;
+        self.changed.notify_all();
+        if filler.is_there || self.is_stopped.load(Ordering::SeqCst) {
+            return;
+        }
+        let tier = Arc::clone(self);
+        filler.is_there = background::spawn("memctx-cold", move || tier.fill_for_a_while());
+    }
+
+    fn fill_for_a_while(self: Arc<Self>) {
+        let mut is_on = true;
+        while is_on {
+            lock(&self.filler).has_more = false;
+            let fill = AssertUnwindSafe(|| self.fill(false, &mut |_, _| ControlFlow::Continue(())));
+            match catch_unwind(fill) {
+                Ok(Ok(_)) => self.grow_in_background(),
+                Ok(Err(fault)) => self.note(fault.to_string()),
+                Err(_) => self.note("internal error while indexing; please report it".to_owned()),
+            }
+            let mut filler = lock(&self.filler);
+            let start = Instant::now();
+            while !filler.has_more && !self.is_stopped.load(Ordering::SeqCst) && start.elapsed() < LINGER {
+                let rest = LINGER.saturating_sub(start.elapsed());
+                filler = self.changed.wait_timeout(filler, rest).unwrap_or_else(PoisonError::into_inner).0;
+            }
+            is_on = filler.has_more && !self.is_stopped.load(Ordering::SeqCst);
+            filler.is_there = is_on;
+        }
+        if let Some(site) = lock(&self.site).take()
+            && !self.is_stopped.load(Ordering::SeqCst)
+            && let Err(fault) = site.indexer.finish()
+        {
+            self.note(fault.to_string());
+        }
+    }
+
+    /// Take in everything that is in the log by now, waiting for whoever is at it; `anew` from the beginning.
+    pub(crate) fn catch_up(self: &Arc<Self>, anew: bool, told: Told<'_>) -> Result<()> {
+        let wanted = self.log()?.and_then(|log| log.metadata().ok()).map_or(0, |found| found.len());
+        loop {
+            let is_done = !anew && self.view().is_some_and(|view| view.end() >= wanted);
+            if is_done {
+                return Ok(());
+            }
+            if self.fill(anew, told)? {
+                // Someone has to give the right to fill the tier back when nothing more comes.
+                self.wake();
+                return Ok(());
+            }
+            // Another process is at it, and what it takes in is seen here.
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// [`ColdTier::catch_up`], and make all graphs that are due.
+    pub(crate) fn complete(self: &Arc<Self>, anew: bool, told: Told<'_>) -> Result<()> {
+        self.catch_up(anew, told)?;
+        self.grow()
+    }
+
+    /// Fill the tier; false if another process is at it.
+    fn fill(&self, anew: bool, told: Told<'_>) -> Result<bool> {
+        let mut site = lock(&self.site);
+        let Some(log) = self.log()?.map(Arc::new) else { return Ok(true) };
+        let home = self.home()?;
+        let identity = Identity::of(&log.metadata().map_err(Error::io(&home))?);
+        let current = generation::current(&home);
+        let kept = site.take().filter(|site| !anew && Some(&site.folder) == current.as_ref() && site.log == identity);
+        let found = match kept {
+            Some(site) => Some(site),
+            None => self.begin(&home, &log, identity, current.filter(|_| !anew), anew)?,
+        };
+        let Some(mut found) = found else { return Ok(false) };
+        let length = log.metadata().map_or(0, |found| found.len());
+        self.is_filling.store(found.indexer.end() < length, Ordering::SeqCst);
+        let filled = found.indexer.catch_up(&self.is_stopped, &mut |manifest| {
+            self.indexed.store(manifest.offset, Ordering::Relaxed);
+            told(manifest.offset, log.metadata().map_or(0, |found| found.len()))
+        });
+        self.is_filling.store(false, Ordering::SeqCst);
+        filled?;
+        if let Some(opened) = lock(&self.opened).as_mut() {
+            opened.expire();
+        }
+        if anew {
+            generation::switch(&home, &found.folder)?;
+        }
+        if !self.is_stopped.load(Ordering::SeqCst) {
+            *site = Some(found);
+        }
+        Ok(true)
+    }
+
+    /// Become the one who fills the tier, and go on where the last one stopped; none if another process is at it.
+    fn begin(
+        &self,
+        home: &Path,
+        log: &Arc<File>,
+        identity: Identity,
+        current: Option<PathBuf>,
+        anew: bool,
+    ) -> Result<Option<Site>> {
+        let Some(elected) = elect(&home.join(FILLING))? else { return Ok(None) };
+        generation::sweep(home);
+        if let Some(folder) = current {
+            match Indexer::open(&folder, &self.directory, log, &self.model) {
+                Ok(indexer) => return Ok(Some(Site { indexer, folder, log: identity, _elected: elected })),
+                Err(fault) => self.note(format!("{fault}; made anew")),
+            }
+        }
+        let folder = generation::begin(home)?;
+        let indexer = Indexer::create(&folder, &self.directory, log, &self.model)?;
+        if !anew {
+            // What is there so far counts, so that nothing is done twice after a crash.
+            generation::switch(home, &folder)?;
+        }
+        Ok(Some(Site { indexer, folder, log: identity, _elected: elected }))
+    }
+
+    fn grow_in_background(self: &Arc<Self>) {
+        if self.is_growing.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        let tier = Arc::clone(self);
+        let grow = move || {
+            let grown = catch_unwind(AssertUnwindSafe(|| tier.grow()));
+            tier.is_growing.store(false, Ordering::SeqCst);
+            match grown {
+                Ok(Ok(())) => {}
+                Ok(Err(fault)) => tier.note(fault.to_string()),
+                Err(_) => tier.note("internal error while linking; please report it".to_owned()),
+            }
+        };
+        if !background::spawn("memctx-graph", grow) {
+            self.is_growing.store(false, Ordering::SeqCst);
+        }
+    }
+
+    /// Make the graphs that are due, unless another process is at it. The rest is searched without one meanwhile.
+    fn grow(&self) -> Result<()> {
+        // Where nothing can be written the rest is searched without graphs.
+        let Ok(Some(_elected)) = elect(&self.home()?.join(GROWING)) else { return Ok(()) };
+        while let Some(view) = self.view()
+            && view.grow(&self.is_stopped)?
+        {}
+        Ok(())
+    }
+
+    /// Note that a store uses it.
+    pub(crate) fn enter(&self) {
+        self.users.fetch_add(1, Ordering::SeqCst);
+        self.is_stopped.store(false, Ordering::SeqCst);
+    }
+
+    /// Note that a store is done with it; the last one stops the filling.
+    pub(crate) fn leave(&self) {
+        if self.users.fetch_sub(1, Ordering::SeqCst) == 1 {
+            self.stop();
+        }
+    }
+
+    /// Stop filling, and wait a little for whoever is at it; what is committed stays.
+    fn stop(&self) {
+        self.is_stopped.store(true, Ordering::SeqCst);
+        self.changed.notify_all();
+        let start = Instant::now();
+        let is_busy = || lock(&self.filler).is_there || self.is_growing.load(Ordering::SeqCst);
+        while is_busy() && start.elapsed() < PATIENCE {
+            thread::sleep(Duration::from_millis(1));
+        }
+        lock(&self.site).take();
+    }
+
+    /// What is committed by now; none if there is nothing yet, or nothing of use.
+    pub(crate) fn view(&self) -> Option<Arc<View>> {
+        let mut opened = lock(&self.opened);
+        let identity = self.directory.log_identity();
+        if let Some(found) = opened.as_ref().filter(|found| found.is_fresh(FRESH) && Some(found.log()) == identity) {
+            return Some(found.view());
+        }
+        let log = self.log().ok().flatten()?;
+        let folder = generation::current(&self.path())?;
+        let renewed = Opened::renew(opened.take(), folder, log, &self.directory, &self.model);
+        match renewed {
+            Ok(found) => {
+                let view = found.view();
+                self.indexed.store(view.end(), Ordering::Relaxed);
+                *opened = Some(found);
+                Some(view)
+            }
+            Err(fault) => {
+                self.note(fault.to_string());
+                None
+            }
+        }
+    }
+
+    /// How far the tier is.
+    pub(crate) fn status(&self) -> ColdStatus {
+        let view = self.view();
+        let log_bytes = self.log().ok().flatten().and_then(|log| log.metadata().ok()).map_or(0, |found| found.len());
+        let state = match &view {
+            _ if self.is_filling.load(Ordering::SeqCst) => State::Indexing,
+            Some(view) if view.end() > 0 || log_bytes == 0 => State::Ready,
+            _ => State::Absent,
+        };
+        let known = ColdStatus {
+            state,
+            log_bytes,
+            disk_bytes: generation::bytes(&self.path()),
+            fault: lock(&self.fault).clone(),
+            ..ColdStatus::default()
+        };
+        view.map_or(known.clone(), |view| view.status(known))
+    }
+
+    /// Note a fault. The tier is derived: whatever is wrong with it, the next one to fill it begins anew.
+    pub(crate) fn note(&self, fault: String) {
+        *lock(&self.fault) = Some(fault);
+    }
+
+    fn log(&self) -> Result<Option<File>> {
+        self.directory.log()
+    }
+
+    fn path(&self) -> PathBuf {
+        self.directory.file(crate::store::INDEX).join(HOME)
+    }
+
+    /// The folder of the tier, made if it is missing.
+    fn home(&self) -> Result<PathBuf> {
+        let home = self.directory.index()?.join(HOME);
+        generation::private_folder(&home).map_err(Error::io(&home))?;
+        Ok(home)
+    }
+}
+
+/// Lock; what is locked here is whole after every step.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

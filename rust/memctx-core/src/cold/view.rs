@@ -1,0 +1,185 @@
+//! What one commit of the cold tier holds.
+
+use std::fs::File;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use rustc_hash::FxHashSet;
+
+use super::column::Column;
+use super::filter::Filter;
+use super::manifest::Manifest;
+use super::passage::Passage;
+use super::places::VectorFile;
+use super::status::ColdStatus;
+use super::texts::TextView;
+use super::vectors::VectorIndex;
+use crate::Result;
+use crate::bm25::{Texts, Wording};
+use crate::store::{Ranking, Request};
+use crate::text::Term;
+
+/// Rows that are looked through on each side for the neighbours of a segment. What other sessions said in between counts.
+const REACH: usize = 4096;
+
+/// The tier as it was committed, for as long as anyone looks at it.
+pub(crate) struct View {
+    pub(super) log: Arc<File>,
+    pub(super) texts: Arc<TextView>,
+    pub(super) manifest: Manifest,
+    pub(super) passages: Column<Passage>,
+    /// The rows of segments that were written again.
+    pub(super) dead: FxHashSet<u32>,
+    pub(super) vectors: VectorIndex,
+    /// The vectors in full; none if the file is gone.
+    pub(super) exact: Option<VectorFile>,
+}
+
+/// Where a segment's line is, and which of its pieces were found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Lead {
+    pub(crate) offset: u64,
+    /// Without its end.
+    pub(crate) bytes: u64,
+    /// The rows that were found; none for what was not found itself.
+    pub(crate) rows: Vec<u32>,
+}
+
+impl View {
+    /// The log that the lines are read from.
+    pub(crate) fn log(&self) -> &Arc<File> {
+        &self.log
+    }
+
+    /// How a request is worded for everything that was archived; `newest` are the texts in memory, some of which may not be
+    /// here yet.
+    pub(crate) fn wording(&self, request: &Request<'_>, newest: &Texts) -> Wording {
+        let (all, new) = (self.texts.statistics(), newest.statistics());
+        let statistics = if new.documents > all.documents { new } else { all };
+        let count = |token: &str| self.texts.count(token).max(newest.count(Term::new(token)));
+        match request.ranking {
+            Ranking::Best => Wording::of_question(request.query, statistics, count),
+            Ranking::Seed => Wording::of_query(request.query, statistics, count),
+        }
+    }
+
+    /// The segments that may be among the best `k` of everything, in the order of the log.
+    pub(crate) fn leads(
+        &self,
+        words: &[(String, f64)],
+        vector: Option<&[f32]>,
+        k: usize,
+        filter: &Filter,
+    ) -> Result<Vec<Lead>> {
+        let mut rows: Vec<u32> = self.texts.best(words, k, filter)?.iter().map(|hit| hit.number).collect();
+        if let Some(vector) = vector {
+            rows.extend(self.nearest(vector, k, filter)?);
+        }
+        rows.retain(|row| self.is_live(*row));
+        rows.sort_unstable();
+        rows.dedup();
+        let mut leads: Vec<Lead> = Vec::new();
+        for row in rows {
+            let passage = &self.passages[row as usize];
+            match leads.last_mut() {
+                Some(lead) if lead.offset == passage.line => lead.rows.push(row),
+                _ => leads.push(Lead { offset: passage.line, bytes: u64::from(passage.bytes), rows: vec![row] }),
+            }
+        }
+        Ok(leads)
+    }
+
+    /// The rows nearest to a vector by their 8-bit copies, best first.
+    pub(crate) fn nearest(&self, vector: &[f32], k: usize, filter: &Filter) -> Result<Vec<u32>> {
+        let is_open = filter.is_open() && self.dead.is_empty();
+        let admit = |row: u32| {
+            is_open || self.is_live(row) && self.passages.get(row as usize).is_some_and(|it| filter.admits(it))
+        };
+        Ok(self.vectors.nearest(vector, k, &admit)?.iter().map(|hit| hit.number).collect())
+    }
+
+    fn is_live(&self, row: u32) -> bool {
+        (row as usize) < self.passages.len() && !self.dead.contains(&row)
+    }
+
+    /// Where the line of a row's segment begins, and how long it is.
+    pub(crate) fn line(&self, row: u32) -> (u64, u64) {
+        let passage = self.passage(row);
+        (passage.line, u64::from(passage.bytes))
+    }
+
+    /// The passage of a row that was found.
+    pub(super) fn passage(&self, row: u32) -> &Passage {
+        &self.passages[row as usize]
+    }
+
+    /// The piece of its content that a row stands for, and which piece that is.
+    pub(crate) fn piece(&self, row: u32) -> (Range<usize>, usize) {
+        let passage = self.passage(row);
+        (passage.start as usize..passage.end as usize, passage.piece as usize)
+    }
+
+    /// The rows of the segment whose line begins at a place.
+    pub(crate) fn rows_of(&self, offset: u64) -> Range<u32> {
+        let first = self.passages.partition_point(|passage| passage.line < offset);
+        let many = self.passages[first..].iter().take_while(|passage| passage.line == offset).count();
+        first as u32..(first + many) as u32
+    }
+
+    /// The vector of a row of this segment, if it is on disk.
+    pub(crate) fn vector(&self, row: u32, id: &str, dim: usize) -> Option<Vec<f32>> {
+        let passage = self.passage(row);
+        self.exact.as_ref()?.read(passage.vector, &crate::store::vector_id(id, passage.piece as usize), dim)
+    }
+
+    /// The segments of the same session before and after the one at a place, each side nearest first.
+    pub(crate) fn neighbours(&self, offset: u64, reach: usize) -> (Vec<Lead>, Vec<Lead>) {
+        let own = self.rows_of(offset);
+        let Some(session) = self.passages.get(own.start as usize).filter(|_| !own.is_empty()).map(|it| it.session)
+        else {
+            return (Vec::new(), Vec::new());
+        };
+        let (start, end) = (own.start as usize, own.end as usize);
+        let before = (start.saturating_sub(REACH)..start).rev();
+        let after = end..(end + REACH).min(self.passages.len());
+        (self.take(before, session, reach), self.take(after, session, reach))
+    }
+
+    fn take(&self, rows: impl Iterator<Item = usize>, session: u64, reach: usize) -> Vec<Lead> {
+        let mut leads: Vec<Lead> = Vec::new();
+        for row in rows {
+            let passage = &self.passages[row];
+            let is_same = leads.last().is_some_and(|lead| lead.offset == passage.line);
+            if passage.session != session || is_same || !self.is_live(row as u32) {
+                continue;
+            }
+            if leads.len() == reach {
+                break;
+            }
+            leads.push(Lead { offset: passage.line, bytes: u64::from(passage.bytes), rows: Vec::new() });
+        }
+        leads
+    }
+
+    /// Make the next graph that is due; false if there was none.
+    pub(super) fn grow(&self, stop: &AtomicBool) -> Result<bool> {
+        self.vectors.grow(stop)
+    }
+
+    /// How far the tier is, in addition to what is known.
+    pub(super) fn status(&self, known: ColdStatus) -> ColdStatus {
+        ColdStatus {
+            segments: self.manifest.segments,
+            passages: self.manifest.passages.len,
+            graph_passages: self.vectors.graphs() as u64,
+            indexed_bytes: self.manifest.offset,
+            ..known
+        }
+    }
+
+    /// The log has been taken in up to this place.
+    pub(crate) fn end(&self) -> u64 {
+        self.manifest.offset
+    }
+}

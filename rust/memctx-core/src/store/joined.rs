@@ -1,0 +1,204 @@
+//! One search over what is in memory and what is only on disk.
+//!
+//! The cold tier knows everything up to its last commit, the warm tier the newest. The best of both are read into a small
+//! tier of their own, together with what was said around them, and ranked there as always: by the counts of everything.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use rustc_hash::FxHashSet;
+
+use super::embed;
+use super::older::Older;
+use super::passage::passages;
+use super::search::{Found, Request};
+use super::segment::Segment;
+use super::warm::{Draft, Pieces, Warm, digest};
+use super::warm_store::{Inner, now};
+use crate::cold::{Filter, Lead, View};
+use crate::file::read_exact_at;
+use crate::{Error, Result};
+
+/// Segments in the race for each place, of each side and tier.
+const POOL: usize = 4;
+/// How far around them what was said is looked at.
+const REACH: usize = 2;
+/// A segment of more pieces than this takes part with those that were found.
+const WHOLE: usize = 8;
+
+/// A segment that takes part.
+struct Part {
+    bytes: u64,
+    /// The rows of the cold tier that were found.
+    rows: Vec<u32>,
+}
+
+/// The parts by where their lines begin.
+type Parts = BTreeMap<u64, Part>;
+
+impl Inner {
+    /// The best segments of both tiers, best first.
+    pub(super) fn search_both(&self, request: &Request<'_>, view: &View) -> Result<Vec<Found>> {
+        let vector = embed::query(request.query);
+        let vector = vector.as_ref().map(|vector| &vector[..]);
+        let own = (!self.settings.cross_session).then_some(&*self.settings.session);
+        let filter = Filter::new(request, own);
+        let warm = self.index();
+        let wording = view.wording(request, &warm.texts);
+        let wanted = request.limit.saturating_mul(POOL);
+        let mut parts = Parts::new();
+        for lead in view.leads(&wording.words, vector, wanted, &filter)? {
+            parts.insert(lead.offset, Part { bytes: lead.bytes, rows: lead.rows });
+        }
+        let now = now();
+        for candidate in warm.candidates(request, vector, now)? {
+            let line = warm.entries[candidate.segment as usize].line;
+            if warm.is_of_log(line) {
+                parts.entry(line.offset).or_insert(Part { bytes: line.bytes, rows: Vec::new() });
+            }
+        }
+        let mut lot = Warm::new(embed::DIM)?;
+        lot.read_from(view.log());
+        lot.texts.set_background(wording.background);
+        self.take_part(&mut lot, &warm, view, &parts, &filter)?;
+        lot.tie(&[]);
+        let reach = REACH.max(request.window);
+        let mut next = BTreeMap::new();
+        let mut others = Parts::new();
+        for (rank, candidate) in lot.candidates(request, vector, now)?.into_iter().enumerate() {
+            let around = around(&warm, view, lot.entries[candidate.segment as usize].line.offset, reach);
+            next.extend(around.windows(2).map(|pair| (pair[0].offset, pair[1].offset)));
+            // Those around a lesser one take no part unless they are to be shown.
+            if rank < request.limit || request.window > 0 {
+                let unknown = around.into_iter().filter(|lead| !parts.contains_key(&lead.offset));
+                others.extend(unknown.map(|lead| (lead.offset, Part { bytes: lead.bytes, rows: Vec::new() })));
+            }
+        }
+        self.take_part(&mut lot, &warm, view, &others, &filter)?;
+        drop(warm);
+        lot.tie(&sequences(&next));
+        lot.search(request, vector, now, |fault| self.note_damage(&fault))
+    }
+
+    /// The ids of the segments nearest to a vector, with their cosines, best first.
+    pub(super) fn nearest(&self, vector: &[f32], k: usize) -> Result<Vec<(String, f64)>> {
+        let own = (!self.settings.cross_session).then_some(&*self.settings.session);
+        let request = Request { session: own, ..Request::default() };
+        let filter = Filter::new(&request, own);
+        let wanted = k.saturating_mul(POOL);
+        let index = self.current()?;
+        let cosine = index.rows.cosines(vector)?;
+        let mut best: Vec<(String, f64)> = Vec::new();
+        let is_live = |passage: u32| index.entries[index.passages[passage as usize].segment as usize].is_live;
+        for hit in index.rows.search(vector, wanted, is_live)?.into_iter().flatten() {
+            let segment = index.passages[hit.number as usize].segment;
+            best.push((index.entries[segment as usize].id.to_string(), cosine(hit.number)));
+        }
+        if let Some(view) = self.older.as_ref().filter(|_| index.evicted > 0).and_then(Older::view) {
+            for row in view.nearest(vector, wanted, &filter)? {
+                let (offset, bytes) = view.line(row);
+                match read(&view, offset, bytes) {
+                    Ok(segment) if filter.admits_session(&segment) => {
+                        let (piece, _) = view.piece(row);
+                        let exact = view.vector(row, &segment.id, embed::DIM);
+                        let exact =
+                            exact.unwrap_or_else(|| embed::text(segment.content.get(piece).unwrap_or_default()));
+                        best.push((segment.id, crate::vector::cosine(vector, &exact)));
+                    }
+                    Ok(_) => {}
+                    Err(fault) => self.note_damage(&fault),
+                }
+            }
+        }
+        best.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let mut seen = FxHashSet::default();
+        best.retain(|(id, _)| seen.insert(id.clone()));
+        best.truncate(k);
+        Ok(best)
+    }
+
+    /// Let segments take part.
+    fn take_part(&self, lot: &mut Warm, warm: &Warm, view: &View, parts: &Parts, filter: &Filter) -> Result<()> {
+        for (&offset, part) in parts {
+            match read(view, offset, part.bytes) {
+                // Its session is tested again on what was read; neighbours need not pass the other conditions.
+                Ok(segment) if filter.admits_session(&segment) => {
+                    let pieces = pieces(view, &segment, offset, part);
+                    let draft = draft(warm, view, segment, offset, part.bytes, &pieces);
+                    lot.push_pieces(draft, &pieces)?;
+                }
+                Ok(_) => {}
+                Err(fault) => self.note_damage(&fault),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The longest sequences of lines that follow one another.
+fn sequences(next: &BTreeMap<u64, u64>) -> Vec<Vec<u64>> {
+    let later: FxHashSet<u64> = next.values().copied().collect();
+    let firsts = next.keys().filter(|line| !later.contains(line));
+    let follow = |first: &u64| std::iter::successors(Some(*first), |line| next.get(line).copied()).collect();
+    firsts.map(follow).collect()
+}
+
+/// Read the segment whose line begins at a place.
+fn read(view: &View, offset: u64, bytes: u64) -> Result<Segment> {
+    let path = std::path::Path::new(super::SEGMENTS);
+    let mut line = vec![0; bytes as usize];
+    read_exact_at(view.log(), &mut line, offset).map_err(Error::io(path))?;
+    Segment::from_line(super::lines::trim(&line, offset)).map_err(|fault| Error::corrupt(path, offset, fault))
+}
+
+/// The pieces of a segment that take part, with their numbers among all.
+fn pieces(view: &View, segment: &Segment, offset: u64, part: &Part) -> Pieces {
+    let all = passages(&segment.content);
+    let numbered: Vec<(usize, Range<usize>)> = all.into_iter().enumerate().collect();
+    if numbered.len() <= WHOLE {
+        return numbered;
+    }
+    let first = view.rows_of(offset).start;
+    let is_found = |number: usize| part.rows.contains(&(first + number as u32));
+    let found: Vec<(usize, Range<usize>)> = numbered.iter().filter(|(number, _)| is_found(*number)).cloned().collect();
+    if found.is_empty() { numbered.into_iter().take(WHOLE).collect() } else { found }
+}
+
+/// A segment with its vectors: from memory, from disk, or made anew.
+fn draft(warm: &Warm, view: &View, segment: Segment, offset: u64, bytes: u64, pieces: &Pieces) -> Draft {
+    let own = warm.find(&segment.id).map(|number| warm.entries[number as usize].passages.clone());
+    let rows = view.rows_of(offset);
+    let mut vectors = Vec::with_capacity(pieces.len() * embed::DIM);
+    for (number, piece) in pieces {
+        let in_memory = own.clone().and_then(|mut own| own.nth(*number)).map(|passage| warm.rows.row(passage).to_vec());
+        let on_disk = || view.vector(rows.clone().nth(*number)?, &segment.id, embed::DIM);
+        let vector = in_memory.or_else(on_disk).unwrap_or_else(|| embed::text(&segment.content[piece.clone()]));
+        vectors.extend_from_slice(&vector);
+    }
+    let digest = digest(&segment.content);
+    Draft { vectors, ..Draft::new(segment, digest, offset, bytes) }
+}
+
+/// A segment and its neighbours in its session, as far as both tiers know them, in the order of the log.
+fn around(warm: &Warm, view: &View, offset: u64, reach: usize) -> Vec<Lead> {
+    let (mut before, mut after) = view.neighbours(offset, reach);
+    if let Some(number) = warm.at(offset) {
+        for (neighbour, _) in warm.neighbours(number, reach) {
+            let line = warm.entries[neighbour as usize].line;
+            if warm.is_of_log(line) {
+                let side = if line.offset < offset { &mut before } else { &mut after };
+                side.push(Lead { offset: line.offset, bytes: line.bytes, rows: Vec::new() });
+            }
+        }
+    }
+    before.sort_by_key(|lead| std::cmp::Reverse(lead.offset));
+    after.sort_by_key(|lead| lead.offset);
+    for side in [&mut before, &mut after] {
+        side.dedup_by_key(|lead| lead.offset);
+        side.truncate(reach);
+    }
+    before.reverse();
+    before.push(Lead { offset, bytes: 0, rows: Vec::new() });
+    before.append(&mut after);
+    before
+}

@@ -1,0 +1,67 @@
+//! `memctx.ColdStatus`.
+
+use memctx_core::cold;
+use pyo3::prelude::*;
+
+/// How far the search of what left memory is.
+#[pyclass(frozen, module = "memctx._core")]
+pub(crate) struct ColdStatus(pub(crate) cold::ColdStatus);
+
+#[pymethods]
+impl ColdStatus {
+    /// ``absent``, ``ready`` or ``indexing``.
+    #[getter]
+    fn state(&self) -> &'static str {
+        self.0.state.name()
+    }
+
+    /// Segments that are indexed on disk.
+    #[getter]
+    fn segments(&self) -> u64 {
+        self.0.segments
+    }
+
+    /// Pieces they are indexed in.
+    #[getter]
+    fn passages(&self) -> u64 {
+        self.0.passages
+    }
+
+    /// Those of them that a graph finds; the others are compared one by one.
+    #[getter]
+    fn graph_passages(&self) -> u64 {
+        self.0.graph_passages
+    }
+
+    /// Bytes of the log that are indexed.
+    #[getter]
+    fn indexed_bytes(&self) -> u64 {
+        self.0.indexed_bytes
+    }
+
+    /// Bytes that the log has.
+    #[getter]
+    fn log_bytes(&self) -> u64 {
+        self.0.log_bytes
+    }
+
+    /// Bytes that the index takes on disk.
+    #[getter]
+    fn disk_bytes(&self) -> u64 {
+        self.0.disk_bytes
+    }
+
+    /// What went wrong last, or None.
+    #[getter]
+    fn fault(&self) -> Option<&str> {
+        self.0.fault.as_deref()
+    }
+
+    fn __repr__(&self) -> String {
+        let cold::ColdStatus { state, segments, indexed_bytes, log_bytes, .. } = &self.0;
+        let state = state.name();
+        format!(
+            "ColdStatus(state={state:?}, segments={segments}, indexed_bytes={indexed_bytes}, log_bytes={log_bytes})"
+        )
+    }
+}
