@@ -16,7 +16,7 @@ use super::status::ColdStatus;
 use super::texts::TextView;
 use super::vectors::VectorIndex;
 use crate::Result;
-use crate::bm25::{Texts, Wording};
+use crate::bm25::{Statistics, Wording};
 use crate::store::{Ranking, Request};
 use crate::text::Term;
 
@@ -52,12 +52,12 @@ impl View {
         &self.log
     }
 
-    /// How a request is worded for everything that was archived; `newest` are the texts in memory, some of which may not be
-    /// here yet.
-    pub(crate) fn wording(&self, request: &Request<'_>, newest: &Texts) -> Wording {
-        let (all, new) = (self.texts.statistics(), newest.statistics());
-        let statistics = if new.documents > all.documents { new } else { all };
-        let count = |token: &str| self.texts.count(token).max(newest.count(Term::new(token)));
+    /// How a request is worded for everything that was archived. Of the texts in memory, some of which may not be here yet,
+    /// `newest` are the counts and `having` tells how many have a term.
+    pub(crate) fn wording(&self, request: &Request<'_>, newest: Statistics, having: impl Fn(Term) -> usize) -> Wording {
+        let all = self.texts.statistics();
+        let statistics = if newest.documents > all.documents { newest } else { all };
+        let count = |token: &str| self.texts.count(token).max(having(Term::new(token)));
         match request.ranking {
             Ranking::Best => Wording::of_question(request.query, statistics, count),
             Ranking::Seed => Wording::of_query(request.query, statistics, count),

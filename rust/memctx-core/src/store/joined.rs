@@ -9,6 +9,7 @@ use std::ops::Range;
 use rustc_hash::FxHashSet;
 
 use super::embed;
+use super::entry::LineAt;
 use super::older::Older;
 use super::passage::passages;
 use super::search::{Found, Request};
@@ -37,36 +38,35 @@ struct Part {
 type Parts = BTreeMap<u64, Part>;
 
 impl Inner {
-    /// The best segments of both tiers, best first.
+    /// The best segments of both tiers, best first. Memory is locked only for a moment at a time: whoever adds to it does not
+    /// wait for the disk.
     pub(super) fn search_both(&self, request: &Request<'_>, view: &View) -> Result<Vec<Found>> {
         let vector = embed::query(request.query);
         let vector = vector.as_ref().map(|vector| &vector[..]);
         let own = (!self.settings.cross_session).then_some(&*self.settings.session);
         let filter = Filter::new(request, own);
-        let warm = self.index();
-        let wording = view.wording(request, &warm.texts);
+        let newest = self.index().texts.statistics();
+        let wording = view.wording(request, newest, |term| self.index().texts.count(term));
         let wanted = request.limit.saturating_mul(POOL);
         let mut parts = Parts::new();
         for lead in view.leads(&wording.words, vector, wanted, &filter)? {
             parts.insert(lead.offset, Part { bytes: lead.bytes, rows: lead.rows });
         }
         let now = now();
-        for candidate in warm.candidates(request, vector, now)? {
-            let line = warm.entries[candidate.segment as usize].line;
-            if warm.is_of_log(line) {
-                parts.entry(line.offset).or_insert(Part { bytes: line.bytes, rows: Vec::new() });
-            }
+        for line in self.newest_lines(request, vector, now)? {
+            parts.entry(line.offset).or_insert(Part { bytes: line.bytes, rows: Vec::new() });
         }
         let mut lot = Warm::new(embed::DIM)?;
         lot.read_from(view.log());
         lot.texts.set_background(wording.background);
-        self.take_part(&mut lot, &warm, view, &parts, &filter)?;
+        self.take_part(&mut lot, view, &parts, &filter)?;
         lot.tie(&[]);
         let reach = REACH.max(request.window);
         let mut next = BTreeMap::new();
         let mut others = Parts::new();
         for (rank, candidate) in lot.candidates(request, vector, now)?.into_iter().enumerate() {
-            let around = around(&warm, view, lot.entries[candidate.segment as usize].line.offset, reach);
+            let offset = lot.entries[candidate.segment as usize].line.offset;
+            let around = around(&self.index(), view, offset, reach);
             next.extend(around.windows(2).map(|pair| (pair[0].offset, pair[1].offset)));
             // Those around a lesser one take no part unless they are to be shown.
             if rank < request.limit || request.window > 0 {
@@ -74,8 +74,7 @@ impl Inner {
                 others.extend(unknown.map(|lead| (lead.offset, Part { bytes: lead.bytes, rows: Vec::new() })));
             }
         }
-        self.take_part(&mut lot, &warm, view, &others, &filter)?;
-        drop(warm);
+        self.take_part(&mut lot, view, &others, &filter)?;
         lot.tie(&sequences(&next));
         lot.search(request, vector, now, |fault| self.note_damage(&fault))
     }
@@ -87,14 +86,12 @@ impl Inner {
         let filter = Filter::new(&request, own);
         let wanted = k.saturating_mul(POOL);
         let index = self.current()?;
-        let cosine = index.rows.cosines(vector)?;
-        let mut best: Vec<(String, f64)> = Vec::new();
-        let is_live = |passage: u32| index.entries[index.passages[passage as usize].segment as usize].is_live;
-        for hit in index.rows.search(vector, wanted, is_live)?.into_iter().flatten() {
-            let segment = index.passages[hit.number as usize].segment;
-            best.push((index.entries[segment as usize].id.to_string(), cosine(hit.number)));
-        }
-        if let Some(view) = self.older.as_ref().filter(|_| index.evicted > 0).and_then(Older::view) {
+        let entry = |passage: u32| &index.entries[index.passages[passage as usize].segment as usize];
+        let newest = index.rows.search(vector, wanted, |passage| entry(passage).is_live)?.into_iter().flatten();
+        let mut best: Vec<(String, f64)> = newest.map(|hit| (entry(hit.number).id.to_string(), hit.score)).collect();
+        let has_older = index.evicted > 0;
+        drop(index);
+        if let Some(view) = self.older.as_ref().filter(|_| has_older).and_then(Older::view) {
             for row in view.nearest(vector, wanted, &filter)? {
                 let (offset, bytes) = view.line(row);
                 match read(&view, offset, bytes) {
@@ -117,14 +114,23 @@ impl Inner {
         Ok(best)
     }
 
+    /// Where the lines of those in memory are that are in the race.
+    fn newest_lines(&self, request: &Request<'_>, vector: Option<&[f32]>, now: f64) -> Result<Vec<LineAt>> {
+        let warm = self.index();
+        let candidates = warm.candidates(request, vector, now)?.into_iter();
+        let lines = candidates.map(|candidate| warm.entries[candidate.segment as usize].line);
+        Ok(lines.filter(|line| warm.is_of_log(*line)).collect())
+    }
+
     /// Let segments take part.
-    fn take_part(&self, lot: &mut Warm, warm: &Warm, view: &View, parts: &Parts, filter: &Filter) -> Result<()> {
+    fn take_part(&self, lot: &mut Warm, view: &View, parts: &Parts, filter: &Filter) -> Result<()> {
         for (&offset, part) in parts {
             match read(view, offset, part.bytes) {
                 // Its session is tested again on what was read; neighbours need not pass the other conditions.
                 Ok(segment) if filter.admits_session(&segment) => {
                     let pieces = pieces(view, &segment, offset, part);
-                    let draft = draft(warm, view, segment, offset, part.bytes, &pieces);
+                    let vectors = self.vectors_in_memory(&segment.id);
+                    let draft = draft(&vectors, view, segment, offset, part.bytes, &pieces);
                     lot.push_pieces(draft, &pieces)?;
                 }
                 Ok(_) => {}
@@ -132,6 +138,13 @@ impl Inner {
             }
         }
         Ok(())
+    }
+
+    /// The vectors of a segment that is in memory, one for each of its pieces.
+    fn vectors_in_memory(&self, id: &str) -> Vec<Vec<f32>> {
+        let warm = self.index();
+        let own = warm.find(id).map(|number| warm.entries[number as usize].passages.clone());
+        own.into_iter().flatten().map(|passage| warm.rows.row(passage).to_vec()).collect()
     }
 }
 
@@ -165,12 +178,11 @@ fn pieces(view: &View, segment: &Segment, offset: u64, part: &Part) -> Pieces {
 }
 
 /// A segment with its vectors: from memory, from disk, or made anew.
-fn draft(warm: &Warm, view: &View, segment: Segment, offset: u64, bytes: u64, pieces: &Pieces) -> Draft {
-    let own = warm.find(&segment.id).map(|number| warm.entries[number as usize].passages.clone());
+fn draft(own: &[Vec<f32>], view: &View, segment: Segment, offset: u64, bytes: u64, pieces: &Pieces) -> Draft {
     let rows = view.rows_of(offset);
     let mut vectors = Vec::with_capacity(pieces.len() * embed::DIM);
     for (number, piece) in pieces {
-        let in_memory = own.clone().and_then(|mut own| own.nth(*number)).map(|passage| warm.rows.row(passage).to_vec());
+        let in_memory = own.get(*number).cloned();
         let on_disk = || view.vector(rows.clone().nth(*number)?, &segment.id, embed::DIM);
         let vector = in_memory.or_else(on_disk).unwrap_or_else(|| embed::text(&segment.content[piece.clone()]));
         vectors.extend_from_slice(&vector);
