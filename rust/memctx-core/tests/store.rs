@@ -233,7 +233,7 @@ fn a_long_text_is_found_by_its_middle() {
 #[test]
 fn eviction_leaves_the_disk_alone() {
     let place = Place::new();
-    let store = place.open_with(|settings| settings.max_segments = 5);
+    let store = place.open_with(|settings| (settings.max_segments, settings.cold) = (5, false));
     for number in 0..12 {
         say(&store, "user", &format!("message number {number} about apples"));
     }
@@ -244,7 +244,7 @@ fn eviction_leaves_the_disk_alone() {
     // It is gone from memory, so it may be said and stored again.
     say(&store, "user", "message number 0 about apples");
     assert_eq!(contents(&store).len(), 13);
-    let reopened = place.open_with(|settings| settings.max_segments = 5);
+    let reopened = place.open_with(|settings| (settings.max_segments, settings.cold) = (5, false));
     assert_eq!(reopened.len().expect("open"), 5);
     assert_eq!(place.open().len().expect("open"), 12);
 }
@@ -677,12 +677,12 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// Whatever happens in between, the store holds the newest of what was said, once.
+    /// Whatever happens in between, memory holds the newest of what was said, once.
     #[test]
     fn it_behaves_like_a_list(steps in steps(), most in 3..12_usize) {
         let place = Place::new();
         let open = || place.open_with(|settings| {
-            settings.max_segments = most;
+            (settings.max_segments, settings.cold) = (most, false);
             settings.durability = memctx_core::store::Durability::Os;
         });
         let (mut store, other) = (open(), open());
