@@ -12,6 +12,8 @@ use crate::{Error, Result};
 
 pub(super) const FILE: &str = "vectors.bin";
 const STAMP: &str = "vectors.json";
+/// A file up to this size is read in full before more is added to it.
+const READ_WHOLE: u64 = 64 << 20;
 
 /// Who made the vectors.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,15 +77,16 @@ pub(super) fn save(directory: &Directory, stamp: &Stamp, ids: &[&str], values: &
     let path = directory.file(FILE);
     let is_ours = read_stamp(directory).as_ref() == Some(stamp);
     let is_known = is_ours || read_stamp(directory).is_none() && directory.file(STAMP).exists();
-    // Whoever loads them reads them all; to do so before every addition would cost more than the addition.
     let found = vmem::outline(&path);
     let is_foreign = path.exists() && !is_known && found.as_ref().map_or(true, |found| found.entries > 0);
     if is_foreign || path.is_symlink() {
         return Ok(false);
     }
-    // Behind a file that was cut short nobody would read them.
-    let is_whole = found.is_ok_and(|found| found.is_sealed && found.dim == stamp.dim);
-    if is_ours && is_whole && vmem::append(&path, ids, values, stamp.dim).is_ok() {
+    // Behind damage nobody would read them. To read a large file before every addition would cost more than the addition.
+    let is_large = path.metadata().is_ok_and(|found| found.len() > READ_WHOLE);
+    let is_sealed = found.is_ok_and(|found| found.is_sealed && found.dim == stamp.dim);
+    let is_whole = || is_large || vmem::verify(&path).is_ok_and(|report| report.checksum == Checksum::Valid);
+    if is_ours && is_sealed && is_whole() && vmem::append(&path, ids, values, stamp.dim).is_ok() {
         return Ok(true);
     }
     // The stamp comes first: without it nobody believes the vectors.
