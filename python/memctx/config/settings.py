@@ -141,8 +141,8 @@ class Config(BaseModel, frozen=True, extra="forbid", validate_default=True):
     )
     cold_turn_deadline_ms: Amount = Field(
         default=0.0,
-        description="Milliseconds that a turn waits for it; with 0 it recalls what is in memory, and what is older when "
-        "it searches the same again, as after a trim",
+        description="Milliseconds that a turn waits for it; with 0 it recalls what is in memory, and what is older "
+        "when it searches the same again, as after a trim",
     )
     cross_session: Switch = Field(
         default=False,
