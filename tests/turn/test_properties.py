@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import memctx
@@ -19,15 +19,26 @@ import memctx
 from . import laws, memories, strategies
 from .pieces import blocks, pieces
 from .rendering import Rendering
-from .script import SHAPES, Assistant, Call, Result, Results, User
+from .script import SHAPES, Assistant, Call, Result, Results, Script, User
 
 if TYPE_CHECKING:
-    from .script import Script, Shape, Step
+    from .script import Shape, Step
 
 in_all_shapes = pytest.mark.parametrize("shape", SHAPES)
 shapes = st.sampled_from(SHAPES)
 windows = st.sampled_from((600, 2_000, 6_000))
 placements = st.sampled_from(("stable", "stable", "head", "tail"))
+
+BEGUN_WITH_A_BLOCK: Script = (
+    User((strategies.FAKE,), is_cached=True),
+    Assistant((), calls=(Call("toolu_0_0", "read"),)),
+    Results((Result("toolu_0_0", "read", "x" * 3_000),)),
+    Assistant(("Read.",)),
+    User(("Which webhook?",)),
+    Assistant(("The one for payments.",)),
+    User(("And Redis?",), images=1),
+)
+"""Nothing but a block that someone pasted, and a mark for the cache behind it, before the first answer."""
 
 
 @settings(max_examples=120)
@@ -43,6 +54,7 @@ def test_a_turn_keeps_every_law(shape: Shape, script: Script, window: int, place
 
 @settings(max_examples=40)
 @given(shape=shapes, script=strategies.scripts(), window=windows, placement=placements)
+@example(shape="bedrock", script=BEGUN_WITH_A_BLOCK, window=600, placement="stable")
 def test_every_turn_of_a_session_keeps_every_law(
     shape: Shape, script: Script, window: int, placement: str
 ) -> None:

@@ -97,7 +97,9 @@ impl View {
         let carries = role == Role::User && pieces.iter().any(Piece::is_result);
         let role = if carries && !pieces.iter().any(Piece::is_personal) { Role::Tool } else { role };
         let is_summary = pieces.iter().any(|piece| piece.kind == Kind::Compaction);
-        let is_recalled = role == Role::User && matches!(&pieces[..], [piece] if piece.is_recalled());
+        let mut said = pieces.iter().filter(|piece| !piece.is_cache_mark());
+        let is_one_block = said.next().is_some_and(Piece::is_recalled) && said.next().is_none();
+        let is_recalled = role == Role::User && is_one_block;
         let key = key(role, &pieces);
         Self { role, pieces: pieces.into(), key, timestamp: None, is_summary, is_recalled, is_aborted: false }
     }
@@ -115,7 +117,8 @@ impl View {
     #[must_use]
     pub fn carries_recalled(&self) -> bool {
         let count = self.pieces.iter().filter(|piece| piece.is_recalled()).count();
-        matches!(self.role, Role::User | Role::Tool) && (1..self.pieces.len()).contains(&count)
+        let said = self.pieces.iter().filter(|piece| !piece.is_cache_mark()).count();
+        matches!(self.role, Role::User | Role::Tool) && (1..said).contains(&count)
     }
 
     /// Whether a person wrote it.
@@ -183,6 +186,11 @@ impl Piece {
     #[must_use]
     pub fn is_recalled(&self) -> bool {
         self.kind == Kind::Text && self.text.as_deref().is_some_and(Text::is_block)
+    }
+
+    /// Whether it is a mark for the prompt cache that stands alone: no request may consist of nothing else.
+    fn is_cache_mark(&self) -> bool {
+        self.kind == Kind::Other && self.text.is_none() && (self.tokens, self.mark) == (0, 0)
     }
 
     /// Whether a person can have put it there: words or pictures that are neither the host's nor ours.
