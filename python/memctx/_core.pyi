@@ -465,6 +465,8 @@ class WarmStore:
         lock_timeout: float = 5.0,
         cold: bool = True,
         cold_deadline_ms: float = 50.0,
+        model: HashEmbedder | tuple[str, str, int] | None = None,
+        replaces_vectors: bool = False,
     ) -> WarmStore: ...
     @property
     def path(self) -> str:
@@ -489,6 +491,7 @@ class WarmStore:
         self,
         query: str,
         *,
+        vector: ArrayLike | None = None,
         limit: int = 10,
         session_id: str | None = None,
         roles: Sequence[str] | None = None,
@@ -504,7 +507,8 @@ class WarmStore:
     ) -> list[StoreHit]:
         """The segments that answer a query best, best first.
 
-        Those in memory answer at once; older ones join in when they are found within ``deadline_ms``, by default
+        ``vector`` is the query's, of the store's model; the store makes it itself where the core runs the model, and
+        goes by words alone where it has none. Those in memory answer at once; older ones join in when they are found within ``deadline_ms``, by default
         ``cold_deadline_ms``. With 0 nobody waits: they are looked for afterwards, and join in when the same is asked
         again within a minute. With ``everything`` the search waits for them, and indexes what is not indexed yet.
         """
@@ -522,6 +526,24 @@ class WarmStore:
 
     def nearest(self, vector: ArrayLike, k: int = 10) -> list[Hit]:
         """The ids of the segments nearest to a vector by cosine, of everything stored, best first."""
+
+    def unembedded(self, limit: int = 64) -> list[tuple[str, str]]:
+        """Texts whose vectors are still to come, at least ``limit`` if there are so many, and ids to supply them under.
+
+        Empty when everything has its vectors, and while another process sees to it.
+        """
+
+    def supply(self, ids: Sequence[str], vectors: ArrayLike) -> None:
+        """Keep the vectors of texts that `unembedded` gave, a row for each id; they are on disk when this returns.
+
+        Zeros and values that are not finite are refused: what failed is to be tried again.
+        """
+
+    def set_aside(self, ids: Sequence[str]) -> None:
+        """Do without the vectors of texts that cannot be embedded, until the store is opened again."""
+
+    def embedding(self) -> EmbeddingStatus:
+        """How far everything stored has vectors."""
 
     def get(self, id: str) -> Segment | None:
         """One segment, or None."""
@@ -600,6 +622,50 @@ class ColdStatus:
     @property
     def fault(self) -> str | None:
         """What went wrong last, or None."""
+
+@final
+class EmbeddingStatus:
+    """How far everything stored has vectors.
+
+    >>> memory.store.embedding().model  # doctest: +SKIP
+    'hash'
+    """
+
+    @property
+    def model(self) -> str:
+        """Which model makes the vectors."""
+
+    @property
+    def revision(self) -> str:
+        """What else they depend on."""
+
+    @property
+    def dim(self) -> int:
+        """Their length."""
+
+    @property
+    def is_instant(self) -> bool:
+        """Whether a vector is there as soon as a text is."""
+
+    @property
+    def is_replacing(self) -> bool:
+        """Whether these vectors are to take the place of another model's, and have not yet."""
+
+    @property
+    def done_bytes(self) -> int:
+        """Bytes of the log before the first text that lacks its vector."""
+
+    @property
+    def log_bytes(self) -> int:
+        """Bytes that the log has."""
+
+    @property
+    def lacking(self) -> int:
+        """Pieces in memory whose vectors are still to come."""
+
+    @property
+    def aside(self) -> int:
+        """Texts that were given up until the store is opened again."""
 
 @final
 class ColdStore:

@@ -21,6 +21,8 @@ PARTS = {
     "segments.jsonl": "log",
     "vectors.bin": "vectors",
     "vectors.json": "vectors",
+    "vectors.next.bin": "vectors",
+    "vectors.next.json": "vectors",
     "knowledge.jsonl": "knowledge",
     "index": "index",
     "sessions": "sessions",

@@ -19,6 +19,8 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypedDict, Unpack
 
 from memctx import _core, disk
+from memctx.embeddings.embedding import Embedding, complete
+from memctx.embeddings.opening import Opening
 from memctx.errors import ConfigError, StoreError
 from memctx.extraction import Extraction, Flush, Flushed, Progress
 from memctx.extractors import extractor_of
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
     from types import TracebackType
 
-    from memctx._core import ColdStatus, Conversation, StoreHit, WarmStore
+    from memctx._core import ColdStatus, Conversation, EmbeddingStatus, StoreHit, WarmStore
     from memctx.compact import MemoryFlushed
     from memctx.compact.flush import RunTurn
     from memctx.compactor import Compacted, Compactor, HookName, Trigger
@@ -42,9 +44,6 @@ if TYPE_CHECKING:
     Row: TypeAlias = tuple[str, str, float | None, str | None]
 
 __all__ = ["Archived", "Memory"]
-
-BUILT_IN_EMBEDDING = "hash"
-
 
 @dataclass(frozen=True, slots=True)
 class Archived:
@@ -98,6 +97,7 @@ class Memory:
         self._release = release
         self._closed = False
         self._scanner = _core.Scanner(config.estimator)
+        self._opening = opening = Opening.of(config)
         self._store = _core.WarmStore(
             config.storage_path,
             session_id=session_id,
@@ -111,6 +111,8 @@ class Memory:
             pii=config.pii,
             patterns=config.redaction_patterns or None,
             lock_timeout=config.lock_timeout,
+            model=opening.model,
+            replaces_vectors=opening.replaces,
         )
         self._fact_store = _core.FactStore(
             config.storage_path,
@@ -124,13 +126,12 @@ class Memory:
         )
         self._facts = Facts(self._fact_store)
         self._extraction = self._opened_extraction()
-        self._turns = Turns(config, self._store, self._fact_store, self._scanner, self._put)
-        if config.embedding_model != BUILT_IN_EMBEDDING:
-            logging.getLogger("memctx.memory").warning(
-                "embedding_model %r is not built in; %r stands in for it",
-                config.embedding_model,
-                BUILT_IN_EMBEDDING,
-            )
+        self._embedding = self._opened_embedding()
+        self._turns = Turns(
+            config, self._store, self._fact_store, self._scanner, self._put, self._embedding
+        )
+        if opening.note is not None:
+            logging.getLogger("memctx.memory").warning(opening.note)
 
     @property
     def session_id(self) -> str:
@@ -175,7 +176,7 @@ class Memory:
         records = [record for each in pieces for record in each if self._wants(record)]
         left_out = sum(not each for each in pieces) + sum(map(len, pieces)) - len(records)
         results = self._store.add(records) if records else []
-        self._wake_extraction()
+        self._wake()
         outcomes = [result.outcome for result in results]
         return Archived(
             ids=tuple(result.id for result in results if result.id is not None),
@@ -257,6 +258,7 @@ class Memory:
         self._turns.settle()
         return self._store.search(
             query,
+            vector=None if self._embedding is None else self._embedding.queries.vector(query),
             limit=limit,
             session_id=session_id,
             roles=roles,
@@ -269,6 +271,24 @@ class Memory:
             explain=explain,
             everything=everything,
         )
+
+    def reembed(self, progress: Callable[[int, int], object] | None = None) -> EmbeddingStatus:
+        """Give everything stored the vectors of the model that the settings name, now; what has them keeps them.
+
+        Without it that goes on in the background. Vectors of another model give way when all are there. ``progress``
+        hears how many bytes of the log, of how many, are embedded. `EmbeddingError` if the model fails.
+
+        >>> import memctx, tempfile
+        >>> with memctx.open(tempfile.mkdtemp(), session_id="s1") as memory:
+        ...     archived = memory.archive([{"role": "user", "content": "The webhook listens on port 8443"}])
+        ...     status = memory.reembed()
+        >>> status.model, status.done_bytes == status.log_bytes
+        ('hash', True)
+        """
+        self._check_open()
+        self._turns.settle()
+        complete(self._store, self._embedding and self._embedding.worker, progress)
+        return self._store.embedding()
 
     def flush(self, timeout: float | None = None) -> Flush:
         """Extract facts from all that was archived so far, however little it is: await it, or its `Flush.result`.
@@ -334,9 +354,18 @@ class Memory:
         }
 
     def health(self) -> dict[str, Any]:
-        """What was skipped, healed or degraded, and which embedding stands in for the one asked for."""
+        """What was skipped, healed or degraded, which model makes the vectors, and how far it is."""
         self._check_open()
-        embedding = {"asked": self._config.embedding_model, "used": BUILT_IN_EMBEDDING}
+        opening, status = self._opening, self._store.embedding()
+        embedding = {
+            "asked": opening.asked,
+            "used": opening.name,
+            "note": opening.note,
+            "tried": list(opening.tried),
+            "lacking": status.lacking,
+            "replacing": status.is_replacing,
+            **({} if self._embedding is None else self._embedding.health()),
+        }
         extraction = None if self._extraction is None else asdict(self._extraction.progress())
         return {
             **self._store.health(),
@@ -352,6 +381,8 @@ class Memory:
         self._fact_store.reopen()
         if self._extraction is not None:
             self._extraction.reopen()
+        if self._embedding is not None:
+            self._embedding.reopen()
         self._turns.reopen(self._scanner)
         made: Compactor | None = self.__dict__.get("_made_compactor")
         if made is not None:
@@ -366,6 +397,8 @@ class Memory:
             self._turns.close()
             if self._extraction is not None:
                 self._extraction.close()
+            if self._embedding is not None:
+                self._embedding.close()
             self._fact_store.close()
             self._store.close()
 
@@ -394,7 +427,7 @@ class Memory:
             records = [record for each in pieces for record in each if self._wants(record)]
             if records:
                 self._store.put(records)
-        self._wake_extraction()
+        self._wake()
 
     def _opened_extraction(self) -> Extraction | None:
         wanted = self._config.knowledge_extraction
@@ -408,7 +441,16 @@ class Memory:
             extractor_of(choice),
         )
 
-    def _wake_extraction(self) -> None:
+    def _opened_embedding(self) -> Embedding | None:
+        embedder = self._opening.embedder
+        if embedder is None:
+            return None
+        return Embedding(self._store, embedder, timeout_ms=self._config.embedding_timeout_ms)
+
+    def _wake(self) -> None:
+        """There is more to embed and to extract from."""
+        if self._embedding is not None:
+            self._embedding.worker.wake()
         if self._extraction is not None:
             self._extraction.wake()
 

@@ -480,6 +480,21 @@ def reindex(place: Place, *, anew: bool) -> Outcome:
 
 
 @main.command()
+@click.option(
+    "--model", metavar="NAME", help="The embedding_model, where it is another than the settings'."
+)
+@placing("store", "config", "json")
+def reembed(place: Place, *, model: str | None) -> Outcome:
+    """Give everything stored vectors of the model that the settings name.
+
+    Agents do so by themselves, in the background; this is to have it done at once. It may be stopped at any time, and
+    goes on where it was. The vectors there are stay until all of the new ones are.
+    """
+    with place.memory(model) as memory, shown.steps("Embedding") as advance:
+        return archive.reembed(memory, on_progress=advance)
+
+
+@main.command()
 @click.option("--older-than", type=float, metavar="DAYS", help="Delete what was said longer ago.")
 @yes_option
 @placed

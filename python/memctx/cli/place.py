@@ -77,12 +77,14 @@ class Place:
             raise ConfigError(f"{path}: there is no store; say where one is with --store")
         return path
 
-    def memory(self) -> Memory:
-        """The memory of the session, or one that sees all of them."""
+    def memory(self, model: str | None = None) -> Memory:
+        """The memory of the session, or one that sees all of them; with another model that makes its vectors."""
         if self.session is not None:
             self._check_session(self.path(), self.session)
             return self._opened(self.path(), self.session)
         seen = self.config().replace(cross_session=True)
+        if model is not None:
+            seen = seen.replace(embedding_model=model)
         return registry.open(self.path(), session_id=VISITOR, config=seen)
 
     def writing(self, session: str | None = None, window: int | None = None) -> Memory:

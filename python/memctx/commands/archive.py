@@ -1,4 +1,4 @@
-"""Verbs on the archive: `search`, `show`, `stats`, `reindex`."""
+"""Verbs on the archive: `search`, `show`, `stats`, `reindex`, `reembed`."""
 
 from __future__ import annotations
 
@@ -110,6 +110,31 @@ def reindex(
     told += f"{wording.counted(status.passages, 'passage')}, {wording.size(status.disk_bytes)}"
     how = f"in {wording.span(seconds)}" if is_ok else f"{_share(status)} of the log"
     return Outcome(data, (f"Indexed {how}: {told}.", *_fault(status)), is_ok=is_ok)
+
+
+def reembed(
+    memory: Memory, *, on_progress: Callable[[int, int], object] | None = None
+) -> Outcome:
+    """Give everything its vectors, of the model that the settings name; told as `reindex` is."""
+    began = time.monotonic()
+    status = memory.reembed(on_progress)
+    seconds = time.monotonic() - began
+    is_ok = status.done_bytes >= status.log_bytes and not status.aside
+    data = {
+        "store": memory.store.path,
+        "is_ok": is_ok,
+        "seconds": round(seconds, 3),
+        "model": status.model,
+        "revision": status.revision,
+        "dim": status.dim,
+        "done_bytes": status.done_bytes,
+        "log_bytes": status.log_bytes,
+        "aside": status.aside,
+    }
+    told = f"Everything has vectors of {status.model}, {status.dim} values each"
+    left = f"; {wording.counted(status.aside, 'passage')} could not be embedded"
+    lines = (f"{told}{left if status.aside else ''} ({wording.span(seconds)}).",)
+    return Outcome(data, lines, is_ok=is_ok)
 
 
 def hit_table(hits: list[StoreHit]) -> Table:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 SEGMENTS, FACTS = "segments.jsonl", "knowledge.jsonl"
 VECTORS, STAMP = "vectors.bin", "vectors.json"
+NEXT_VECTORS, NEXT_STAMP = "vectors.next.bin", "vectors.next.json"
 COLD = "index/cold"
 """The folder of the index on disk."""
 LOCK = "LOCK"
@@ -301,7 +302,7 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 def _derived(store: Path) -> list[Path]:
     """What is made anew from the log."""
-    others = [store / name for name in (VECTORS, STAMP, COLD) if (store / name).exists()]
+    others = [store / name for name in (VECTORS, STAMP, NEXT_VECTORS, NEXT_STAMP, COLD) if (store / name).exists()]
     return [*_snapshots(store), *others]
 
 

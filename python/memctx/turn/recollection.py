@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from memctx._core import Conversation, Fact, FactHit, StoreHit, WarmStore
     from memctx.config import Config, EstimatorName
+    from memctx.embeddings.embedding import Embedding
 
 # As many candidates as a block has room for, and never fewer than eight, as the original has it.
 FEWEST_CANDIDATES = 8
@@ -58,6 +59,8 @@ class Recall:
     store: WarmStore
     facts: Facts
     config: Config
+    embedding: Embedding | None = None
+    """What makes the vectors of queries; None where the store does."""
 
     def search(
         self, query: str, conversation: Conversation, *, hidden: Sequence[int], room: int
@@ -67,8 +70,10 @@ class Recall:
         ``hidden`` are the messages of the conversation that are not sent whole.
         """
         limit = max(FEWEST_CANDIDATES, room // EXCERPT)
+        asked = None if self.embedding is None else self.embedding.queries.ask(query)
         hits = self.store.search(
             query,
+            vector=None if asked is None else asked.vector,
             limit=limit,
             min_score=self.config.auto_recall_min_score,
             ranking=self.config.ranking,
@@ -81,7 +86,8 @@ class Recall:
         unseen = [not is_seen for is_seen in _core.visible(conversation, hidden, texts)]
         facts = list(compress(facts, unseen[len(hits) :]))
         hits = list(compress(hits, unseen))
-        return Candidates(query, facts, hits, best, self.config.estimator)
+        degraded = None if asked is None else asked.reason
+        return Candidates(query, facts, hits, best, self.config.estimator, degraded)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +100,8 @@ class Candidates:
     best: float
     """The best score of all hits, those that the model sees included."""
     estimator: EstimatorName | Callable[[str], int]
+    degraded: str | None = None
+    """Why they were found by words alone, where vectors should have helped."""
 
     def has_new(self, known: Collection[str]) -> bool:
         """Whether any of it is worth a block beside the ids that are ``known``."""

@@ -148,6 +148,8 @@ class Report:
     """Messages that were handed to the archive because they left the context, or a part of them did."""
     is_deferred: bool = False
     """Whether a trim is due and waits for the end of the tool loop."""
+    degraded: tuple[str, ...] = ()
+    """What the turn had to do without, such as a vector that did not come in time. The messages are as good as ever."""
     errors: tuple[str, ...] = ()
     """What went wrong. If anything did before the messages were ready, they are sent as they came."""
     milliseconds: dict[str, float] = field(default_factory=dict[str, float])

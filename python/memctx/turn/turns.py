@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from memctx._core import Conversation, Scanner, WarmStore
     from memctx.config import Config
+    from memctx.embeddings.embedding import Embedding
     from memctx.messages import Shape
     from memctx.turn.keeper import Archive
     from memctx.turn.placement import Blocks
@@ -60,12 +61,14 @@ class Turns:
         facts: Facts,
         scanner: Scanner,
         archive: Archive,
+        embedding: Embedding | None = None,
     ) -> None:
         self._config = config
         self._store = store
         self._archive = archive
         self._budget = Budget.of(config)
-        self._recall = Recall(store, facts, config)
+        self._recall = Recall(store, facts, config, embedding)
+        self._degraded: tuple[str, ...] = ()
         self._state: State | None = None
         self._before: State | None = None
         self._closed = False
@@ -144,6 +147,7 @@ class Turns:
         self, source: Source, watch: Stopwatch, *, pinned: Collection[int], model: str | None
     ) -> Turn:
         state, config, budget = self._current(), self._config, self._budget
+        self._degraded = ()
         conversation, now = source.conversation, time.time()
         is_cold = _is_cold(state, now, config.cache_ttl, model)
         query = _query(conversation)
@@ -216,6 +220,7 @@ class Turns:
             cache=cache,
             archived=len(leaving),
             is_deferred=done.trim.is_deferred,
+            degraded=self._degraded,
             milliseconds=watch.laps,
         )
         return Turn(outgoing.messages, report)
@@ -238,7 +243,10 @@ class Turns:
         def search() -> Candidates | None:
             if not self._config.auto_recall or len(query) < SHORTEST_QUERY:
                 return None
-            return self._recall.search(query, conversation, hidden=hidden, room=room)
+            found = self._recall.search(query, conversation, hidden=hidden, room=room)
+            if found.degraded is not None:
+                self._degraded = (f"recalled by words alone: {found.degraded}",)
+            return found
 
         if self._config.placement == "head":
             return placement.rebuilt(search, None, cap)

@@ -1,5 +1,8 @@
 //! `memctx.HashEmbedder`.
 
+use std::sync::Arc;
+
+use memctx_core::store::{Maker, Model};
 use memctx_core::vector::HashEmbedder as Core;
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
@@ -10,7 +13,18 @@ use crate::boundary::{dim_of, enter_core, text_of, texts_of};
 
 /// Vectors from character trigrams: no model, no network, the same on every machine.
 #[pyclass(frozen, module = "memctx._core")]
-pub(crate) struct HashEmbedder(Core);
+pub(crate) struct HashEmbedder(Arc<Core>);
+
+impl HashEmbedder {
+    /// It as the model of a store.
+    pub(crate) fn model(&self) -> PyResult<Model> {
+        if self.0.dim() == Model::hash().dim() {
+            return Ok(Model::hash());
+        }
+        let maker: Arc<dyn Maker> = self.0.clone();
+        Model::instant(Core::NAME, "1", self.0.dim(), maker).map_err(|fault| crate::error::to_python(&fault))
+    }
+}
 
 #[pymethods]
 impl HashEmbedder {
@@ -18,7 +32,7 @@ impl HashEmbedder {
     #[pyo3(signature = (dim = 384))]
     fn new(py: Python<'_>, dim: i64) -> PyResult<Self> {
         let dim = dim_of(dim, Core::MAX_DIM)?;
-        enter_core(py, || Core::new(dim)).map(Self)
+        enter_core(py, || Core::new(dim)).map(|core| Self(Arc::new(core)))
     }
 
     /// The name stored beside vectors made with it.

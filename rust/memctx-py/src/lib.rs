@@ -12,6 +12,7 @@ mod chain;
 mod cold_status;
 mod cold_store;
 mod conversation;
+mod embedding_status;
 mod error;
 mod explanation;
 mod fact;
@@ -55,6 +56,8 @@ mod _core {
     use crate::cold_store::ColdStore;
     #[pymodule_export]
     use crate::conversation::Conversation;
+    #[pymodule_export]
+    use crate::embedding_status::EmbeddingStatus;
     #[pymodule_export]
     use crate::explanation::Explanation;
     #[pymodule_export]

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use memctx_core::ingest::redact::Redaction;
 use memctx_core::scan::{self, Row};
-use memctx_core::store::{self, Durability, Found, Ranking, Record, Request, Settings};
+use memctx_core::store::{self, Durability, Found, Model, Ranking, Record, Request, Settings};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
@@ -18,8 +18,10 @@ use crate::boundary::{enter_core, text_of, texts_of};
 use crate::cold_status::ColdStatus;
 use crate::cold_store::Scan;
 use crate::conversation::Conversation;
+use crate::embedding_status::EmbeddingStatus;
 use crate::error::ConfigError;
 use crate::explanation::Explanation;
+use crate::hash::HashEmbedder;
 use crate::hit::Hit;
 use crate::segment::Segment;
 
@@ -78,7 +80,8 @@ impl WarmStore {
     #[new]
     #[pyo3(signature = (
         path, *, session_id, cross_session = false, max_segments = 20_000, eviction_days = 90.0, durability = "fsync",
-        redaction = "mask", pii = false, patterns = None, lock_timeout = 5.0, cold = true, cold_deadline_ms = 50.0
+        redaction = "mask", pii = false, patterns = None, lock_timeout = 5.0, cold = true, cold_deadline_ms = 50.0,
+        model = None, replaces_vectors = false
     ))]
     #[allow(clippy::too_many_arguments)]
     fn new(
@@ -95,6 +98,8 @@ impl WarmStore {
         lock_timeout: f64,
         cold: bool,
         cold_deadline_ms: f64,
+        model: Option<&Bound<'_, PyAny>>,
+        replaces_vectors: bool,
     ) -> PyResult<Self> {
         let wrong = |name: &str, expected: &str, found: String| {
             Err(ConfigError::new_err(format!("{name} must be {expected}, not {found}")))
@@ -109,6 +114,7 @@ impl WarmStore {
         let mut patterns: Vec<(String, String)> = patterns.unwrap_or_default().into_iter().collect();
         patterns.sort_unstable();
         let session = session_of(session_id)?.to_owned();
+        let model = model.map(model_of).transpose()?.unwrap_or_else(Model::hash);
         let settings = enter_core(py, || {
             Ok(Settings {
                 cross_session,
@@ -121,6 +127,8 @@ impl WarmStore {
                 cold,
                 cold_deadline,
                 lock_timeout,
+                model,
+                replaces_vectors,
                 ..Settings::new(session)
             })
         })?;
@@ -181,7 +189,7 @@ impl WarmStore {
 
     /// The segments that match a query best, best first.
     #[pyo3(signature = (
-        query, *, limit = 10, session_id = None, roles = None, since = None, until = None, topics = None,
+        query, *, vector = None, limit = 10, session_id = None, roles = None, since = None, until = None, topics = None,
         min_score = 0.0, ranking = "best", window = 0, explain = false, everything = false,
         deadline_ms = None
     ))]
@@ -190,6 +198,7 @@ impl WarmStore {
         &self,
         py: Python<'_>,
         query: &Bound<'_, PyString>,
+        vector: Option<&Bound<'_, PyAny>>,
         limit: i64,
         session_id: Option<&Bound<'_, PyString>>,
         roles: Option<&Bound<'_, PyAny>>,
@@ -204,6 +213,8 @@ impl WarmStore {
         deadline_ms: Option<f64>,
     ) -> PyResult<Vec<StoreHit>> {
         let query = text_of(query)?;
+        let vector = vector.map(array::vector).transpose()?;
+        let vector = vector.as_ref().map(array::values).transpose()?;
         let session = session_id.map(session_of).transpose()?;
         let (roles, topics) = (roles.map(texts_of).transpose()?, topics.map(texts_of).transpose()?);
         let roles = roles.as_deref().map(all_of).transpose()?;
@@ -214,6 +225,7 @@ impl WarmStore {
         let found = enter_core(py, || {
             let request = Request {
                 query: &query,
+                vector,
                 limit,
                 session,
                 roles: roles.as_ref().map(|roles| roles.iter().map(|role| &**role).collect()),
@@ -266,6 +278,34 @@ impl WarmStore {
         let vector = array::vector(vector)?;
         let (values, k, store) = (array::values(&vector)?, whole("k", k)?, self.store());
         Ok(Hit::cosines(enter_core(py, || store.nearest(values, k))?))
+    }
+
+    /// Texts whose vectors are still to come, with the ids to supply them under; none while another process sees to it.
+    #[pyo3(signature = (limit = 64))]
+    fn unembedded(&self, py: Python<'_>, limit: i64) -> PyResult<Vec<(String, String)>> {
+        let (limit, store) = (whole("limit", limit)?, self.store());
+        enter_core(py, || store.unembedded(limit))
+    }
+
+    /// Keep the vectors of texts that `unembedded` gave, a row for each id.
+    fn supply(&self, py: Python<'_>, ids: &Bound<'_, PyAny>, vectors: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (ids, vectors, store) = (texts_of(ids)?, array::matrix(vectors)?, self.store());
+        let ids = all_of(&ids)?;
+        let values = array::values(&vectors)?;
+        enter_core(py, || store.supply(&ids.iter().map(|id| &**id).collect::<Vec<_>>(), values))
+    }
+
+    /// Do without the vectors of texts that cannot be embedded, until the store is opened again.
+    fn set_aside(&self, py: Python<'_>, ids: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (ids, store) = (texts_of(ids)?, self.store());
+        let ids = all_of(&ids)?;
+        enter_core(py, || store.set_aside(&ids.iter().map(|id| &**id).collect::<Vec<_>>()))
+    }
+
+    /// How far everything stored has vectors.
+    fn embedding(&self, py: Python<'_>) -> PyResult<EmbeddingStatus> {
+        let store = self.store();
+        enter_core(py, || store.embedding()).map(EmbeddingStatus)
     }
 
     /// The segment of an id, if it is in memory.
@@ -365,6 +405,18 @@ impl WarmStore {
     fn __repr__(&self) -> String {
         format!("WarmStore({:?}, session_id={:?})", self.path.display().to_string(), self.settings.session)
     }
+}
+
+/// Who makes vectors: an embedder that the core runs itself, or the name, revision and length of another's.
+fn model_of(model: &Bound<'_, PyAny>) -> PyResult<Model> {
+    if let Ok(hash) = model.cast::<HashEmbedder>() {
+        return hash.get().model();
+    }
+    let (name, revision, dim): (String, String, usize) = model.extract().map_err(|_| {
+        let found = model.get_type().to_string();
+        ConfigError::new_err(format!("model must be an embedder of the core or (name, revision, dim), not {found}"))
+    })?;
+    enter_core(model.py(), || Model::supplied(&name, &revision, dim))
 }
 
 /// What became of a record.

@@ -16,7 +16,7 @@ use super::seen::Seen;
 use super::texts::{TextIndex, TextWriter};
 use super::vectors::{VectorIndex, VectorWriter};
 use super::{DEAD, PASSAGES, TEXTS};
-use crate::store::{DIM, Directory, Lines, Segment, embed_text, passages, tail, vector_id};
+use crate::store::{Directory, Lines, Model, Segment, passages, tail, vector_id};
 use crate::{Error, Result};
 
 /// Segments and bytes of the log in a batch, after which everything so far is committed.
@@ -27,6 +27,7 @@ const BYTES: u64 = 64 << 20;
 pub(super) struct Indexer {
     folder: PathBuf,
     log: Arc<File>,
+    model: Model,
     places: VectorPlaces,
     manifest: Manifest,
     writer: TextWriter,
@@ -43,43 +44,45 @@ pub(super) struct Indexer {
 
 impl Indexer {
     /// Begin an empty generation.
-    pub(super) fn create(folder: &Path, directory: &Directory, log: &Arc<File>, model: &str) -> Result<Self> {
+    pub(super) fn create(folder: &Path, directory: &Directory, log: &Arc<File>, model: &Model) -> Result<Self> {
         let texts = TextIndex::create(&folder.join(TEXTS))?;
-        let manifest = Manifest::empty(model);
+        let manifest = Manifest::empty(&model.words());
         let mut writer = texts.writer()?;
         writer.commit(&manifest.to_payload())?;
-        Self::with(folder, directory, log, writer, manifest)
+        Self::with(folder, directory, log, model, writer, manifest)
     }
 
     /// Go on with a generation; the error says why it has to be begun anew.
-    pub(super) fn open(folder: &Path, directory: &Directory, log: &Arc<File>, model: &str) -> Result<Self> {
+    pub(super) fn open(folder: &Path, directory: &Directory, log: &Arc<File>, model: &Model) -> Result<Self> {
         let texts = TextIndex::open(&folder.join(TEXTS))?;
         let unusable = |fault: String| Error::corrupt(folder, 0, fault);
-        let manifest = Manifest::parse(texts.view()?.payload(), model).map_err(unusable)?;
+        let manifest = Manifest::parse(texts.view()?.payload(), &model.words()).map_err(unusable)?;
         manifest.check_log(log).map_err(unusable)?;
         // Nobody else may find the damage before it is built upon.
-        VectorIndex::open(folder, DIM, &manifest.vectors)?;
-        Self::with(folder, directory, log, texts.writer()?, manifest)
+        VectorIndex::open(folder, model.dim(), &manifest.vectors)?;
+        Self::with(folder, directory, log, model, texts.writer()?, manifest)
     }
 
     fn with(
         folder: &Path,
         directory: &Directory,
         log: &Arc<File>,
+        model: &Model,
         writer: TextWriter,
         manifest: Manifest,
     ) -> Result<Self> {
         let known = known(folder, &manifest)?;
         let seen = Seen::of(known.iter().map(|passage| passage.key));
-        let places = VectorPlaces::new(&directory.vectors());
+        let places = VectorPlaces::new(directory, model.stamp());
         Ok(Self {
             folder: folder.to_owned(),
             log: Arc::clone(log),
+            model: model.clone(),
             places,
             writer,
             passages: ColumnWriter::open(&folder.join(PASSAGES), manifest.passages)?,
             dead: ColumnWriter::open(&folder.join(DEAD), manifest.dead)?,
-            vectors: VectorWriter::open(folder, DIM, &manifest.vectors)?,
+            vectors: VectorWriter::open(folder, model.dim(), &manifest.vectors)?,
             seen,
             fresh: FxHashMap::default(),
             repeated: FxHashSet::default(),
@@ -93,9 +96,10 @@ impl Indexer {
         self.manifest.offset
     }
 
-    /// Take in everything up to the end of the log. `told` hears of every commit, and may end it there.
+    /// Take in everything up to a place in the log, or to its end. `told` hears of every commit, and may end it there.
     pub(super) fn catch_up(
         &mut self,
+        horizon: u64,
         stop: &AtomicBool,
         told: &mut dyn FnMut(&Manifest) -> ControlFlow<()>,
     ) -> Result<()> {
@@ -103,7 +107,8 @@ impl Indexer {
         loop {
             let start = lines.position();
             let mut taken = 0;
-            while taken < SEGMENTS && lines.position() - start < BYTES && !stop.load(Ordering::Relaxed) {
+            let is_full = |taken, end| taken >= SEGMENTS || end - start >= BYTES || end >= horizon;
+            while !is_full(taken, lines.position()) && !stop.load(Ordering::Relaxed) {
                 let Some(line) = lines.next() else { break };
                 // What cannot be read is counted by those who read the log.
                 if let Ok(bytes) = line.bytes
@@ -147,8 +152,11 @@ impl Indexer {
         for (number, piece) in passages(&segment.content).into_iter().enumerate() {
             let text = &segment.content[piece.clone()];
             let (place, vector) = match self.places.find(&vector_id(&segment.id, number))? {
-                Some((place, vector)) if vector.len() == DIM => (place, vector),
-                _ => (0, embed_text(text)),
+                Some((place, vector)) if vector.len() == self.model.dim() => (place, vector),
+                _ => (0, self.model.vector(text).unwrap_or_else(|| {
+                    self.manifest.lacking += 1;
+                    vec![0.0; self.model.dim()]
+                })),
             };
             let (start, end, piece) = (piece.start as u32, piece.end as u32, number as u32);
             let passage = Passage { start, end, piece, vector: place, ..whole };

@@ -31,6 +31,9 @@ pub(super) struct Manifest {
     /// The rows of segments that were written again.
     pub(super) dead: Sum,
     pub(super) vectors: VectorSums,
+    /// Passages whose vectors were still to come.
+    #[serde(default)]
+    pub(super) lacking: u64,
 }
 
 impl Manifest {
@@ -46,6 +49,7 @@ impl Manifest {
             passages: Sum::default(),
             dead: Sum::default(),
             vectors: VectorSums::default(),
+            lacking: 0,
         }
     }
 

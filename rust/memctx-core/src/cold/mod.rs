@@ -5,7 +5,6 @@
 
 mod background;
 mod column;
-mod election;
 mod filter;
 mod generation;
 mod graph;

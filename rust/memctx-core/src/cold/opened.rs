@@ -1,7 +1,7 @@
 //! A generation that is searched.
 
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use super::vectors::VectorIndex;
 use super::view::View;
 use super::{DEAD, PASSAGES, TEXTS};
 use crate::file::Identity;
-use crate::store::{DIM, Directory};
+use crate::store::{Directory, Model, open_vectors};
 use crate::{Error, Result};
 
 /// A generation, with what was committed when it was last looked at.
@@ -32,48 +32,47 @@ impl Opened {
         folder: PathBuf,
         log: File,
         directory: &Directory,
-        model: &str,
+        model: &Model,
     ) -> Result<Self> {
-        let vectors = directory.vectors();
         let identity = Identity::of(&log.metadata().map_err(Error::io(&folder))?);
         match before.filter(|before| before.folder == folder && before.log == identity) {
-            Some(before) => before.look(&vectors, model),
-            None => Self::open(folder, log, identity, &vectors, model),
+            Some(before) => before.look(directory, model),
+            None => Self::open(folder, log, identity, directory, model),
         }
     }
 
-    fn open(folder: PathBuf, log: File, identity: Identity, vectors: &Path, model: &str) -> Result<Self> {
+    fn open(folder: PathBuf, log: File, identity: Identity, directory: &Directory, model: &Model) -> Result<Self> {
         let texts = TextIndex::open(&folder.join(TEXTS))?;
         let newest = texts.view()?;
-        let manifest = Manifest::parse(newest.payload(), model).map_err(|fault| Error::corrupt(&folder, 0, fault))?;
+        let manifest = Manifest::parse(newest.payload(), &model.words()).map_err(|fault| Error::corrupt(&folder, 0, fault))?;
         manifest.check_log(&log).map_err(|fault| Error::corrupt(&folder, 0, fault))?;
         let view = View {
             log: Arc::new(log),
             texts: newest,
             passages: Column::open(&folder.join(PASSAGES), manifest.passages)?,
             dead: Column::open(&folder.join(DEAD), manifest.dead)?.iter().copied().collect(),
-            vectors: VectorIndex::open(&folder, DIM, &manifest.vectors)?,
-            exact: VectorFile::open(vectors).ok(),
+            vectors: VectorIndex::open(&folder, model.dim(), &manifest.vectors)?,
+            exact: open_vectors(directory, model.stamp(), VectorFile::open),
             manifest,
         };
         Ok(Self { folder, log: identity, texts, view: Arc::new(view), looked: Some(Instant::now()) })
     }
 
-    fn look(self, vectors: &Path, model: &str) -> Result<Self> {
+    fn look(self, directory: &Directory, model: &Model) -> Result<Self> {
         let Self { folder, log, texts, view: old, .. } = self;
         let newest = texts.view()?;
         let is_exact = old.exact.as_ref().is_some_and(|exact| !exact.is_replaced());
         if newest.payload() == old.texts.payload() && is_exact {
             return Ok(Self { folder, log, texts, view: old, looked: Some(Instant::now()) });
         }
-        let manifest = Manifest::parse(newest.payload(), model).map_err(|fault| Error::corrupt(&folder, 0, fault))?;
+        let manifest = Manifest::parse(newest.payload(), &model.words()).map_err(|fault| Error::corrupt(&folder, 0, fault))?;
         let view = View {
             log: Arc::clone(&old.log),
             texts: newest,
             passages: old.passages.grown(manifest.passages)?,
             dead: Column::open(&folder.join(DEAD), manifest.dead)?.iter().copied().collect(),
             vectors: old.vectors.grown(&manifest.vectors)?,
-            exact: VectorFile::open(vectors).ok(),
+            exact: open_vectors(directory, model.stamp(), VectorFile::open),
             manifest,
         };
         Ok(Self { folder, log, texts, view: Arc::new(view), looked: Some(Instant::now()) })

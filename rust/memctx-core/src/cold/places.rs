@@ -1,12 +1,13 @@
 //! Where in `vectors.bin` the vectors are.
 
 use std::collections::VecDeque;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rustc_hash::FxHashMap;
 
 use super::passage::name;
 use crate::Result;
+use crate::store::{Directory, Stamp, open_vectors};
 use crate::vmem::{Entries, Follower};
 
 /// Entries whose places are remembered at once, some 50 bytes each.
@@ -15,7 +16,8 @@ const REMEMBERED: usize = 1 << 20;
 /// Finds vectors by their ids in about the order in which they were written, reading the file once.
 #[derive(Debug)]
 pub(super) struct VectorPlaces {
-    path: PathBuf,
+    directory: Directory,
+    stamp: Stamp,
     follower: Option<Follower>,
     /// Places by hashes of ids. Where an id occurs twice the last counts.
     places: FxHashMap<u64, u64>,
@@ -25,10 +27,11 @@ pub(super) struct VectorPlaces {
 }
 
 impl VectorPlaces {
-    /// Begin with the first entry of a file, which need not be there yet.
-    pub(super) fn new(path: &Path) -> Self {
+    /// Begin with the first vector of a model; there need not be one yet.
+    pub(super) fn new(directory: &Directory, stamp: &Stamp) -> Self {
         Self {
-            path: path.to_owned(),
+            directory: directory.clone(),
+            stamp: stamp.clone(),
             follower: None,
             places: FxHashMap::default(),
             order: VecDeque::new(),
@@ -38,7 +41,7 @@ impl VectorPlaces {
 
     /// The vector of an id and its place.
     pub(super) fn find(&mut self, id: &str) -> Result<Option<(u64, Vec<f32>)>> {
-        self.follow()?;
+        self.follow();
         let hash = name(id);
         if !self.places.contains_key(&hash) {
             self.look_ahead(hash)?;
@@ -48,16 +51,15 @@ impl VectorPlaces {
     }
 
     /// Start anew where another file has taken the place of the one that was read.
-    fn follow(&mut self) -> Result<()> {
+    fn follow(&mut self) {
         if self.follower.as_ref().is_some_and(|follower| follower.entries().is_replaced()) {
             self.follower = None;
             self.places.clear();
             self.order.clear();
         }
-        if self.follower.is_none() && self.path.exists() {
-            self.follower = Some(Follower::open(&self.path)?);
+        if self.follower.is_none() {
+            self.follower = open_vectors(&self.directory, &self.stamp, Follower::open);
         }
-        Ok(())
     }
 
     /// Pass entries until one with this hash comes. Once all room is taken only one more is passed: an id that never
@@ -126,6 +128,13 @@ mod tests {
         }
     }
 
+    fn places_of(folder: &Path) -> VectorPlaces {
+        let stamp = Stamp { model: "test".to_owned(), revision: "1".to_owned(), dim: DIM };
+        let directory = Directory::existing(folder).expect("a folder");
+        std::fs::write(folder.join("vectors.json"), serde_json::to_string(&stamp).expect("a stamp")).expect("written");
+        VectorPlaces::new(&directory, &stamp)
+    }
+
     fn find(places: &mut VectorPlaces, number: u16) -> Option<u64> {
         let (place, found) = places.find(&format!("id{number}")).expect("readable")?;
         assert_eq!(found, vector(number));
@@ -136,7 +145,7 @@ mod tests {
     fn follows_a_file_that_grows_and_one_that_is_replaced() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("vectors.bin");
-        let mut places = VectorPlaces::new(&path);
+        let mut places = places_of(folder.path());
 
         assert_eq!(find(&mut places, 0), None);
         add(&path, 0..5);
@@ -164,7 +173,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("vectors.bin");
         vmem::write(&path, &["a", "b", "a", "c"], &[1.0, 2.0, 3.0, 4.0], 1, true).expect("written");
-        let mut places = VectorPlaces::new(&path);
+        let mut places = places_of(folder.path());
         assert_eq!(places.find("c").expect("readable").map(|found| found.1), Some(vec![4.0]));
         assert_eq!(places.find("a").expect("readable").map(|found| found.1), Some(vec![3.0]));
     }
@@ -174,7 +183,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("vectors.bin");
         add(&path, 0..500);
-        let mut places = VectorPlaces { most: 100, ..VectorPlaces::new(&path) };
+        let mut places = VectorPlaces { most: 100, ..places_of(folder.path()) };
         assert_eq!(find(&mut places, 999), None);
         assert!(places.places.len() <= 100);
         assert!((10..400).all(|number| find(&mut places, number).is_some()));
@@ -192,7 +201,7 @@ mod tests {
             damaged[at] ^= 0xff;
             for bytes in [&damaged[..], &whole[..at]] {
                 std::fs::write(&path, bytes).expect("written");
-                let mut places = VectorPlaces::new(&path);
+                let mut places = places_of(folder.path());
                 for number in 0..20 {
                     // Whatever is found, it is under its own id.
                     if let Ok(Some((place, found))) = places.find(&format!("id{number}")) {

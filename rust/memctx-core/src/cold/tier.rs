@@ -10,7 +10,6 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::election::{Elected, elect};
 use super::indexer::Indexer;
 use super::manifest::Manifest;
 use super::opened::Opened;
@@ -18,7 +17,7 @@ use super::status::{ColdStatus, State};
 use super::view::View;
 use super::{background, generation};
 use crate::file::Identity;
-use crate::store::Directory;
+use crate::store::{Directory, Elected, Model, elect};
 use crate::{Error, Result};
 
 /// Where the tier is, under the folder of derived files.
@@ -40,7 +39,7 @@ pub(crate) type Told<'a> = &'a mut dyn FnMut(u64, u64) -> ControlFlow<()>;
 /// The cold tier of a directory. All stores of a process share one.
 pub(crate) struct ColdTier {
     directory: Directory,
-    model: String,
+    model: Model,
     opened: Mutex<Option<Opened>>,
     site: Mutex<Option<Site>>,
     /// Whether there is a thread for filling, and whether more came since it last looked.
@@ -53,6 +52,8 @@ pub(crate) struct ColdTier {
     users: AtomicUsize,
     /// The log had been taken in up to here when last looked at.
     indexed: AtomicU64,
+    /// What lies behind this place in the log can wait.
+    horizon: AtomicU64,
     fault: Mutex<Option<String>>,
 }
 
@@ -78,7 +79,7 @@ impl fmt::Debug for ColdTier {
 
 impl ColdTier {
     /// The tier of a directory whose vectors a model makes. Nothing is read yet.
-    pub(crate) fn new(directory: Directory, model: String) -> Self {
+    pub(crate) fn new(directory: Directory, model: Model) -> Self {
         Self {
             directory,
             model,
@@ -91,6 +92,7 @@ impl ColdTier {
             is_stopped: AtomicBool::new(false),
             users: AtomicUsize::new(0),
             indexed: AtomicU64::new(0),
+            horizon: AtomicU64::new(0),
             fault: Mutex::default(),
         }
     }
@@ -101,14 +103,15 @@ impl ColdTier {
         if known > 0 {
             return known;
         }
-        let peeked = generation::current(&self.path()).and_then(|folder| Manifest::peek(&folder, &self.model));
+        let peeked = generation::current(&self.path()).and_then(|folder| Manifest::peek(&folder, &self.model.words()));
         let offset = peeked.map_or(0, |manifest| manifest.offset);
         self.indexed.store(offset, Ordering::Relaxed);
         offset
     }
 
-    /// Fill the tier in another thread.
-    pub(crate) fn wake(self: &Arc<Self>) {
+    /// Fill the tier in another thread, at least up to a place in the log.
+    pub(crate) fn wake(self: &Arc<Self>, horizon: u64) {
+        self.horizon.fetch_max(horizon, Ordering::Relaxed);
         let mut filler = lock(&self.filler);
         filler.has_more = true;
         self.changed.notify_all();
@@ -123,7 +126,8 @@ impl ColdTier {
         let mut is_on = true;
         while is_on {
             lock(&self.filler).has_more = false;
-            let fill = AssertUnwindSafe(|| self.fill(false, &mut |_, _| ControlFlow::Continue(())));
+            let horizon = self.horizon.load(Ordering::Relaxed);
+            let fill = AssertUnwindSafe(|| self.fill(false, horizon, &mut |_, _| ControlFlow::Continue(())));
             match catch_unwind(fill) {
                 Ok(Ok(_)) => self.grow_in_background(),
                 Ok(Err(fault)) => self.note(fault.to_string()),
@@ -154,9 +158,9 @@ impl ColdTier {
             if is_done {
                 return Ok(());
             }
-            if self.fill(anew, told)? {
+            if self.fill(anew, u64::MAX, told)? {
                 // Someone has to give the right to fill the tier back when nothing more comes.
-                self.wake();
+                self.wake(0);
                 return Ok(());
             }
             // Another process is at it, and what it takes in is seen here.
@@ -170,8 +174,27 @@ impl ColdTier {
         self.grow()
     }
 
-    /// Fill the tier; false if another process is at it.
-    fn fill(&self, anew: bool, told: Told<'_>) -> Result<bool> {
+    /// Make the tier anew in another thread if vectors have come that it lacks.
+    pub(crate) fn renew(self: &Arc<Self>) {
+        /// Of so many passages one may be without a vector.
+        const ALL_BUT: u64 = 200;
+        let lacks = |view: Arc<View>| view.lacking() * ALL_BUT > view.passages();
+        if self.is_stopped.load(Ordering::SeqCst) || !self.view().is_some_and(lacks) {
+            return;
+        }
+        let tier = Arc::clone(self);
+        background::spawn("memctx-renew", move || {
+            let fill = AssertUnwindSafe(|| tier.fill(true, u64::MAX, &mut |_, _| ControlFlow::Continue(())));
+            match catch_unwind(fill) {
+                Ok(Ok(_)) => tier.wake(0),
+                Ok(Err(fault)) => tier.note(fault.to_string()),
+                Err(_) => tier.note("internal error while indexing; please report it".to_owned()),
+            }
+        });
+    }
+
+    /// Fill the tier up to a place in the log; false if another process is at it.
+    fn fill(&self, anew: bool, horizon: u64, told: Told<'_>) -> Result<bool> {
         let mut site = lock(&self.site);
         let Some(log) = self.log()?.map(Arc::new) else { return Ok(true) };
         let home = self.home()?;
@@ -184,8 +207,8 @@ impl ColdTier {
         };
         let Some(mut found) = found else { return Ok(false) };
         let length = log.metadata().map_or(0, |found| found.len());
-        self.is_filling.store(found.indexer.end() < length, Ordering::SeqCst);
-        let filled = found.indexer.catch_up(&self.is_stopped, &mut |manifest| {
+        self.is_filling.store(found.indexer.end() < length.min(horizon), Ordering::SeqCst);
+        let filled = found.indexer.catch_up(horizon, &self.is_stopped, &mut |manifest| {
             self.indexed.store(manifest.offset, Ordering::Relaxed);
             told(manifest.offset, log.metadata().map_or(0, |found| found.len()))
         });

@@ -114,6 +114,11 @@ impl VectorIndex {
         Ok(Self { folder: folder.to_owned(), dim, plan, space, graphs: RwLock::new(Arc::new(graphs)) })
     }
 
+    /// Length of the vectors.
+    pub(super) fn dim(&self) -> usize {
+        self.dim
+    }
+
     /// The rows nearest to a vector of those that pass the test, as far as their 8-bit copies tell; best first.
     pub(super) fn nearest(&self, vector: &[f32], k: usize, admit: Admit<'_>) -> Result<Vec<Scored>> {
         check(vector, self.dim)?;

@@ -128,9 +128,10 @@ impl View {
     }
 
     /// The vector of a row of this segment, if it is on disk.
-    pub(crate) fn vector(&self, row: u32, id: &str, dim: usize) -> Option<Vec<f32>> {
+    pub(crate) fn vector(&self, row: u32, id: &str) -> Option<Vec<f32>> {
         let passage = self.passage(row);
-        self.exact.as_ref()?.read(passage.vector, &crate::store::vector_id(id, passage.piece as usize), dim)
+        let id = crate::store::vector_id(id, passage.piece as usize);
+        self.exact.as_ref()?.read(passage.vector, &id, self.vectors.dim())
     }
 
     /// The segments of the same session before and after the one at a place, each side nearest first.
@@ -176,6 +177,16 @@ impl View {
             indexed_bytes: self.manifest.offset,
             ..known
         }
+    }
+
+    /// Passages whose vectors were still to come when they were taken in.
+    pub(super) fn lacking(&self) -> u64 {
+        self.manifest.lacking
+    }
+
+    /// Passages that were taken in.
+    pub(super) fn passages(&self) -> u64 {
+        self.manifest.passages.len
     }
 
     /// The log has been taken in up to this place.

@@ -4,11 +4,12 @@ use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::entry::Standing;
 use super::matching::matched;
 use super::search::{Ranking, Request};
 use super::warm::Warm;
 use crate::bm25::{Cover, Question};
-use crate::fusion::{Blend, calibrate, merge, normalize};
+use crate::fusion::{Blend, Weights, calibrate, merge, normalize};
 use crate::{Result, Scored};
 
 /// Segments in the race for each place, so that there is a choice of different ones.
@@ -128,7 +129,8 @@ impl Warm {
         first.truncate(wanted);
         let Some(least) = least else { return Ok((first, None)) };
         let most = self.rows.bounds(vector)?;
-        let hopeful = hits.iter().filter(|hit| blend(hit, best, most(hit.number)).score(weights) >= least);
+        let at_most = |hit: &Scored| blend(hit, best, most(hit.number)).score(self.weights(request, hit.number));
+        let hopeful = hits.iter().filter(|hit| at_most(hit) >= least);
         let exact = hopeful.map(|hit| self.candidate(request, hit.number, blend(hit, best, cosine(hit.number)), now));
         let candidates = ranked(exact.collect(), request.limit);
         Ok((first, Some(candidates)))
@@ -163,9 +165,18 @@ impl Warm {
         Ok(ranked(blends.into_iter().map(candidate).collect(), request.limit))
     }
 
+    /// How much each side counts for a passage. Of one whose vector is still to come the words say all there is.
+    pub(super) fn weights(&self, request: &Request<'_>, passage: u32) -> Weights {
+        let is_lacking = self.passages[passage as usize].vector == Standing::LACKING;
+        match request.ranking {
+            Ranking::Best if is_lacking => Weights { vector: 0.0, bm25: 1.0 },
+            ranking => ranking.weights(),
+        }
+    }
+
     fn candidate(&self, request: &Request<'_>, passage: u32, blend: Blend, now: f64) -> Candidate {
         const DAY: f64 = 86_400_000.0;
-        let weights = request.ranking.weights();
+        let weights = self.weights(request, passage);
         let segment = self.passages[passage as usize].segment;
         let age = request.ranking.age_factor((now - self.entries[segment as usize].timestamp) / DAY);
         let role = request.ranking.role_factor(self.roles.name(self.entries[segment as usize].role));
@@ -243,14 +254,15 @@ fn ranked(mut candidates: Vec<Candidate>, limit: usize) -> Vec<Candidate> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::embed::{self, DIM};
+    use crate::store::embed;
+    use crate::store::model::Model;
     use crate::store::segment::Segment;
     use crate::store::vectors::Saved;
     use crate::store::warm::{Draft, digest};
     use proptest::prelude::*;
 
     fn warm(texts: &[String]) -> Warm {
-        let mut warm = Warm::new(DIM).expect("a length that is allowed");
+        let mut warm = Warm::new(Model::hash().dim()).expect("a length that is allowed");
         let draft = |(number, text): (usize, &String)| {
             let segment = Segment {
                 id: number.to_string(),
@@ -265,7 +277,7 @@ mod tests {
             Draft::new(segment, digest(text), 0, 0)
         };
         let mut drafts: Vec<Draft> = texts.iter().enumerate().map(draft).collect();
-        embed::embed(&mut drafts, &Saved::default());
+        embed::embed(&mut drafts, &Model::hash(), &Saved::default());
         drafts.into_iter().try_for_each(|draft| warm.push(draft)).expect("room");
         warm
     }
@@ -288,7 +300,7 @@ mod tests {
     fn is_decided(texts: &[String], query: &str, limit: usize) -> bool {
         let warm = warm(texts);
         let request = Request { query, limit, ..Request::default() };
-        let Some(vector) = embed::query(query) else { return false };
+        let Some(vector) = embed::query(&request, &Model::hash()).expect("no vector given") else { return false };
         let now = 1e12;
         let question = warm.texts.ask(query);
         let (_, decided) = warm.decided(&request, &question, &vector, now, |_| true).expect("searched");

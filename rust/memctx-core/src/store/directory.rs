@@ -61,7 +61,6 @@ impl Directory {
     }
 
     /// Open the log of segments to read it; none if there is none.
-    #[cfg(feature = "cold")]
     pub(crate) fn log(&self) -> Result<Option<File>> {
         self.read(super::SEGMENTS)
     }
@@ -70,12 +69,6 @@ impl Directory {
     #[cfg(feature = "cold")]
     pub(crate) fn log_identity(&self) -> Option<crate::file::Identity> {
         fs::symlink_metadata(self.file(super::SEGMENTS)).ok().map(|found| crate::file::Identity::of(&found))
-    }
-
-    /// The file of vectors.
-    #[cfg(feature = "cold")]
-    pub(crate) fn vectors(&self) -> PathBuf {
-        self.file(super::vectors::FILE)
     }
 
     /// Open a file to read it; none if there is none.

@@ -46,6 +46,19 @@ pub(super) struct Passage {
     /// Where in the segment's content, in bytes.
     pub(super) start: u32,
     pub(super) end: u32,
-    /// Whether `vectors.bin` has its vector.
-    pub(super) is_saved: u32,
+    pub(super) vector: Standing,
+}
+
+/// How it stands with the vector of a piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(transparent)]
+pub(super) struct Standing(u32);
+
+impl Standing {
+    /// In memory only.
+    pub(super) const UNSAVED: Self = Self(0);
+    /// On disk, too.
+    pub(super) const SAVED: Self = Self(1);
+    /// It is still to come.
+    pub(super) const LACKING: Self = Self(2);
 }

@@ -9,7 +9,7 @@ use std::ops::Range;
 use rustc_hash::FxHashSet;
 
 use super::embed;
-use super::entry::LineAt;
+use super::entry::{LineAt, Standing};
 use super::older::Older;
 use super::passage::passages;
 use super::search::{Found, Request};
@@ -41,8 +41,8 @@ impl Inner {
     /// The best segments of both tiers, best first. Memory is locked only for a moment at a time: whoever adds to it does not
     /// wait for the disk.
     pub(super) fn search_both(&self, request: &Request<'_>, view: &View) -> Result<Vec<Found>> {
-        let vector = embed::query(request.query);
-        let vector = vector.as_ref().map(|vector| &vector[..]);
+        let vector = embed::query(request, self.model())?.filter(|_| self.index().has_vectors());
+        let vector = vector.as_deref();
         let own = (!self.settings.cross_session).then_some(&*self.settings.session);
         let filter = Filter::new(request, own);
         let newest = self.index().texts.statistics();
@@ -56,7 +56,7 @@ impl Inner {
         for line in self.newest_lines(request, vector, now)? {
             parts.entry(line.offset).or_insert(Part { bytes: line.bytes, rows: Vec::new() });
         }
-        let mut lot = Warm::new(embed::DIM)?;
+        let mut lot = Warm::new(self.model().dim())?;
         lot.read_from(view.log());
         lot.texts.set_background(wording.background);
         self.take_part(&mut lot, view, &parts, &filter)?;
@@ -97,10 +97,8 @@ impl Inner {
                 match read(&view, offset, bytes) {
                     Ok(segment) if filter.admits_session(&segment) => {
                         let (piece, _) = view.piece(row);
-                        let exact = view.vector(row, &segment.id, embed::DIM);
-                        let exact =
-                            exact.unwrap_or_else(|| embed::text(segment.content.get(piece).unwrap_or_default()));
-                        best.push((segment.id, crate::vector::cosine(vector, &exact)));
+                        let exact = view.vector(row, &segment.id).or_else(|| self.model().vector(segment.content.get(piece)?));
+                        best.extend(exact.map(|exact| (segment.id, crate::vector::cosine(vector, &exact))));
                     }
                     Ok(_) => {}
                     Err(fault) => self.note_damage(&fault),
@@ -130,7 +128,7 @@ impl Inner {
                 Ok(segment) if filter.admits_session(&segment) => {
                     let pieces = pieces(view, &segment, offset, part);
                     let vectors = self.vectors_in_memory(&segment.id);
-                    let draft = draft(&vectors, view, segment, offset, part.bytes, &pieces);
+                    let draft = self.draft(&vectors, view, segment, offset, part.bytes, &pieces);
                     lot.push_pieces(draft, &pieces)?;
                 }
                 Ok(_) => {}
@@ -140,11 +138,42 @@ impl Inner {
         Ok(())
     }
 
-    /// The vectors of a segment that is in memory, one for each of its pieces.
-    fn vectors_in_memory(&self, id: &str) -> Vec<Vec<f32>> {
+    /// The vectors of a segment that is in memory, one for each of its pieces; none where one is still to come.
+    fn vectors_in_memory(&self, id: &str) -> Vec<Option<Vec<f32>>> {
         let warm = self.index();
         let own = warm.find(id).map(|number| warm.entries[number as usize].passages.clone());
-        own.into_iter().flatten().map(|passage| warm.rows.row(passage).to_vec()).collect()
+        let is_there = |passage: u32| warm.passages[passage as usize].vector != Standing::LACKING;
+        let vector = |passage: u32| is_there(passage).then(|| warm.rows.row(passage).to_vec());
+        own.into_iter().flatten().map(vector).collect()
+    }
+
+    /// A segment with its vectors: from memory, from disk, or made anew. If one is still to come it goes without.
+    fn draft(
+        &self,
+        own: &[Option<Vec<f32>>],
+        view: &View,
+        segment: Segment,
+        offset: u64,
+        bytes: u64,
+        pieces: &Pieces,
+    ) -> Draft {
+        let rows = view.rows_of(offset);
+        let dim = self.model().dim();
+        let mut standing = Standing::SAVED;
+        let mut vectors = Vec::with_capacity(pieces.len() * dim);
+        for (number, piece) in pieces {
+            let in_memory = own.get(*number).cloned().flatten();
+            let on_disk = || view.vector(rows.clone().nth(*number)?, &segment.id);
+            let made = || self.model().vector(&segment.content[piece.clone()]);
+            if let Some(vector) = in_memory.or_else(on_disk).or_else(made) {
+                vectors.extend_from_slice(&vector);
+            } else {
+                standing = Standing::LACKING;
+                vectors.resize(vectors.len() + dim, 0.0);
+            }
+        }
+        let digest = digest(&segment.content);
+        Draft { vectors, standing, ..Draft::new(segment, digest, offset, bytes) }
     }
 }
 
@@ -175,20 +204,6 @@ fn pieces(view: &View, segment: &Segment, offset: u64, part: &Part) -> Pieces {
     let is_found = |number: usize| part.rows.contains(&(first + number as u32));
     let found: Vec<(usize, Range<usize>)> = numbered.iter().filter(|(number, _)| is_found(*number)).cloned().collect();
     if found.is_empty() { numbered.into_iter().take(WHOLE).collect() } else { found }
-}
-
-/// A segment with its vectors: from memory, from disk, or made anew.
-fn draft(own: &[Vec<f32>], view: &View, segment: Segment, offset: u64, bytes: u64, pieces: &Pieces) -> Draft {
-    let rows = view.rows_of(offset);
-    let mut vectors = Vec::with_capacity(pieces.len() * embed::DIM);
-    for (number, piece) in pieces {
-        let in_memory = own.get(*number).cloned();
-        let on_disk = || view.vector(rows.clone().nth(*number)?, &segment.id, embed::DIM);
-        let vector = in_memory.or_else(on_disk).unwrap_or_else(|| embed::text(&segment.content[piece.clone()]));
-        vectors.extend_from_slice(&vector);
-    }
-    let digest = digest(&segment.content);
-    Draft { vectors, ..Draft::new(segment, digest, offset, bytes) }
 }
 
 /// A segment and its neighbours in its session, as far as both tiers know them, in the order of the log.

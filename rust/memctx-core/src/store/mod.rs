@@ -3,7 +3,9 @@
 mod candidates;
 mod cold_store;
 mod directory;
+mod election;
 mod embed;
+mod embedding;
 mod entry;
 mod fact;
 mod fact_log;
@@ -15,6 +17,7 @@ mod lines;
 mod lock;
 mod log;
 mod matching;
+mod model;
 mod names;
 #[cfg(feature = "cold")]
 mod older;
@@ -24,6 +27,7 @@ mod search;
 mod segment;
 mod settings;
 mod snapshot;
+mod stamp;
 mod tidy;
 mod vectors;
 mod warm;
@@ -34,7 +38,8 @@ pub use cold_store::{ColdStore, Scan, Wanted};
 #[cfg(feature = "cold")]
 pub(crate) use directory::{Directory, INDEX};
 #[cfg(feature = "cold")]
-pub(crate) use embed::{DIM, text as embed_text};
+pub(crate) use election::{Elected, elect};
+pub use embedding::EmbeddingStatus;
 pub use fact::Fact;
 pub(crate) use fact_log::FactLog;
 pub use health::{Health, Skipped};
@@ -43,11 +48,16 @@ pub use intake::{Added, Outcome, Record};
 pub(crate) use lines::Lines;
 #[cfg(feature = "cold")]
 pub(crate) use passage::passages;
+pub use model::{Maker, Model};
 pub use search::{Found, Ranking, Request};
 pub use segment::Segment;
 pub use settings::{Durability, Settings};
 #[cfg(feature = "cold")]
 pub(crate) use snapshot::tail;
+#[cfg(feature = "cold")]
+pub(crate) use stamp::Stamp;
+#[cfg(feature = "cold")]
+pub(crate) use vectors::open_of as open_vectors;
 #[cfg(feature = "cold")]
 pub(crate) use warm::vector_id;
 pub(crate) use warm_store::now;

@@ -12,7 +12,7 @@ use super::settings::Settings;
 use super::warm_store::{Inner, now};
 use crate::Result;
 use crate::cold::{ColdStatus, ColdTier, Told, View, spawn_politely, tier_of};
-use crate::store::Directory;
+use crate::store::{Directory, Model};
 
 /// Searches of everything that may go on at a time; who comes while they do is answered from memory.
 const AT_ONCE: usize = 2;
@@ -62,7 +62,7 @@ impl Drop for Turn<'_> {
 }
 
 impl Older {
-    pub(super) fn new(directory: &Directory, model: &str) -> Self {
+    pub(super) fn new(directory: &Directory, model: &Model) -> Self {
         let tier = tier_of(directory, model);
         tier.enter();
         Self { tier, is_left: AtomicBool::new(false), searching: AtomicUsize::new(0), late: Mutex::default() }
@@ -202,8 +202,12 @@ impl Inner {
         }
         let (oldest, end) = (index.oldest_line(), index.cursor.offset);
         drop(index);
-        if older.tier.indexed() < oldest + (end - oldest) / 2 {
-            older.tier.wake();
+        let half = oldest + (end - oldest) / 2;
+        // What is in memory can wait for its vectors.
+        let embedded = self.embedded.load(Ordering::Relaxed).max(oldest);
+        let horizon = if self.model().is_instant() { u64::MAX } else { embedded };
+        if older.tier.indexed() < half.min(horizon) {
+            older.tier.wake(horizon);
         }
     }
 
@@ -217,6 +221,13 @@ impl Inner {
     /// How far the cold tier is; none if it is switched off.
     pub(super) fn older_status(&self) -> Option<ColdStatus> {
         self.older.as_ref().map(|older| older.tier.status())
+    }
+
+    /// Let the cold tier have vectors that have come.
+    pub(super) fn renew_older(&self) {
+        if let Some(older) = &self.older {
+            older.tier.renew();
+        }
     }
 
     /// Be done with the cold tier, which is filled on only if another store of this process needs it.

@@ -64,6 +64,8 @@ impl Ranking {
 pub struct Request<'a> {
     /// The text to find.
     pub query: &'a str,
+    /// Its vector, where the store cannot make it itself; without one only words count.
+    pub vector: Option<&'a [f32]>,
     /// Results wanted, neighbours not counted.
     pub limit: usize,
     /// Only segments of this session.
@@ -91,6 +93,7 @@ pub struct Request<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct OwnedRequest {
     query: String,
+    vector: Option<Vec<f32>>,
     limit: usize,
     session: Option<String>,
     roles: Option<Vec<String>>,
@@ -109,6 +112,7 @@ impl OwnedRequest {
         let all = |texts: &Vec<&str>| texts.iter().map(|&text| text.to_owned()).collect();
         Self {
             query: request.query.to_owned(),
+            vector: request.vector.map(<[f32]>::to_vec),
             limit: request.limit,
             session: request.session.map(str::to_owned),
             roles: request.roles.as_ref().map(all),
@@ -125,6 +129,7 @@ impl OwnedRequest {
     pub(super) fn request(&self) -> Request<'_> {
         Request {
             query: &self.query,
+            vector: self.vector.as_deref(),
             limit: self.limit,
             session: self.session.as_deref(),
             roles: self.roles.as_ref().map(|roles| roles.iter().map(String::as_str).collect()),
@@ -247,9 +252,10 @@ impl Warm {
             Ranking::Seed => self.texts.explain(request.query, candidate.passage),
         };
         let text = Explanation::of("divided by the best", candidate.blend.bm25, vec![text]);
-        let blend = candidate.blend.explain(request.ranking.weights(), cosine, Some(text));
+        let weights = self.weights(request, candidate.passage);
+        let blend = candidate.blend.explain(weights, cosine, Some(text));
         let role = request.ranking.role_factor(self.roles.name(self.entries[candidate.segment as usize].role));
-        let own = candidate.blend.score(request.ranking.weights()) * candidate.age * role;
+        let own = candidate.blend.score(weights) * candidate.age * role;
         let mut parts = vec![blend, Explanation::leaf("age", candidate.age)];
         if request.ranking == Ranking::Best {
             parts.push(Explanation::leaf("who said it", role));

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::model::Model;
 use crate::ingest::redact::Redaction;
 use crate::{Error, Result};
 
@@ -51,6 +52,10 @@ pub struct Settings {
     pub cold_deadline: Duration,
     /// How long to wait for other writers.
     pub lock_timeout: Duration,
+    /// Who makes the vectors.
+    pub model: Model,
+    /// Whether vectors of other models give way to those of this one, once these are complete.
+    pub replaces_vectors: bool,
 }
 
 impl Settings {
@@ -69,6 +74,8 @@ impl Settings {
             cold: true,
             cold_deadline: Duration::from_millis(50),
             lock_timeout: Duration::from_secs(5),
+            model: Model::hash(),
+            replaces_vectors: false,
         }
     }
 

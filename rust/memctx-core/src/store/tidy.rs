@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::entry::Passage;
-use super::vectors;
+use super::entry::{Passage, Standing};
+use super::vectors::Shelf;
 use super::warm_store::{Gate, Inner, Tail};
 use crate::Result;
 
@@ -44,7 +44,8 @@ impl Inner {
         }
         if tail.unsaved > 0 {
             let _held = lock.acquire(Instant::now())?;
-            self.save_vectors()?;
+            tail.is_checked &= Shelf::Current.is_large(&self.directory);
+            self.save_vectors(&mut tail.is_checked)?;
             tail.unsaved = 0;
         }
         let index = self.index();
@@ -59,21 +60,28 @@ impl Inner {
         Ok(true)
     }
 
-    fn save_vectors(&self) -> Result<()> {
+    fn save_vectors(&self, is_checked: &mut bool) -> Result<()> {
         remove_leftovers(self.directory.path());
+        let stamp = self.model().stamp();
+        // Where they are to take the place of others, those who bring all of them there bring these, too.
+        let Some(Shelf::Current) = Shelf::for_new(&self.directory, stamp, false) else { return Ok(()) };
         let index = self.index();
-        let is_unsaved = |passage: &Passage| passage.is_saved == 0 && index.entries[passage.segment as usize].is_live;
+        let is_unsaved = |passage: &Passage| {
+            passage.vector == Standing::UNSAVED && index.entries[passage.segment as usize].is_live
+        };
         let unsaved: Vec<u32> =
             (0..).zip(&index.passages).filter(|(_, passage)| is_unsaved(passage)).map(|found| found.0).collect();
         let ids: Vec<String> = unsaved.iter().map(|&passage| index.vector_id(passage)).collect();
         let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
         let values: Vec<f32> = unsaved.iter().flat_map(|&passage| index.rows.row(passage)).copied().collect();
         drop(index);
-        if vectors::save(&self.directory, &self.stamp, &ids, &values)? {
-            let mut index = self.index_mut();
-            for passage in unsaved {
-                index.passages[passage as usize].is_saved = 1;
-            }
+        if ids.is_empty() {
+            return Ok(());
+        }
+        Shelf::Current.add(&self.directory, stamp, &ids, &values, is_checked)?;
+        let mut index = self.index_mut();
+        for passage in unsaved {
+            index.passages[passage as usize].vector = Standing::SAVED;
         }
         Ok(())
     }

@@ -1,26 +1,162 @@
-//! `vectors.bin` beside the log, and the stamp that says who made its vectors.
+//! The files of vectors beside the log: the one that counts, and the one that is to take its place.
 
-use std::io::{self, Write as _};
+use std::fs;
+use std::path::PathBuf;
 
 use rustc_hash::FxHashMap;
-use serde::{Deserialize, Serialize};
 
 use super::directory::Directory;
+use super::stamp::{Done, Imprint, Stamp};
 use super::warm::vector_id;
+use crate::file::sync_folder;
 use crate::vmem::{self, Checksum};
 use crate::{Error, Result};
 
-pub(super) const FILE: &str = "vectors.bin";
+const FILE: &str = "vectors.bin";
 const STAMP: &str = "vectors.json";
+const NEXT: &str = "vectors.next.bin";
+const NEXT_STAMP: &str = "vectors.next.json";
 /// A file up to this size is read in full before more is added to it.
 const READ_WHOLE: u64 = 64 << 20;
 
-/// Who made the vectors.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Stamp {
-    pub(super) model: String,
-    pub(super) revision: u32,
-    pub(super) dim: usize,
+/// One of the two files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shelf {
+    /// Every program that knows the format reads this one.
+    Current,
+    /// The vectors of another model, which take the place of the current ones when they are complete.
+    Next,
+}
+
+impl Shelf {
+    /// The shelf that holds the vectors of a model.
+    pub(super) fn of(directory: &Directory, stamp: &Stamp) -> Option<Self> {
+        let is_theirs = |shelf: &Self| shelf.imprint(directory).is_some_and(|found| found.stamp == *stamp);
+        [Self::Current, Self::Next].into_iter().find(is_theirs)
+    }
+
+    /// The shelf that vectors of a model may be put on; none if there are others that must stay.
+    pub(super) fn for_new(directory: &Directory, stamp: &Stamp, may_replace: bool) -> Option<Self> {
+        let path = directory.file(FILE);
+        let found = Self::Current.imprint(directory);
+        let is_ours = found.as_ref().is_some_and(|found| found.stamp == *stamp);
+        // A stamp that cannot be read was one of ours.
+        let is_known = is_ours || found.is_none() && directory.file(STAMP).exists();
+        let has_entries = || vmem::outline(&path).map_or(true, |found| found.entries > 0);
+        if path.is_symlink() {
+            None
+        } else if is_known || !path.exists() || !has_entries() {
+            Some(Self::Current)
+        } else {
+            may_replace.then_some(Self::Next)
+        }
+    }
+
+    fn stamp_file(self) -> &'static str {
+        match self {
+            Self::Current => STAMP,
+            Self::Next => NEXT_STAMP,
+        }
+    }
+
+    /// What stands beside the vectors.
+    pub(super) fn imprint(self, directory: &Directory) -> Option<Imprint> {
+        Imprint::read(directory, self.stamp_file())
+    }
+
+    /// Where the vectors are.
+    pub(super) fn path(self, directory: &Directory) -> PathBuf {
+        match self {
+            Self::Next => directory.file(NEXT),
+            // Whoever gave it its stamp may have died before giving it its name.
+            Self::Current => match self.imprint(directory).and_then(|imprint| imprint.file) {
+                Some(file) if file == NEXT && directory.file(NEXT).exists() => directory.file(NEXT),
+                _ => directory.file(FILE),
+            },
+        }
+    }
+
+    /// Whether the file is so large that to read it before every addition would cost more than that.
+    pub(super) fn is_large(self, directory: &Directory) -> bool {
+        self.path(directory).metadata().is_ok_and(|found| found.len() > READ_WHOLE)
+    }
+
+    /// Note how far the log is embedded by a model. To be called under the directory's lock.
+    pub(super) fn note(self, directory: &Directory, stamp: &Stamp, done: Done) -> Result<()> {
+        match self.imprint(directory) {
+            Some(found) if found.stamp == *stamp && found.done != done => {
+                Imprint { done, ..found }.write(directory, self.stamp_file())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Add vectors; where the file or its stamp are damaged both are made anew, which gives false. To be called under the
+    /// directory's lock. `is_checked` says whether someone has read all of the file before.
+    pub(super) fn add(
+        self,
+        directory: &Directory,
+        stamp: &Stamp,
+        ids: &[&str],
+        values: &[f32],
+        is_checked: &mut bool,
+    ) -> Result<bool> {
+        let path = self.path(directory);
+        let is_ours = self.imprint(directory).is_some_and(|found| found.stamp == *stamp);
+        let is_sealed = vmem::outline(&path).is_ok_and(|found| found.is_sealed && found.dim == stamp.dim);
+        // Behind damage nobody would read them.
+        let is_valid = || vmem::verify(&path).is_ok_and(|report| report.checksum == Checksum::Valid);
+        *is_checked = is_ours && is_sealed && (*is_checked || is_valid());
+        if *is_checked && vmem::append(&path, ids, values, stamp.dim).is_ok() {
+            return Ok(true);
+        }
+        // The stamp comes first: without it nobody believes the vectors.
+        Imprint::new(stamp).write(directory, self.stamp_file())?;
+        vmem::write(&path, ids, values, stamp.dim, true)?;
+        *is_checked = true;
+        Ok(false)
+    }
+}
+
+/// Let the next vectors take the place of the current ones. To be called under the directory's lock.
+///
+/// The stamp is the step that counts: before it the old vectors are the current ones, after it the new ones, and whoever
+/// comes next finishes what is left of it.
+pub(super) fn promote(directory: &Directory) -> Result<()> {
+    let Some(next) = Shelf::Next.imprint(directory) else { return Ok(()) };
+    Imprint { file: Some(NEXT.to_owned()), ..next }.write(directory, STAMP)?;
+    finish_promotion(directory)
+}
+
+/// Finish a promotion that was begun. To be called under the directory's lock.
+pub(super) fn finish_promotion(directory: &Directory) -> Result<()> {
+    let Some(imprint) = Shelf::Current.imprint(directory).filter(|found| found.file.is_some()) else { return Ok(()) };
+    let (from, to) = (directory.file(NEXT), directory.file(FILE));
+    if from.exists() {
+        fs::rename(&from, &to).map_err(Error::io(&to))?;
+        sync_folder(directory.path()).map_err(Error::io(&to))?;
+    }
+    Imprint { file: None, ..imprint }.write(directory, STAMP)?;
+    let _ = fs::remove_file(directory.file(NEXT_STAMP));
+    Ok(())
+}
+
+/// Whether a promotion was begun and not finished.
+pub(super) fn is_promoting(directory: &Directory) -> bool {
+    Shelf::Current.imprint(directory).is_some_and(|found| found.file.is_some())
+}
+
+/// Open the vectors of a model. They are not mistaken for those of another that takes their place meanwhile.
+pub(crate) fn open_of<T>(
+    directory: &Directory,
+    stamp: &Stamp,
+    open: impl FnOnce(&std::path::Path) -> Result<T>,
+) -> Option<T> {
+    let shelf = Shelf::of(directory, stamp)?;
+    let path = shelf.path(directory);
+    let opened = if path.is_symlink() { None } else { open(&path).ok() };
+    // A file gets the name of another only after the stamp has changed.
+    opened.filter(|_| Shelf::of(directory, stamp) == Some(shelf) && shelf.path(directory) == path)
 }
 
 /// The vectors on disk, for a tier that is built from the log.
@@ -45,22 +181,17 @@ impl Saved {
 
 /// Load the vectors if they are those of the model and whole; else say why not.
 pub(super) fn load(directory: &Directory, stamp: &Stamp) -> (Saved, String) {
-    let path = directory.file(FILE);
+    let path = Shelf::Current.path(directory);
     if path.is_symlink() {
         return (Saved::default(), "a symbolic link; left as it is and not used".to_owned());
     }
-    if !path.exists() {
+    if Shelf::of(directory, stamp).is_none() {
+        return (Saved::default(), foreign(directory, &path));
+    }
+    let Some(found) = open_of(directory, stamp, |path| Ok(vmem::read(path))) else {
         return (Saved::default(), "there were none".to_owned());
-    }
-    match read_stamp(directory) {
-        Some(found) if found == *stamp => {}
-        Some(found) => {
-            let words = format!("made by {} ({} values); left as they are and not used", found.model, found.dim);
-            return (Saved::default(), words);
-        }
-        None => return (Saved::default(), "made by another program; left as they are and not used".to_owned()),
-    }
-    match vmem::read(&path) {
+    };
+    match found {
         Ok(found) if found.report.checksum == Checksum::Valid && found.report.dim == stamp.dim => {
             let count = found.ids.len();
             // Where an id occurs twice the last counts.
@@ -68,46 +199,19 @@ pub(super) fn load(directory: &Directory, stamp: &Stamp) -> (Saved, String) {
             (Saved { rows, values: found.values, dim: stamp.dim }, format!("{count} loaded"))
         }
         Ok(_) => (Saved::default(), "without a checksum that holds; made anew".to_owned()),
+        Err(_) if !path.exists() => (Saved::default(), "there were none".to_owned()),
         Err(fault) => (Saved::default(), format!("{fault}; made anew")),
     }
 }
 
-/// Add vectors to those on disk; where file or stamp are damaged both are made anew. To be called under the directory's lock. False if the file is not ours to write.
-pub(super) fn save(directory: &Directory, stamp: &Stamp, ids: &[&str], values: &[f32]) -> Result<bool> {
-    let path = directory.file(FILE);
-    let is_ours = read_stamp(directory).as_ref() == Some(stamp);
-    let is_known = is_ours || read_stamp(directory).is_none() && directory.file(STAMP).exists();
-    let found = vmem::outline(&path);
-    let is_foreign = path.exists() && !is_known && found.as_ref().map_or(true, |found| found.entries > 0);
-    if is_foreign || path.is_symlink() {
-        return Ok(false);
+/// Why vectors that are there are not used.
+fn foreign(directory: &Directory, path: &std::path::Path) -> String {
+    match Shelf::Current.imprint(directory) {
+        _ if !path.exists() => "there were none".to_owned(),
+        Some(found) => {
+            let Stamp { model, dim, .. } = found.stamp;
+            format!("made by {model} ({dim} values); left as they are and not used")
+        }
+        None => "made by another program; left as they are and not used".to_owned(),
     }
-    // Behind damage nobody would read them. To read a large file before every addition would cost more than the addition.
-    let is_large = path.metadata().is_ok_and(|found| found.len() > READ_WHOLE);
-    let is_sealed = found.is_ok_and(|found| found.is_sealed && found.dim == stamp.dim);
-    let is_whole = || is_large || vmem::verify(&path).is_ok_and(|report| report.checksum == Checksum::Valid);
-    if is_ours && is_sealed && is_whole() && vmem::append(&path, ids, values, stamp.dim).is_ok() {
-        return Ok(true);
-    }
-    // The stamp comes first: without it nobody believes the vectors.
-    write_stamp(directory, stamp)?;
-    vmem::write(&path, ids, values, stamp.dim, true)?;
-    Ok(true)
-}
-
-fn read_stamp(directory: &Directory) -> Option<Stamp> {
-    serde_json::from_reader(directory.read(STAMP).ok()??).ok()
-}
-
-fn write_stamp(directory: &Directory, stamp: &Stamp) -> Result<()> {
-    let path = directory.file(STAMP);
-    let write = || -> io::Result<()> {
-        let mut file = tempfile::Builder::new().prefix(".stamp-").tempfile_in(directory.path())?;
-        serde_json::to_writer(&mut file, stamp)?;
-        file.write_all(b"\n")?;
-        file.as_file().sync_all()?;
-        file.persist(&path).map_err(|refused| refused.error)?;
-        Ok(())
-    };
-    write().map_err(Error::io(&path))
 }

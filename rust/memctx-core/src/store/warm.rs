@@ -2,13 +2,14 @@
 
 use std::fs::File;
 use std::hash::{BuildHasher as _, RandomState};
+use std::ops::Range;
 use std::sync::Arc;
 
 use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
 use sha2::{Digest as _, Sha256};
 
-use super::entry::{Entry, LineAt, Passage};
+use super::entry::{Entry, LineAt, Passage, Standing};
 use super::lines::trim;
 use super::names::Names;
 use super::passage::passages;
@@ -49,6 +50,10 @@ pub(super) struct Warm {
     sources: Vec<Arc<File>>,
     pub(super) cursor: Cursor,
     live: usize,
+    /// Passages of live segments whose vectors are still to come.
+    lacking: usize,
+    /// Passages of live segments.
+    pieces: usize,
     /// No segment before this one is live.
     oldest: usize,
     /// Segments that had to go, all told.
@@ -61,7 +66,7 @@ pub(super) struct Warm {
 const GAP: u32 = u32::MAX;
 
 /// Some of a segment's pieces in bytes, with their numbers among all.
-pub(super) type Pieces = Vec<(usize, std::ops::Range<usize>)>;
+pub(super) type Pieces = Vec<(usize, Range<usize>)>;
 
 /// A segment that is ready to be taken in.
 #[derive(Debug)]
@@ -72,13 +77,13 @@ pub(super) struct Draft {
     pub(super) bytes: u64,
     /// Vectors of its passages, one behind the other.
     pub(super) vectors: Vec<f32>,
-    pub(super) is_saved: bool,
+    pub(super) standing: Standing,
 }
 
 impl Draft {
     /// A segment with the digest of its content, whose line lies at this place.
     pub(super) fn new(segment: Segment, digest: u64, offset: u64, bytes: u64) -> Self {
-        Self { segment, digest, offset, bytes, vectors: Vec::new(), is_saved: false }
+        Self { segment, digest, offset, bytes, vectors: Vec::new(), standing: Standing::UNSAVED }
     }
 }
 
@@ -105,6 +110,8 @@ impl Warm {
             sources: Vec::new(),
             cursor: Cursor::default(),
             live: 0,
+            lacking: 0,
+            pieces: 0,
             oldest: 0,
             evicted: 0,
             newest: f64::NEG_INFINITY,
@@ -151,7 +158,7 @@ impl Warm {
 
     /// [`Warm::push`] with some of its pieces, of which there are as many vectors.
     pub(super) fn push_pieces(&mut self, draft: Draft, pieces: &Pieces) -> Result<()> {
-        let Draft { segment, digest, offset, bytes, vectors, is_saved } = draft;
+        let Draft { segment, digest, offset, bytes, vectors, standing } = draft;
         if let Some(earlier) = self.find(&segment.id) {
             self.remove(earlier);
         }
@@ -166,8 +173,8 @@ impl Warm {
         for ((_, piece), vector) in pieces.iter().zip(vectors.chunks_exact(self.rows.dim())) {
             self.texts.push(&segment.content[piece.clone()])?;
             self.rows.push(vector)?;
-            let (start, end, is_saved) = (piece.start as u32, piece.end as u32, u32::from(is_saved));
-            self.passages.push(Passage { segment: number, start, end, is_saved });
+            let (start, end) = (piece.start as u32, piece.end as u32);
+            self.passages.push(Passage { segment: number, start, end, vector: standing });
         }
         let topics = segment.topics().iter().map(|topic| self.topics.number(&topic.to_lowercase())).collect();
         let entry = Entry {
@@ -208,6 +215,8 @@ impl Warm {
             self.newest = self.newest.max(entry.timestamp);
             self.keys.insert((entry.session, entry.role, entry.digest), number);
             self.live += 1;
+            self.lacking += self.lacking_in(&entry.passages);
+            self.pieces += entry.passages.len();
         }
         let (is_live, hash) = (entry.is_live, self.hasher.hash_one(&*entry.id));
         self.entries.push(entry);
@@ -226,10 +235,58 @@ impl Warm {
             found.remove();
         }
         self.keys.remove(&key);
+        self.lacking -= self.lacking_in(&passages);
+        self.pieces -= passages.len();
         for passage in passages {
             self.texts.remove(passage);
         }
         self.live -= 1;
+    }
+
+    fn lacking_in(&self, passages: &Range<u32>) -> usize {
+        let pieces = &self.passages[passages.start as usize..passages.end as usize];
+        pieces.iter().filter(|piece| piece.vector == Standing::LACKING).count()
+    }
+
+    /// Passages whose vectors are still to come.
+    pub(super) fn lacking(&self) -> usize {
+        self.lacking
+    }
+
+    /// Whether so few vectors are still to come that a search by vectors is fair to all.
+    pub(super) fn has_vectors(&self) -> bool {
+        const ALL_BUT: usize = 10;
+        self.lacking * ALL_BUT <= self.pieces
+    }
+
+    /// The passages of live segments whose vectors are not known to be on disk.
+    pub(super) fn wanting(&self) -> impl Iterator<Item = u32> + '_ {
+        let is_wanting = |passage: &Passage| {
+            passage.vector != Standing::SAVED && self.entries[passage.segment as usize].is_live
+        };
+        (0..).zip(&self.passages).filter(move |(_, passage)| is_wanting(passage)).map(|(number, _)| number)
+    }
+
+    /// The passage of a live segment that a vector on disk is of, unless it is known to be there.
+    pub(super) fn unsaved(&self, vector_id: &str) -> Option<u32> {
+        let of = |segment: &str, piece: u32| {
+            let entry = &self.entries[self.find(segment)? as usize];
+            entry.passages.clone().nth(piece as usize)
+        };
+        let later = || vector_id.rsplit_once('#').and_then(|(segment, piece)| of(segment, piece.parse().ok()?));
+        of(vector_id, 0).or_else(later).filter(|&passage| self.passages[passage as usize].vector != Standing::SAVED)
+    }
+
+    /// Give a passage the vector that is on disk.
+    pub(super) fn set_vector(&mut self, passage: u32, vector: &[f32]) -> Result<()> {
+        self.rows.set(passage, vector)?;
+        let piece = &mut self.passages[passage as usize];
+        let was_lacking = piece.vector == Standing::LACKING;
+        piece.vector = Standing::SAVED;
+        if was_lacking && self.entries[piece.segment as usize].is_live {
+            self.lacking -= 1;
+        }
+        Ok(())
     }
 
     /// Keep the newest segments in memory, and those not older than a time.

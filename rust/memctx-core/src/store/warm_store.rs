@@ -3,7 +3,7 @@
 #[cfg(feature = "cold")]
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{
     Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError,
 };
@@ -15,7 +15,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::SEGMENTS;
 use super::cold_store::{Scan, Wanted};
 use super::directory::Directory;
-use super::embed::{self, DIM};
+use super::entry::Standing;
+use super::embed;
+use super::embedding::{EmbeddingStatus, Pass};
 use super::health::Health;
 use super::intake::{Added, Intake, Record};
 use super::lines::Lines;
@@ -27,7 +29,8 @@ use super::search::{Found, Request};
 use super::segment::Segment;
 use super::settings::Settings;
 use super::snapshot::Terms;
-use super::vectors::{self, Saved, Stamp};
+use super::model::Model;
+use super::vectors::{self, Saved};
 use super::warm::{Cursor, Draft, Warm, digest};
 use super::write::Written;
 #[cfg(feature = "cold")]
@@ -77,11 +80,14 @@ pub(super) struct Inner {
     pub(super) settings: Settings,
     pub(super) directory: Directory,
     pub(super) intake: Intake,
-    pub(super) stamp: Stamp,
     pub(super) terms: Terms,
     /// Whoever wants to change the index takes the gate first, and locks the index only for the change itself.
     index: RwLock<Warm>,
     gate: Mutex<Gate>,
+    /// How far everything is embedded.
+    pub(super) pass: Mutex<Pass>,
+    /// Everything before this place in the log has its vectors.
+    pub(super) embedded: AtomicU64,
     health: Mutex<Health>,
     is_ready: Mutex<bool>,
     became_ready: Condvar,
@@ -112,6 +118,8 @@ pub(super) struct Tail {
     pub(super) unsaved: usize,
     /// Segments that the snapshot lacks.
     pub(super) unsnapped: usize,
+    /// Whether all of `vectors.bin` has been read since the store was opened.
+    pub(super) is_checked: bool,
 }
 
 impl WarmStore {
@@ -126,8 +134,7 @@ impl WarmStore {
         }
         let scope = if settings.cross_session { "all".to_owned() } else { format!("one\n{}", settings.session) };
         let bounds = format!("{} {}", settings.max_segments, settings.eviction_days);
-        let stamp = embed::stamp();
-        let model = format!("{} {} {}", stamp.model, stamp.revision, stamp.dim);
+        let dim = settings.model.dim();
         let health = Health {
             is_read_only: format.min_writer > Format::OURS,
             network: directory.network(),
@@ -135,9 +142,10 @@ impl WarmStore {
         };
         let inner = Arc::new(Inner {
             intake: Intake::new(&settings)?,
-            stamp,
-            terms: Terms { scope, model: model.clone(), bounds },
-            index: RwLock::new(Warm::new(DIM)?),
+            terms: Terms { scope, model: settings.model.words(), bounds },
+            index: RwLock::new(Warm::new(dim)?),
+            pass: Mutex::default(),
+            embedded: AtomicU64::new(0),
             gate: Mutex::new(Gate { lock: Lock::new(directory.clone(), settings.lock_timeout), tail: Tail::default() }),
             health: Mutex::new(health),
             is_ready: Mutex::new(false),
@@ -146,7 +154,7 @@ impl WarmStore {
             is_settling: AtomicBool::new(false),
             is_closed: AtomicBool::new(false),
             #[cfg(feature = "cold")]
-            older: settings.cold.then(|| super::older::Older::new(&directory, &model)),
+            older: settings.cold.then(|| super::older::Older::new(&directory, &settings.model)),
             settings,
             directory,
         });
@@ -221,6 +229,32 @@ impl WarmStore {
     pub fn nearest(&self, vector: &[f32], k: usize) -> Result<Vec<(String, f64)>> {
         self.inner.check_open()?;
         self.inner.nearest(vector, k)
+    }
+
+    /// Texts whose vectors are still to come from outside, with the ids to supply them under, at most about so many; none if
+    /// there are none, or if another process sees to it.
+    pub fn unembedded(&self, limit: usize) -> Result<Vec<(String, String)>> {
+        self.inner.check_open()?;
+        self.inner.unembedded(limit)
+    }
+
+    /// Keep the vectors of texts that `unembedded` gave, one behind the other. They are on disk when this returns.
+    pub fn supply(&self, ids: &[&str], values: &[f32]) -> Result<()> {
+        self.inner.check_open()?;
+        self.inner.supply(ids, values)
+    }
+
+    /// Do without the vectors of texts that cannot be embedded, until the store is opened again.
+    pub fn set_aside(&self, ids: &[&str]) -> Result<()> {
+        self.inner.check_open()?;
+        self.inner.set_aside(ids);
+        Ok(())
+    }
+
+    /// How far everything is embedded.
+    pub fn embedding(&self) -> Result<EmbeddingStatus> {
+        self.inner.check_open()?;
+        self.inner.embedding_status()
     }
 
     /// The segment of an id, if it is in memory.
@@ -322,13 +356,17 @@ impl WarmStore {
         self.inner.wait();
         self.inner.tidy(false);
         self.inner.sync_rest();
+        self.inner.stop_leading();
         #[cfg(feature = "cold")]
         self.inner.close_older();
     }
 }
 
 impl Inner {
-    fn load(&self) {
+    fn load(self: &Arc<Self>) {
+        if let Err(fault) = self.finish_replacing() {
+            self.health().note(fault.to_string());
+        }
         let loaded = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.try_load()));
         match loaded {
             Ok(Ok(())) => {}
@@ -341,6 +379,7 @@ impl Inner {
         if is_due && !self.is_closed.load(Ordering::SeqCst) {
             self.tidy(false);
         }
+        self.begin_replacing();
         #[cfg(feature = "cold")]
         self.wake_older();
     }
@@ -362,7 +401,7 @@ impl Inner {
     /// Begin with the snapshot if it is good, else with nothing but the vectors on disk.
     fn load_tier(&self, log: &Log) -> Saved {
         let folder = self.directory.file(super::directory::INDEX);
-        match Warm::load(&folder, &self.terms, DIM, log.file()) {
+        match Warm::load(&folder, &self.terms, self.model().dim(), log.file()) {
             Ok((warm, found)) => {
                 let mut health = self.health();
                 health.snapshot = format!("{} segments loaded", warm.len());
@@ -372,7 +411,7 @@ impl Inner {
                 Saved::default()
             }
             Err(fault) => {
-                let (saved, words) = vectors::load(&self.directory, &self.stamp);
+                let (saved, words) = vectors::load(&self.directory, self.model().stamp());
                 let mut health = self.health();
                 health.snapshot = format!("{fault}; made anew from the log");
                 health.vectors = words;
@@ -394,7 +433,7 @@ impl Inner {
             match Log::open(&self.directory, SEGMENTS, self.settings.durability)? {
                 Some(log) => {
                     tail.log = Some(Arc::new(log));
-                    *self.index_mut() = Warm::new(DIM)?;
+                    *self.index_mut() = Warm::new(self.model().dim())?;
                     self.health().note("the log was replaced; read anew");
                 }
                 None => return Ok(0),
@@ -407,7 +446,7 @@ impl Inner {
         let length = log.current_len().unwrap_or_default();
         let mut cursor = self.index().cursor;
         if length < cursor.offset {
-            *self.index_mut() = Warm::new(DIM)?;
+            *self.index_mut() = Warm::new(self.model().dim())?;
             self.health().note("the log became shorter; read anew");
             cursor = Cursor::default();
         }
@@ -419,7 +458,7 @@ impl Inner {
         let mut came = 0;
         loop {
             let (mut drafts, is_last) = self.read_batch(&mut lines);
-            embed::embed(&mut drafts, saved);
+            embed::embed(&mut drafts, self.model(), saved);
             came += drafts.len();
             tail.note(&drafts);
             let mut index = self.index_mut();
@@ -462,8 +501,8 @@ impl Inner {
         if is_foreign || request.limit == 0 {
             return Ok(Vec::new());
         }
-        let vector = embed::query(request.query);
-        index.search(request, vector.as_ref().map(|vector| &vector[..]), now(), |fault| self.note_damage(&fault))
+        let vector = embed::query(request, self.model())?.filter(|_| index.has_vectors());
+        index.search(request, vector.as_deref(), now(), |fault| self.note_damage(&fault))
     }
 
     /// Count a segment that could not be read, which is left out and stops nothing.
@@ -502,11 +541,20 @@ impl Inner {
         }
     }
 
-    fn check_open(&self) -> Result<()> {
+    pub(super) fn check_open(&self) -> Result<()> {
         if self.is_closed.load(Ordering::SeqCst) {
             return Err(Error::Refused { path: self.directory.path().to_owned(), why: "this store has been closed" });
         }
         Ok(())
+    }
+
+    /// Who makes the vectors.
+    pub(super) fn model(&self) -> &Model {
+        &self.settings.model
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.is_closed.load(Ordering::SeqCst)
     }
 
     pub(super) fn index(&self) -> RwLockReadGuard<'_, Warm> {
@@ -532,12 +580,12 @@ impl Tail {
     /// Count what neither `vectors.bin` nor the snapshot has.
     pub(super) fn note(&mut self, drafts: &[Draft]) {
         self.unsnapped += drafts.len();
-        self.unsaved += drafts.iter().filter(|draft| !draft.is_saved).count();
+        self.unsaved += drafts.iter().filter(|draft| draft.standing == Standing::UNSAVED).count();
     }
 }
 
 /// Lock; what is locked here is whole after every step.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -234,7 +234,7 @@ impl Inner {
 
     fn take_in(&self, tail: &mut Tail, written: Written) -> Result<()> {
         let Written { mut drafts, start, end } = written;
-        embed::embed(&mut drafts, &Saved::default());
+        embed::embed(&mut drafts, self.model(), &Saved::default());
         if self.index().cursor.offset != start {
             // An unfinished line lay before: read it too.
             self.follow(tail, &Saved::default())?;

@@ -101,6 +101,12 @@ impl Copies {
         self.errors.push(copy.error);
     }
 
+    /// Put another copy in the place of one.
+    pub(super) fn set(&mut self, row: usize, copy: &Copy) {
+        self.lines[row * self.width..(row + 1) * self.width].copy_from_slice(&copy.lines);
+        (self.scales[row], self.errors[row]) = (copy.scale, copy.error);
+    }
+
     pub(super) fn save<W: Write>(&self, out: &mut BlockWriter<W>) -> io::Result<()> {
         out.write("v.lines", &self.lines)?;
         out.write("v.scales", &self.scales)?;

@@ -13,7 +13,5 @@ pub use flat::FlatIndex;
 pub use hash::HashEmbedder;
 #[cfg(feature = "cold")]
 pub(crate) use kernel::{Kernel, LANES, Line, prefetch};
-pub(crate) use rows::check_finite;
-#[cfg(feature = "cold")]
-pub(crate) use rows::norm;
+pub(crate) use rows::{check_finite, norm};
 pub use rows::{Rows, cosine};

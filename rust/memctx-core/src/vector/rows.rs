@@ -65,6 +65,16 @@ impl Rows {
         Ok(number)
     }
 
+    /// Put another vector in the place of one.
+    pub fn set(&mut self, number: u32, vector: &[f32]) -> Result<()> {
+        self.check(vector)?;
+        let (row, norm) = (number as usize, norm(vector));
+        self.values[row * self.dim..(row + 1) * self.dim].copy_from_slice(vector);
+        self.norms[row] = norm;
+        self.copies.set(row, &Copy::new(vector, norm));
+        Ok(())
+    }
+
     /// Refuse what is no vector of this length with finite values.
     pub fn check(&self, vector: &[f32]) -> Result<()> {
         if vector.len() != self.dim {

@@ -4,7 +4,6 @@
 //! UTF-8, and the vector as f32. Behind the last entry may stand a checksum ([`trailer`]), which readers that do not
 //! know it ignore as they ignore anything there.
 
-#[cfg(feature = "cold")]
 mod follow;
 mod header;
 mod reader;
@@ -12,7 +11,8 @@ mod trailer;
 mod writer;
 
 #[cfg(feature = "cold")]
-pub(crate) use follow::{Entries, Follower};
+pub(crate) use follow::Entries;
+pub(crate) use follow::Follower;
 pub use header::MAX_DIM;
 pub(crate) use reader::outline;
 pub use reader::{Checksum, Ids, Report, Vectors, read, verify};

@@ -8,7 +8,7 @@ use crate::{Error, Result};
 
 /// The right to do the work, given back when it goes; the kernel gives it back for a process that dies.
 #[derive(Debug)]
-pub(super) struct Elected(File);
+pub(crate) struct Elected(File);
 
 impl Drop for Elected {
     fn drop(&mut self) {
@@ -18,7 +18,7 @@ impl Drop for Elected {
 }
 
 /// The right that a lock file stands for; none if another has it.
-pub(super) fn elect(path: &Path) -> Result<Option<Elected>> {
+pub(crate) fn elect(path: &Path) -> Result<Option<Elected>> {
     let file = open_private(OpenOptions::new().read(true).append(true).create(true), path).map_err(Error::io(path))?;
     match file.try_lock() {
         Ok(()) => Ok(Some(Elected(file))),

@@ -1,0 +1,339 @@
+//! Vectors that are made apart from the rest: which texts lack theirs, and where they are kept.
+//!
+//! There is one pass over the log, which goes on where it stopped. What the file of vectors holds says what is done, so
+//! nothing is embedded twice, whoever dies when. One process at a time leads; the others read what it writes.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+use std::thread;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::election::{Elected, elect};
+use super::lines::Lines;
+use super::lock::Lock;
+use super::passage::passages;
+use super::segment::Segment;
+use super::snapshot::tail;
+use super::stamp::Done;
+use super::vectors::{self, Shelf};
+use super::warm::{Cursor, vector_id};
+use super::warm_store::{Inner, lock};
+use crate::file::Identity;
+use crate::vector::{check_finite, norm};
+use crate::vmem::{self, Checksum, Follower};
+use crate::{Error, Result};
+
+/// Held by the process that leads, among the derived files.
+const LEADING: &str = "EMBEDDING";
+/// Texts that are embedded at a time where the core does it.
+const BATCH: usize = 256;
+/// Vectors that memory gets at a time while nobody may search it.
+const AT_ONCE: usize = 64;
+/// Of so many texts one may be without a vector in a set that counts as complete, and one more.
+const ALL_BUT: usize = 10;
+/// How long to wait before looking again how far another process is.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// How far everything is embedded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EmbeddingStatus {
+    /// Which model makes the vectors.
+    pub model: String,
+    /// What else they depend on.
+    pub revision: String,
+    /// Their length.
+    pub dim: usize,
+    /// Whether a vector is there as soon as a text is.
+    pub is_instant: bool,
+    /// Whether these vectors are to take the place of another model's, and have not yet.
+    pub is_replacing: bool,
+    /// Bytes of the log before the first text that lacks its vector,
+    pub done_bytes: u64,
+    /// of so many.
+    pub log_bytes: u64,
+    /// Pieces in memory whose vectors are still to come.
+    pub lacking: usize,
+    /// Texts that were given up for now.
+    pub aside: usize,
+}
+
+/// The pass over the log.
+#[derive(Debug, Default)]
+pub(super) struct Pass {
+    leading: Option<Elected>,
+    shelf: Option<Shelf>,
+    /// Everything before this place has its vectors or was set aside.
+    cursor: Cursor,
+    /// Where the first text begins that was set aside.
+    first_aside: Option<Cursor>,
+    /// Where the file of vectors has what, by hashes of ids.
+    known: FxHashMap<u64, u64>,
+    aside: FxHashSet<u64>,
+    follower: Option<Follower>,
+    log: Option<Identity>,
+    /// Whether all of the file has been read once.
+    is_checked: bool,
+    /// Vectors that memory got and the snapshot lacks.
+    unsnapped: usize,
+}
+
+impl Pass {
+    /// Begin with the first line again.
+    fn rewind(&mut self) {
+        (self.cursor, self.first_aside) = (Cursor::default(), None);
+    }
+}
+
+impl Inner {
+    /// Texts that lack their vectors, in the order of the log, whole segments at a time; none if another process leads.
+    pub(super) fn unembedded(&self, limit: usize) -> Result<Vec<(String, String)>> {
+        // What others wrote is to have its vectors here, too.
+        drop(self.current()?);
+        let mut pass = lock(&self.pass);
+        self.follow_vectors(&mut pass)?;
+        let stamp = self.model().stamp();
+        pass.shelf = Shelf::for_new(&self.directory, stamp, self.settings.replaces_vectors);
+        // Those that are made at once are put on the current shelf by whoever tidies up.
+        let is_done = self.model().is_instant() && pass.shelf == Some(Shelf::Current);
+        let Some(shelf) = pass.shelf.filter(|_| !is_done && !self.health().is_read_only) else { return Ok(Vec::new()) };
+        if pass.leading.is_none() {
+            pass.leading = elect(&self.directory.index()?.join(LEADING))?;
+            if pass.leading.is_none() {
+                return Ok(Vec::new());
+            }
+            self.resume(&mut pass, shelf)?;
+        }
+        let wanted = self.collect(&mut pass, limit)?;
+        self.embedded.store(pass.cursor.offset, Ordering::Relaxed);
+        if wanted.is_empty() {
+            self.complete(&mut pass, shelf)?;
+        }
+        Ok(wanted)
+    }
+
+    /// Go on where the last one who led stopped.
+    fn resume(&self, pass: &mut Pass, shelf: Shelf) -> Result<()> {
+        self.follow_vectors(pass)?;
+        pass.rewind();
+        let imprint = shelf.imprint(&self.directory).filter(|found| found.stamp == *self.model().stamp());
+        let Some((done, log)) = imprint.map(|found| found.done).zip(self.directory.log()?) else { return Ok(()) };
+        if tail(&log, done.offset).is_ok_and(|found| found == done.tail) {
+            pass.cursor = Cursor { offset: done.offset, line: done.line };
+        }
+        Ok(())
+    }
+
+    fn collect(&self, pass: &mut Pass, limit: usize) -> Result<Vec<(String, String)>> {
+        let Some(log) = self.directory.log()?.map(Arc::new) else { return Ok(Vec::new()) };
+        let identity = log.metadata().map(|found| Identity::of(&found)).map_err(Error::io(self.directory.path()))?;
+        if pass.log.replace(identity).is_some_and(|before| before != identity) {
+            pass.rewind();
+        }
+        let mut lines = Lines::new(&log, pass.cursor.offset, pass.cursor.line);
+        let mut wanted = Vec::new();
+        while wanted.len() < limit.max(1) {
+            let start = Cursor { offset: lines.position(), line: lines.number() };
+            let Some(line) = lines.next() else { break };
+            // What cannot be read is counted by those who read the log.
+            if let Ok(segment) = line.bytes.map_err(ToOwned::to_owned).and_then(Segment::from_line) {
+                for (piece, range) in passages(&segment.content).into_iter().enumerate() {
+                    let id = vector_id(&segment.id, piece);
+                    let hash = xxh3_64(id.as_bytes());
+                    if pass.aside.contains(&hash) {
+                        pass.first_aside.get_or_insert(start);
+                    } else if !pass.known.contains_key(&hash) {
+                        wanted.push((id, segment.content[range].to_owned()));
+                    }
+                }
+            }
+            if wanted.is_empty() {
+                pass.cursor = Cursor { offset: lines.position(), line: lines.number() };
+            }
+        }
+        Ok(wanted)
+    }
+
+    /// Note that everything is embedded, and let others lead. A new set takes the place of the old one.
+    fn complete(&self, pass: &mut Pass, shelf: Shelf) -> Result<()> {
+        let held = self.directory_lock().acquire(Instant::now())?;
+        self.note_done(pass, shelf)?;
+        let is_complete = shelf == Shelf::Next && pass.aside.len().saturating_sub(1) * ALL_BUT <= pass.known.len();
+        // Who writes now waits, so nothing more can come.
+        if is_complete && self.collect(pass, 1)?.is_empty() {
+            vectors::promote(&self.directory)?;
+            self.follow_vectors(pass)?;
+        }
+        drop(held);
+        pass.leading = None;
+        let unsnapped = std::mem::take(&mut pass.unsnapped);
+        self.gate().tail.unsnapped += unsnapped;
+        #[cfg(feature = "cold")]
+        if !self.model().is_instant() {
+            self.wake_older();
+            self.renew_older();
+        }
+        Ok(())
+    }
+
+    fn note_done(&self, pass: &Pass, shelf: Shelf) -> Result<()> {
+        let Some(log) = self.directory.log()? else { return Ok(()) };
+        let Cursor { offset, line } = pass.first_aside.unwrap_or(pass.cursor);
+        let tail = tail(&log, offset).map_err(Error::io(self.directory.path()))?;
+        shelf.note(&self.directory, self.model().stamp(), Done { offset, line, tail })
+    }
+
+    /// Keep vectors, one behind the other.
+    pub(super) fn supply(&self, ids: &[&str], values: &[f32]) -> Result<()> {
+        let dim = self.model().dim();
+        if values.len() != ids.len() * dim {
+            return Err(Error::Dimension { expected: ids.len() * dim, found: values.len() });
+        }
+        check_finite(values, dim)?;
+        let mut units = Vec::with_capacity(values.len());
+        for (id, vector) in ids.iter().zip(values.chunks_exact(dim)) {
+            let length = norm(vector);
+            // At once, zeros mean that nothing in the text counts; from elsewhere they mean that something went wrong.
+            if length == 0.0 && !self.model().is_instant() {
+                return Err(Error::argument("vectors", "other than zeros", format!("zeros for {id:?}")));
+            }
+            let length = if length > 0.0 { length } else { 1.0 };
+            units.extend(vector.iter().map(|value| (f64::from(*value) / length) as f32));
+        }
+        if ids.is_empty() {
+            return Ok(());
+        }
+        self.wait();
+        let mut pass = lock(&self.pass);
+        let stamp = self.model().stamp();
+        let Some(shelf) = Shelf::for_new(&self.directory, stamp, self.settings.replaces_vectors) else {
+            let why = "its vectors are another model's, and are to stay";
+            return Err(Error::Refused { path: self.directory.path().to_owned(), why });
+        };
+        pass.shelf = Some(shelf);
+        if !pass.is_checked {
+            // Long before anyone has to wait for it.
+            let whole = vmem::verify(&shelf.path(&self.directory));
+            pass.is_checked = whole.is_ok_and(|report| report.checksum == Checksum::Valid);
+        }
+        let held = self.directory_lock().acquire(Instant::now())?;
+        let is_kept = shelf.add(&self.directory, stamp, ids, &units, &mut pass.is_checked)?;
+        drop(held);
+        if !is_kept {
+            pass.rewind();
+        }
+        self.follow_vectors(&mut pass)
+    }
+
+    /// Do without the vectors of some texts.
+    pub(super) fn set_aside(&self, ids: &[&str]) {
+        lock(&self.pass).aside.extend(ids.iter().map(|id| xxh3_64(id.as_bytes())));
+    }
+
+    /// Take in the vectors that are on disk by now.
+    fn follow_vectors(&self, pass: &mut Pass) -> Result<()> {
+        if pass.follower.as_ref().is_none_or(|follower| follower.entries().is_replaced()) {
+            pass.known.clear();
+            pass.follower = vectors::open_of(&self.directory, self.model().stamp(), Follower::open);
+        }
+        let Some(follower) = &mut pass.follower else { return Ok(()) };
+        while let Some((place, id)) = follower.advance()? {
+            pass.known.insert(xxh3_64(id), place);
+        }
+        // What others wrote may have come to memory before its vectors did, or after.
+        let wanting: Vec<(String, u64)> = {
+            let index = self.index();
+            let ids = index.wanting().map(|passage| index.vector_id(passage));
+            ids.filter_map(|id| pass.known.get(&xxh3_64(id.as_bytes())).map(|&place| (id, place))).collect()
+        };
+        for some in wanting.chunks(AT_ONCE) {
+            let read = |(id, place): &(String, u64)| Some((id.clone(), follower.entries().read(*place, id)?));
+            let vectors: Vec<(String, Vec<f32>)> = some.iter().filter_map(read).collect();
+            let mut index = self.index_mut();
+            for (id, vector) in vectors {
+                if let Some(passage) = index.unsaved(&id) {
+                    index.set_vector(passage, &vector)?;
+                    pass.unsnapped += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How far everything is embedded.
+    pub(super) fn embedding_status(&self) -> Result<EmbeddingStatus> {
+        self.wait();
+        let log_bytes = self.directory.log()?.and_then(|log| log.metadata().ok()).map_or(0, |found| found.len());
+        let model = self.model();
+        let shelf = Shelf::for_new(&self.directory, model.stamp(), self.settings.replaces_vectors);
+        let noted = Shelf::of(&self.directory, model.stamp()).and_then(|shelf| shelf.imprint(&self.directory));
+        let noted = noted.map_or(0, |imprint| imprint.done.offset);
+        let pass = lock(&self.pass);
+        let is_current = model.is_instant() && shelf == Some(Shelf::Current);
+        let reached = if pass.leading.is_some() { pass.cursor.offset } else { noted };
+        Ok(EmbeddingStatus {
+            model: model.name().to_owned(),
+            revision: model.revision().to_owned(),
+            dim: model.dim(),
+            is_instant: model.is_instant(),
+            is_replacing: shelf == Some(Shelf::Next),
+            done_bytes: if is_current { log_bytes } else { reached.min(log_bytes) },
+            log_bytes,
+            lacking: self.index().lacking(),
+            aside: pass.aside.len(),
+        })
+    }
+
+    /// Finish what a process that died left of a change of models.
+    pub(super) fn finish_replacing(&self) -> Result<()> {
+        if !self.health().is_read_only && vectors::is_promoting(&self.directory) {
+            let _held = self.directory_lock().acquire(Instant::now())?;
+            vectors::finish_promotion(&self.directory)?;
+        }
+        Ok(())
+    }
+
+    /// Let another process lead.
+    pub(super) fn stop_leading(&self) {
+        lock(&self.pass).leading = None;
+    }
+
+    /// Begin with a change of models that the core can do itself.
+    pub(super) fn begin_replacing(self: &Arc<Self>) {
+        if !self.health().is_read_only && self.is_replacing_itself() {
+            let inner = Arc::clone(self);
+            let replace = move || {
+                if let Err(fault) = inner.replace_vectors() {
+                    inner.health().note(fault.to_string());
+                }
+            };
+            // Without a thread the old vectors stay, and the next one to open the store tries again.
+            let _ = thread::Builder::new().name("memctx-reembed".to_owned()).spawn(replace);
+        }
+    }
+
+    fn is_replacing_itself(&self) -> bool {
+        let shelf = || Shelf::for_new(&self.directory, self.model().stamp(), self.settings.replaces_vectors);
+        self.model().is_instant() && shelf() == Some(Shelf::Next)
+    }
+
+    /// Embed everything, and let that take the place of another model's vectors.
+    fn replace_vectors(&self) -> Result<()> {
+        while self.is_replacing_itself() && !self.is_closed() {
+            let texts = self.unembedded(BATCH)?;
+            let ids: Vec<&str> = texts.iter().map(|(id, _)| id.as_str()).collect();
+            let values: Vec<f32> = texts.iter().filter_map(|(_, text)| self.model().vector(text)).flatten().collect();
+            self.supply(&ids, &values)?;
+            if texts.is_empty() && self.is_replacing_itself() {
+                thread::sleep(PAUSE);
+            }
+        }
+        Ok(())
+    }
+
+    fn directory_lock(&self) -> Lock {
+        Lock::new(self.directory.clone(), self.settings.lock_timeout)
+    }
+}

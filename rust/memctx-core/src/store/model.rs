@@ -1,0 +1,119 @@
+//! Who makes the vectors of a store.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use super::stamp::Stamp;
+use crate::vector::HashEmbedder;
+use crate::vmem::MAX_DIM;
+use crate::{Error, Result};
+
+/// Makes the vector of a text at once, in the thread that asks for it.
+pub trait Maker: fmt::Debug + Send + Sync {
+    /// Write the vector of a text: length 1, or zeros if nothing in the text counts.
+    fn embed(&self, text: &str, vector: &mut [f32]);
+}
+
+impl Maker for HashEmbedder {
+    fn embed(&self, text: &str, vector: &mut [f32]) {
+        HashEmbedder::embed(self, text, vector);
+    }
+}
+
+/// A model that makes vectors: at once, or in its own time outside of the core.
+///
+/// ```
+/// use memctx_core::store::Model;
+///
+/// assert_eq!(Model::hash().dim(), 384);
+/// assert!(!Model::supplied("all-MiniLM-L6-v2", "1", 384)?.is_instant());
+/// assert!(Model::supplied("nothing", "1", 0).is_err());
+/// # Ok::<(), memctx_core::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Model {
+    stamp: Stamp,
+    /// None if the vectors come from outside, later.
+    maker: Option<Arc<dyn Maker>>,
+}
+
+/// Length of the vectors that need no model.
+const HASH_DIM: usize = 384;
+
+impl Model {
+    /// The one that is always there: it knows spelling, not meaning.
+    #[must_use]
+    pub fn hash() -> Self {
+        // One for the process: it remembers what it has seen.
+        static EMBEDDER: OnceLock<Arc<HashEmbedder>> = OnceLock::new();
+        let made = || Arc::new(HashEmbedder::new(HASH_DIM).expect("a length that is allowed"));
+        let maker: Arc<dyn Maker> = EMBEDDER.get_or_init(made).clone();
+        let stamp = Stamp { model: HashEmbedder::NAME.to_owned(), revision: "1".to_owned(), dim: HASH_DIM };
+        Self { stamp, maker: Some(maker) }
+    }
+
+    /// One that the core runs itself.
+    pub fn instant(name: &str, revision: &str, dim: usize, maker: Arc<dyn Maker>) -> Result<Self> {
+        Ok(Self { maker: Some(maker), ..Self::supplied(name, revision, dim)? })
+    }
+
+    /// One that runs elsewhere: its vectors are supplied when they are there.
+    pub fn supplied(name: &str, revision: &str, dim: usize) -> Result<Self> {
+        if name.is_empty() {
+            return Err(Error::argument("model", "a name", "an empty one"));
+        }
+        if dim == 0 || dim > MAX_DIM {
+            return Err(Error::argument("dim", "between 1 and 65536", dim.to_string()));
+        }
+        let stamp = Stamp { model: name.to_owned(), revision: revision.to_owned(), dim };
+        Ok(Self { stamp, maker: None })
+    }
+
+    /// Which model it is.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.stamp.model
+    }
+
+    /// What else its vectors depend on.
+    #[must_use]
+    pub fn revision(&self) -> &str {
+        &self.stamp.revision
+    }
+
+    /// Length of its vectors.
+    #[must_use]
+    pub fn dim(&self) -> usize {
+        self.stamp.dim
+    }
+
+    /// Whether a vector is there as soon as it is asked for.
+    #[must_use]
+    pub fn is_instant(&self) -> bool {
+        self.maker.is_some()
+    }
+
+    /// What is written beside vectors that it made.
+    pub(crate) fn stamp(&self) -> &Stamp {
+        &self.stamp
+    }
+
+    /// What tells it from all others, in one line.
+    pub(crate) fn words(&self) -> String {
+        format!("{} {} {}", self.stamp.model, self.stamp.revision, self.stamp.dim)
+    }
+
+    /// Write the vector of a text; one that is made elsewhere is left as it is.
+    pub(super) fn embed(&self, text: &str, vector: &mut [f32]) {
+        if let Some(maker) = &self.maker {
+            maker.embed(text, vector);
+        }
+    }
+
+    /// The vector of a text; none if it is made elsewhere.
+    pub(crate) fn vector(&self, text: &str) -> Option<Vec<f32>> {
+        let mut vector = vec![0.0; self.dim()];
+        self.maker.as_ref()?.embed(text, &mut vector);
+        Some(vector)
+    }
+}

@@ -1,0 +1,72 @@
+//! `memctx.EmbeddingStatus`.
+
+use memctx_core::store;
+use pyo3::prelude::*;
+
+/// How far everything stored has vectors.
+#[pyclass(frozen, module = "memctx._core")]
+pub(crate) struct EmbeddingStatus(pub(crate) store::EmbeddingStatus);
+
+#[pymethods]
+impl EmbeddingStatus {
+    /// Which model makes the vectors.
+    #[getter]
+    fn model(&self) -> &str {
+        &self.0.model
+    }
+
+    /// What else they depend on.
+    #[getter]
+    fn revision(&self) -> &str {
+        &self.0.revision
+    }
+
+    /// Their length.
+    #[getter]
+    fn dim(&self) -> usize {
+        self.0.dim
+    }
+
+    /// Whether a vector is there as soon as a text is.
+    #[getter]
+    fn is_instant(&self) -> bool {
+        self.0.is_instant
+    }
+
+    /// Whether these vectors are to take the place of another model's, and have not yet.
+    #[getter]
+    fn is_replacing(&self) -> bool {
+        self.0.is_replacing
+    }
+
+    /// Bytes of the log before the first text that lacks its vector.
+    #[getter]
+    fn done_bytes(&self) -> u64 {
+        self.0.done_bytes
+    }
+
+    /// Bytes that the log has.
+    #[getter]
+    fn log_bytes(&self) -> u64 {
+        self.0.log_bytes
+    }
+
+    /// Pieces in memory whose vectors are still to come.
+    #[getter]
+    fn lacking(&self) -> usize {
+        self.0.lacking
+    }
+
+    /// Texts that were given up until the store is opened again.
+    #[getter]
+    fn aside(&self) -> usize {
+        self.0.aside
+    }
+
+    fn __repr__(&self) -> String {
+        let store::EmbeddingStatus { model, dim, done_bytes, log_bytes, lacking, .. } = &self.0;
+        format!(
+            "EmbeddingStatus(model={model:?}, dim={dim}, done_bytes={done_bytes}, log_bytes={log_bytes}, lacking={lacking})"
+        )
+    }
+}

@@ -1,0 +1,100 @@
+"""A store changes its model, and back, while it is searched and written to, by processes that die at any moment."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import memctx
+from memctx import vmem
+
+HERE = Path(__file__).parent
+NEEDLE = "The lighthouse keeper collects 4711 blue umbrellas"
+posix = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+
+
+def fill(store: Path, segments: int) -> None:
+    """Segments with hashed vectors, one of them the needle."""
+    chance = random.Random(7)
+    words = "gateway retry queue ledger parser token deploy branch cache socket panel river".split()
+    texts = [f"{number} {' '.join(chance.choices(words, k=8))}" for number in range(segments - 1)]
+    texts.insert(segments // 3, NEEDLE)
+    with memctx.open(store, session_id="s", durability="os") as memory:
+        for start in range(0, segments, 1000):
+            said = [{"role": "user", "content": text} for text in texts[start : start + 1000]]
+            memory.archive(said)
+
+
+def switch(store: Path, model: str, kills: int, chance: random.Random) -> tuple[set[str], int]:
+    """Have a process change the model, and kill it a few times; what it stored, and how often it searched."""
+    stored: set[str] = set()
+    for round_ in range(kills + 1):
+        log = store.parent / f"{model.replace(':', '-')}-{round_}.log"
+        command = [sys.executable, str(HERE / "switcher.py"), str(store), model]
+        with log.open("wb") as out:
+            child = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT)
+            try:
+                if round_ < kills:
+                    until = time.monotonic() + 60
+                    while "ready" not in log.read_text() and child.poll() is None:
+                        assert time.monotonic() < until
+                        time.sleep(0.01)
+                    time.sleep(chance.uniform(0.0, 0.6))
+                    child.kill()
+                child.wait(timeout=900)
+            finally:
+                child.kill()
+        lines = log.read_text().split("\n")[:-1]
+        failed = [line for line in lines if line.startswith(("failed", "Traceback"))]
+        assert not failed, failed[:3]
+        stored |= {line.split()[1] for line in lines if line.startswith("stored ")}
+    assert lines[-1].startswith("done "), lines[-3:]
+    return stored, int(lines[-1].split()[1])
+
+
+def check(store: Path, model: str, stored: set[str], segments: int) -> None:
+    """All that was acknowledged is there, and each of it has one vector, of this model."""
+    contents = [json.loads(line)["content"] for line in (store / "segments.jsonl").open()]
+    there = {content.split()[1] for content in contents if content.startswith("remark ")}
+    assert stored <= there
+    assert len(contents) == segments + len(there)
+    ids, values = vmem.read(store / "vectors.bin")
+    assert len(ids) == len(set(ids)) == len(contents)
+    assert (abs((values**2).sum(axis=1) - 1) < 1e-3).all()
+    stamp = json.loads((store / "vectors.json").read_text())
+    assert stamp["model"] == model
+    assert "file" not in stamp
+    assert not (store / "vectors.next.bin").exists()
+    assert vmem.verify(store / "vectors.bin").ok
+
+
+def change_twice(tmp_path: Path, model: str, name: str, segments: int, kills: int) -> None:
+    store, chance = tmp_path / "memory", random.Random(11)
+    fill(store, segments)
+    stored, searches = switch(store, model, kills, chance)
+    check(store, name, stored, segments)
+    more, others = switch(store, "hash", kills, chance)
+    stored |= more
+    check(store, "hash", stored, segments)
+    assert searches > 10
+    assert others > 0
+    print(f"{segments} segments, {len(stored)} archived meanwhile, {searches} and {others} searches")
+
+
+@posix
+@pytest.mark.slow
+def test_no_change_of_the_model_fails_a_search_or_loses_a_vector(tmp_path: Path) -> None:
+    change_twice(tmp_path, "sums", "sums", segments=3_000, kills=3)
+
+
+@posix
+@pytest.mark.crash
+def test_nor_does_one_to_a_transformer_and_back(tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    change_twice(tmp_path, "transformer", "all-MiniLM-L6-v2", segments=20_000, kills=8)
