@@ -101,7 +101,7 @@ class _Bert:
         for index in range(self.layers):
             hidden = self.layer(f"encoder.layer.{index}", hidden, lengths)
         width = str(self.tensor(WORDS).shape[1])
-        self.graph.output(hidden, "batch", "sequence", width)
+        self.graph.output(hidden, "last_hidden_state", "batch", "sequence", width)
         return self.graph.model()
 
     def layer(self, name: str, hidden: str, lengths: str) -> str:

@@ -35,8 +35,9 @@ class Graph:
         self.parts.append(block(11, value_info(name, kind, axes)))
         return name
 
-    def output(self, name: str, *axes: str) -> None:
-        """A value of floats that the caller gets."""
+    def output(self, value: str, name: str, *axes: str) -> None:
+        """Give a value of floats to the caller, under a name."""
+        self.parts.append(block(1, text(1, value), text(2, name), text(4, "Identity")))
         self.parts.append(block(12, value_info(name, FLOAT, axes)))
 
     def weight(self, name: str, kind: int, shape: Iterable[int], place: Place) -> str:

@@ -96,6 +96,8 @@ class TransformerEmbedder:
         """One row for each text that is stored."""
         import numpy as np  # noqa: PLC0415 - whoever only asks for a name needs none
 
+        if isinstance(texts, str):
+            raise TypeError("embed_many takes a list of texts, not a single one")
         encoder = self._loaded()
         rows = [encoder.tokens(self._folder.document + text) for text in texts]
         vectors = np.empty((len(rows), self.dim), np.float32)
