@@ -40,6 +40,7 @@ PUBLIC = {
         "ContextOverflowError",
         "CorruptStoreError",
         "DimensionMismatchError",
+        "EmbeddingError",
         "Explanation",
         "ExtractionError",
         "Fact",
@@ -289,7 +290,7 @@ def test_every_public_name_exists_and_is_documented() -> None:
 
 def test_every_exception_is_a_memctx_error() -> None:
     classes = [getattr(memctx, name) for name in memctx.__all__ if name.endswith("Error")]
-    assert len(classes) == 12
+    assert len(classes) == 13
     assert all(issubclass(cls, memctx.MemctxError) for cls in classes)
     assert all(cls.__module__ == "memctx.errors" for cls in classes)
 

@@ -91,7 +91,7 @@ def choose(choice: Choice, *, url: str | None = None) -> Chosen:
 
 def _built_in(name: str, behind: str | None, url: str | None) -> Embedder:
     module, attribute = (LOCAL | REMOTE)[name]
-    settings = {"url": url} if name in REMOTE and url is not None else {}
+    settings = {"base_url": url} if name in REMOTE and url is not None else {}
     make: Callable[..., Embedder] = getattr(import_module(module), attribute)
     return make(*([] if behind is None else [behind]), **settings)
 
