@@ -196,8 +196,8 @@ class Config(BaseModel, frozen=True, extra="forbid", validate_default=True):
     )
     embedding_url: Annotated[str | None, BeforeValidator(_embedding_url)] = Field(
         default=None,
-        description="Another server to ask than the provider's own; for `openai` and `auto` any that speaks OpenAI's API, "
-        "such as Ollama or vLLM",
+        description="Another server to ask than the provider's own; for `openai` and `auto` any that speaks OpenAI's "
+        "API, such as Ollama or vLLM",
     )
     embedding_timeout_ms: Amount = Field(
         default=150.0,

@@ -44,14 +44,14 @@ def static_embedder(
         place = Path(path).expanduser()
         if not place.exists():
             raise ConfigError(f"{place}: there is no such file or folder")
-        return _core.StaticEmbedder(place, name=name, dim=dim, max_tokens=max_tokens)
+        return _core.StaticEmbedder.load(place, name=name, dim=dim, max_tokens=max_tokens)
     found = carried(TABLES)
     if found is None:
         raise ConfigError(
             "a static embedder needs a table, and no package that carries one is installed: name a folder, or "
             "pip install 'memctx[static]'"
         )
-    return _core.StaticEmbedder(
+    return _core.StaticEmbedder.load(
         found.weights,
         tokenizer=found.tokenizer,
         name=name or found.name,
