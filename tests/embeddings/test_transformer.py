@@ -52,9 +52,9 @@ def _runtime() -> None:
 
 def tokens(text: str, limit: int = 12) -> list[int]:
     """The tokens of the small model's vocabulary."""
-    import tokenizers  # noqa: PLC0415 - optional
-
-    made = tokenizers.Tokenizer.from_str(models.json.dumps(models.tokenizer()))
+    made = pytest.importorskip("tokenizers").Tokenizer.from_str(
+        models.json.dumps(models.tokenizer())
+    )
     made.no_padding()
     made.enable_truncation(limit)
     ids: list[int] = made.encode(text).ids
@@ -387,15 +387,16 @@ def test_settings_that_cannot_be_kept_to_are_refused(tmp_path: Path) -> None:
     [
         ({"model_type": "mpnet"}, "only encoders whose model_type is 'bert' .* not 'mpnet'"),
         ({"hidden_act": "relu"}, "hidden_act is 'gelu' are run from safetensors, not 'relu'"),
+        ({"num_attention_heads": None}, "a config.json with num_attention_heads, and found None"),
         ({"num_hidden_layers": 3}, "found no encoder.layer.2.attention.self.query.weight"),
     ],
 )
 def test_another_kind_of_encoder_is_refused(
     tmp_path: Path, config: dict[str, Any], message: str
 ) -> None:
-    embedder = TransformerEmbedder(models.folder(tmp_path / "m", config=config))
+    path = models.folder(tmp_path / "m", config=config)
     with pytest.raises(ConfigError, match=message):
-        embedder.embed("cat")
+        TransformerEmbedder(path)
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json"])
@@ -408,12 +409,13 @@ def test_a_file_that_is_broken_is_told_by_name(tmp_path: Path, name: str, conten
     assert not getattr(raised.value, "can_retry", False)
 
 
-def test_a_file_that_ends_early_is_told_by_name(tmp_path: Path) -> None:
+@pytest.mark.parametrize("cut", [1, 100, 5_000])
+def test_a_file_that_ends_early_is_refused(tmp_path: Path, cut: int) -> None:
     path = models.folder(tmp_path / "m")
     whole = (path / "model.safetensors").read_bytes()
-    (path / "model.safetensors").write_bytes(whole[:-100])
-    with pytest.raises(EmbeddingError, match=r"model\.safetensors cannot be loaded"):
-        TransformerEmbedder(path).embed("cat")
+    (path / "model.safetensors").write_bytes(whole[:-cut])
+    expected = f"ends early, {len(whole) - cut} bytes where {len(whole)} were expected"
+    assert expected in refused(path)
 
 
 def test_what_is_no_number_is_no_vector(tmp_path: Path) -> None:

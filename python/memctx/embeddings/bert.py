@@ -7,7 +7,7 @@ left for it to find out. Matrices are turned once, when the model is loaded.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memctx.embeddings.graph import BFLOAT16, FLOAT, FLOAT16, FUSED, INT32, Graph, Place
 from memctx.errors import ConfigError
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 KINDS = {"F32": FLOAT, "F16": FLOAT16, "BF16": BFLOAT16}
 # What comes before the names where the encoder is a part of something larger.
 PREFIXES = ("", "bert.")
-LONGEST_HEADER = 100_000_000
 WORDS = "embeddings.word_embeddings.weight"
 
 
@@ -46,26 +45,40 @@ def encoder(weights: Path, config: dict[str, Any]) -> bytes:
 
 
 def tensors(weights: Path) -> dict[str, Tensor]:
-    """What a safetensors file holds, by name."""
+    """What a safetensors file holds, by name. That it is whole is made sure of, since it will be mapped."""
     with weights.open("rb") as file:
-        size = int.from_bytes(file.read(8), "little")
+        start = 8 + int.from_bytes(file.read(8), "little")
+        length = file.seek(0, 2)
+        file.seek(8)
         try:
-            found: Any = json.loads(file.read(size)) if size < LONGEST_HEADER else None
-        except ValueError:
-            found = None
-    if not isinstance(found, dict):
-        raise ConfigError(f"{weights}: expected a safetensors file")
-    entries = cast("dict[str, dict[str, Any]]", found)
+            entries: dict[str, dict[str, Any]] = json.loads(file.read(min(start, length) - 8))
+            places = {
+                name: (
+                    entry["dtype"],
+                    tuple(map(int, entry["shape"])),
+                    *map(int, entry["data_offsets"]),
+                )
+                for name, entry in entries.items()
+                if name != "__metadata__"
+            }
+        except (ValueError, TypeError, KeyError, AttributeError):
+            raise ConfigError(f"{weights}: expected a safetensors file") from None
+    end = max((start + end for *_, end in places.values()), default=start)
+    if length < end:
+        raise ConfigError(f"{weights}: ends early, {length} bytes where {end} were expected")
     return {
-        name: Tensor(
-            KINDS[entry["dtype"]],
-            tuple(entry["shape"]),
-            Place(weights.name, 8 + size + start, end - start),
-        )
-        for name, entry in entries.items()
-        if entry.get("dtype") in KINDS
-        for start, end in [entry["data_offsets"]]
+        name: Tensor(KINDS[kind], shape, Place(weights.name, start + begin, end - begin))
+        for name, (kind, shape, begin, end) in places.items()
+        if kind in KINDS
     }
+
+
+def count_in(config: dict[str, Any], setting: str, weights: Path) -> int:
+    """A number of things that the ``config.json`` has."""
+    value = config.get(setting)
+    if not isinstance(value, int) or value < 1:
+        raise ConfigError(f"{weights}: expected a config.json with {setting}, and found {value!r}")
+    return value
 
 
 class _Bert:
@@ -76,8 +89,8 @@ class _Bert:
         self.prefix = prefix
         self.found = found
         self.weights = weights
-        self.layers = int(config["num_hidden_layers"])
-        self.heads = int(config["num_attention_heads"])
+        self.layers = count_in(config, "num_hidden_layers", weights)
+        self.heads = count_in(config, "num_attention_heads", weights)
         self.epsilon = float(config.get("layer_norm_eps", 1e-12))
         self.graph = Graph()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from memctx.embeddings import bert
 from memctx.errors import EmbeddingError
 
 if TYPE_CHECKING:
@@ -23,16 +22,17 @@ TINY = 1e-12
 # Outputs by the names that exporters give them, the best first.
 POOLED = "sentence_embedding"
 HIDDEN = ("last_hidden_state", "token_embeddings")
-ONLY_ERRORS = 3
+# What is an error is raised; nothing need be written to the terminal too.
+ONLY_FATAL = 4
 
 
 class Encoder:
     """A session of ONNX Runtime and a tokenizer. It may be used by several threads."""
 
-    def __init__(self, folder: Folder, threads: int) -> None:
+    def __init__(self, folder: Folder, model: str | bytes, threads: int) -> None:
         self._folder = folder
         self._tokenizer = _tokenizer(folder)
-        self._session = _session(folder, threads)
+        self._session = _session(folder, model, threads)
         self._inputs = {each.name: each.type for each in self._session.get_inputs()}
         outputs = {each.name: each.shape for each in self._session.get_outputs()}
         self._output = next(name for name in (POOLED, *HIDDEN, *outputs) if name in outputs)
@@ -97,20 +97,18 @@ def _tokenizer(folder: Folder) -> Any:  # noqa: ANN401 - of a package that may n
     return tokenizer
 
 
-def _session(folder: Folder, threads: int) -> Any:  # noqa: ANN401 - as above
+def _session(folder: Folder, model: str | bytes, threads: int) -> Any:  # noqa: ANN401 - as above
     runtime: Any = import_module("onnxruntime")
     options = runtime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
-    options.log_severity_level = ONLY_ERRORS
+    options.log_severity_level = ONLY_FATAL
     # Threads that wait for the next operator would otherwise keep a core busy.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    is_graph = folder.weights.suffix == ".onnx"
-    if not is_graph:
+    if isinstance(model, bytes):
         options.add_session_config_entry(
             "session.model_external_initializers_file_folder_path", str(folder.weights.parent)
         )
-    model = str(folder.weights) if is_graph else bert.encoder(folder.weights, folder.config)
     try:
         return runtime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # the runtime's own, which derive from nothing in common

