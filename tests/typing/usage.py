@@ -108,7 +108,7 @@ assert_type(encoder.embed_many(["a", "b"]), NDArray[np.float32])
 embedders: list[Embedder] = [encoder, HashedEmbedder(), static_embedder(), OpenAIEmbedder()]
 assert_type(embedder_of("transformer:models/all-MiniLM-L6-v2"), Embedder)
 assert_type(choose(encoder, url="http://127.0.0.1/v1"), Chosen)
-register("ours", lambda model: TransformerEmbedder(model))
+register("ours", TransformerEmbedder)
 embedder_of(3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 memctx.Config(embedding_model=encoder, embedding_url=None, embedding_timeout_ms=80.0)
 
