@@ -11,6 +11,9 @@ use super::vocabulary::Vocabulary;
 
 const NONE: u32 = u32::MAX;
 
+/// How many pieces more are cut than asked for, lest the end of what is read show in those that were.
+const LOOKAHEAD: usize = 16;
+
 /// The tokenizer of Llama and its kin.
 pub(super) struct Llama {
     vocabulary: Vocabulary,
@@ -97,7 +100,8 @@ impl Llama {
 
     /// Add the numbers of a text's pieces until there are `most`, or a few more.
     pub(super) fn split(&self, text: &str, most: usize, ids: &mut Vec<u32>) {
-        let text = self.form(start_of(text, most.saturating_mul(self.vocabulary.longest())));
+        // No piece is longer than the longest. What follows can decide where a piece ends, hence some more.
+        let text = self.form(start_of(text, most.saturating_add(LOOKAHEAD).saturating_mul(self.vocabulary.longest())));
         let mut work = Work::default();
         let mut start = 0;
         while start < text.len() && ids.len() < most {
@@ -176,7 +180,7 @@ fn push(symbols: &mut Vec<Symbol>, id: u32) {
     symbols.push(Symbol { id, previous: at.checked_sub(1).unwrap_or(NONE), next: at + 1 });
 }
 
-/// At most so many bytes of a text, and whole characters. More could not matter: every piece is shorter than the longest.
+/// At most so many bytes of a text, and whole characters.
 fn start_of(text: &str, bytes: usize) -> &str {
     let mut end = bytes.min(text.len());
     while !text.is_char_boundary(end) {

@@ -26,11 +26,28 @@ fn sum_avx2<'a>(number: Number, rows: impl Iterator<Item = (&'a [u8], f32)>, int
 #[inline(always)]
 fn sum_portable<'a>(number: Number, rows: impl Iterator<Item = (&'a [u8], f32)>, into: &mut [f32]) {
     into.fill(0.0);
+    // Loops one by one, as the compiler would not carry the instructions into a closure.
     match number {
-        Number::F32 => rows.for_each(|(row, weight)| add(row, weight, into, f32::from_le_bytes)),
-        Number::F16 => rows.for_each(|(row, weight)| add(row, weight, into, |bytes| widen(u16::from_le_bytes(bytes)))),
-        Number::Bf16 => rows.for_each(|(row, weight)| add(row, weight, into, |[a, b]| f32::from_le_bytes([0, 0, a, b]))),
-        Number::I8 => rows.for_each(|(row, weight)| add(row, weight, into, |bytes| f32::from(i8::from_le_bytes(bytes)))),
+        Number::F32 => {
+            for (row, weight) in rows {
+                add(row, weight, into, f32::from_le_bytes);
+            }
+        }
+        Number::F16 => {
+            for (row, weight) in rows {
+                add(row, weight, into, |bytes| widen(u16::from_le_bytes(bytes)));
+            }
+        }
+        Number::Bf16 => {
+            for (row, weight) in rows {
+                add(row, weight, into, |[low, high]| f32::from_le_bytes([0, 0, low, high]));
+            }
+        }
+        Number::I8 => {
+            for (row, weight) in rows {
+                add(row, weight, into, |bytes| f32::from(i8::from_le_bytes(bytes)));
+            }
+        }
     }
 }
 
