@@ -31,6 +31,7 @@ mod scanner;
 mod segment;
 mod shapes;
 mod spelling;
+mod static_embedder;
 mod strings;
 mod text;
 mod trim;
@@ -83,6 +84,8 @@ mod _core {
     use crate::scanner::{Scanner, detect};
     #[pymodule_export]
     use crate::segment::Segment;
+    #[pymodule_export]
+    use crate::static_embedder::StaticEmbedder;
     #[pymodule_export]
     use crate::text::{estimate_tokens, tokenize};
     #[pymodule_export]

@@ -1,4 +1,4 @@
-//! Vectors: making them from text without a model, and finding the nearest ones.
+//! Vectors: making them from text by counting or from a table, and finding the nearest ones.
 
 mod coarse;
 mod flat;
@@ -6,6 +6,7 @@ mod hash;
 mod kernel;
 mod rows;
 mod saved;
+mod table;
 
 #[cfg(feature = "cold")]
 pub(crate) use coarse::Copy;
@@ -17,3 +18,4 @@ pub(crate) use rows::check_finite;
 #[cfg(feature = "cold")]
 pub(crate) use rows::norm;
 pub use rows::{Rows, cosine};
+pub use table::{Choices, StaticEmbedder};
