@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from memctx.errors import EmbeddingError
 
@@ -22,6 +25,7 @@ TINY = 1e-12
 # Outputs by the names that exporters give them, the best first.
 POOLED = "sentence_embedding"
 HIDDEN = ("last_hidden_state", "token_embeddings")
+NO_TELEMETRY = "ORT_DISABLE_TELEMETRY"
 # What is an error is raised; nothing need be written to the terminal too.
 ONLY_FATAL = 4
 
@@ -39,6 +43,7 @@ class Encoder:
         width = outputs[self._output][-1]
         # Some exporters leave the last axis open too.
         self.dim: int = width if isinstance(width, int) else len(self.vectors([self.tokens("")])[0])
+        _living.add(self)
 
     def tokens(self, text: str) -> list[int]:
         """The tokens of a text, as far as they count."""
@@ -86,6 +91,20 @@ class Encoder:
         return np.matmul(counted, hidden)[:, 0] / counted.sum(axis=2)
 
 
+_living: WeakSet[Encoder] = WeakSet()
+
+
+def _keep() -> None:
+    """In a child, never let go of the parent's sessions: that would wait for threads which only the parent has."""
+    for encoder in _living:
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(encoder))
+    _living.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_keep)
+
+
 def _tokenizer(folder: Folder) -> Any:  # noqa: ANN401 - of a package that may not be there
     tokenizers: Any = import_module("tokenizers")
     try:
@@ -97,8 +116,20 @@ def _tokenizer(folder: Folder) -> Any:  # noqa: ANN401 - of a package that may n
     return tokenizer
 
 
-def _session(folder: Folder, model: str | bytes, threads: int) -> Any:  # noqa: ANN401 - as above
+def _runtime() -> Any:  # noqa: ANN401 - as above
+    """ONNX Runtime, which is kept from telling its makers about models, unless the environment says it may.
+
+    What it would tell is sent by a thread of its own, which also keeps children of a fork from coming to their end.
+    """
+    may_tell = os.environ.setdefault(NO_TELEMETRY, "1") == "0"  # read by it when it is imported
     runtime: Any = import_module("onnxruntime")
+    if not may_tell:
+        runtime.disable_telemetry_events()
+    return runtime
+
+
+def _session(folder: Folder, model: str | bytes, threads: int) -> Any:  # noqa: ANN401 - as above
+    runtime = _runtime()
     options = runtime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
