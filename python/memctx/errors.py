@@ -10,6 +10,7 @@
     │   └── StoreLockedError         another process holds it
     ├── VectorError              a vector holds something that is no number
     │   └── DimensionMismatchError   it has the wrong length
+    ├── EmbeddingError           a model call that turns text into vectors failed
     ├── ExtractionError          a model call that extracts facts failed
     ├── SummaryError             a model call that summarises failed
     ├── ContextOverflowError     the model's window is too small, also after a compaction
@@ -23,6 +24,7 @@ __all__ = [
     "ContextOverflowError",
     "CorruptStoreError",
     "DimensionMismatchError",
+    "EmbeddingError",
     "ExtractionError",
     "MemctxError",
     "MessageShapeError",
@@ -64,6 +66,21 @@ class VectorError(MemctxError, ValueError):
 
 class DimensionMismatchError(VectorError):
     """A vector has another length than the index or file it is meant for."""
+
+
+class EmbeddingError(MemctxError):
+    """A model call that turns text into vectors failed, or gave what are no vectors of that text.
+
+    ``can_retry`` says that the same call may succeed later; ``retry_after`` how many seconds the model asked to be left
+    alone.
+    """
+
+    def __init__(
+        self, message: str, *, can_retry: bool = False, retry_after: float | None = None
+    ) -> None:
+        super().__init__(message)
+        self.can_retry = can_retry
+        self.retry_after = retry_after
 
 
 class ExtractionError(MemctxError):

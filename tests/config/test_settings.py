@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from memctx import Config, ConfigError
 from memctx.config import arguments
+from memctx.embeddings import HashedEmbedder
 
 
 def make(**settings: Any) -> Config:
@@ -21,6 +22,8 @@ def test_defaults_are_those_of_the_design() -> None:
     config = Config()
     assert config.hard_cap_tokens == 4000
     assert config.embedding_model == "hash"
+    assert config.embedding_url is None
+    assert config.embedding_timeout_ms == 150
     assert config.redaction == "mask"
     assert config.knowledge_extraction is True
     assert config.auto_recall_min_score == 0.7
@@ -106,6 +109,22 @@ REFUSED: list[tuple[str, Any, str]] = [
     ("durability", "none", "durability is 'none'; expected 'fsync' or 'os'"),
     ("redaction", "all", "redaction is 'all'; expected 'mask', 'seed' or 'off'"),
     ("ranking", None, "ranking is None; expected 'best' or 'seed'"),
+    (
+        "embedding_model",
+        "transfomer",
+        "embedding_model is 'transfomer'; did you mean 'transformer'?",
+    ),
+    ("embedding_model", "hash:9", "embedding_model is 'hash:9'; expected 'hash'"),
+    ("embedding_model", "llama", "embedding_model is 'llama'; expected 'hash', 'transformer' or "),
+    (
+        "embedding_model",
+        None,
+        "embedding_model is None; expected a name or an embedder, and it has no",
+    ),
+    ("embedding_url", "127.0.0.1:11434", "embedding_url is '127.0.0.1:11434'; expected an address"),
+    ("embedding_url", 7, "embedding_url is 7; expected an address that starts with http://"),
+    ("embedding_timeout_ms", -1, "embedding_timeout_ms is -1; expected a value greater than"),
+    ("embedding_timeout_ms", "fast", "embedding_timeout_ms is 'fast'; expected a valid number"),
     ("hard_cap_tokens", 499, "hard_cap_tokens is 499; expected a value greater than or equal"),
     ("auto_recall_min_score", 1.1, "auto_recall_min_score is 1.1; expected a value less than or"),
     ("archive_tools", [1], "archive_tools is [1]; expected true, false or a list of tool names"),
@@ -135,6 +154,17 @@ def test_every_fault_is_told_at_once() -> None:
     with pytest.raises(ConfigError) as caught:
         make(max_segments=0, pii=1)
     assert len(str(caught.value).splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    "choice",
+    ["static", "transformer:models/a", "openai:x:1b", "auto", "json:loads", HashedEmbedder()],
+)
+def test_an_embedder_is_a_name_a_path_or_one(choice: Any) -> None:
+    """Whether it can be had is found out when a memory is opened."""
+    config = make(embedding_model=choice, embedding_url="http://127.0.0.1:11434/v1")
+    assert config.embedding_model is choice
+    assert config.replace(pii=True).embedding_model is choice
 
 
 @pytest.mark.parametrize(("switch", "mode"), [(True, "mask"), (False, "off")])

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memctx.extractors.failure import failure_of, retry_after_in
+from memctx.extractors.failure import failure_of
+from memctx.retry_after import retry_after_in
 
 
 class StatusError(Exception):

@@ -14,6 +14,7 @@ from memctx import (
     compact,
     compactor,
     config,
+    embeddings,
     extraction,
     extractors,
     knowledge,
@@ -40,6 +41,7 @@ PUBLIC = {
         "ContextOverflowError",
         "CorruptStoreError",
         "DimensionMismatchError",
+        "EmbeddingError",
         "Explanation",
         "ExtractionError",
         "Fact",
@@ -145,6 +147,21 @@ PUBLIC = {
         "Ranking",
         "Redaction",
         "Thinking",
+    ],
+    "memctx.embeddings": [
+        "Chosen",
+        "Embedder",
+        "GeminiEmbedder",
+        "HashedEmbedder",
+        "Matrix",
+        "OpenAIEmbedder",
+        "TransformerEmbedder",
+        "Vector",
+        "VoyageEmbedder",
+        "choose",
+        "embedder_of",
+        "register",
+        "static_embedder",
     ],
     "memctx.extractors": [
         "PROMPT_VERSION",
@@ -256,6 +273,7 @@ MODULES = (
     compact,
     compactor,
     config,
+    embeddings,
     extraction,
     extractors,
     memctx.fusion,
@@ -289,7 +307,7 @@ def test_every_public_name_exists_and_is_documented() -> None:
 
 def test_every_exception_is_a_memctx_error() -> None:
     classes = [getattr(memctx, name) for name in memctx.__all__ if name.endswith("Error")]
-    assert len(classes) == 12
+    assert len(classes) == 13
     assert all(issubclass(cls, memctx.MemctxError) for cls in classes)
     assert all(cls.__module__ == "memctx.errors" for cls in classes)
 

@@ -14,6 +14,17 @@ import memctx
 from memctx import Explanation, Hit, Memory, compact, session, summarize, workspace
 from memctx._core import Segment, StoreHit, WarmStore
 from memctx.compactor import Recovered
+from memctx.embeddings import (
+    Chosen,
+    Embedder,
+    HashedEmbedder,
+    OpenAIEmbedder,
+    TransformerEmbedder,
+    choose,
+    embedder_of,
+    register,
+    static_embedder,
+)
 from memctx.extractors import (
     AnthropicExtractor,
     Extraction,
@@ -91,6 +102,15 @@ assert_type(embedder.name, str)
 assert_type(memctx.HashEmbedder(dim=64).dim, int)
 assert_type(embedder.embed("text"), NDArray[np.float32])
 assert_type(embedder.embed_many(text for text in ("a", "b")), NDArray[np.float32])
+encoder = TransformerEmbedder("models/all-MiniLM-L6-v2", threads=1)
+assert_type(encoder.embed("text"), NDArray[np.float32])
+assert_type(encoder.embed_many(["a", "b"]), NDArray[np.float32])
+embedders: list[Embedder] = [encoder, HashedEmbedder(), static_embedder(), OpenAIEmbedder()]
+assert_type(embedder_of("transformer:models/all-MiniLM-L6-v2"), Embedder)
+assert_type(choose(encoder, url="http://127.0.0.1/v1"), Chosen)
+register("ours", TransformerEmbedder)
+embedder_of(3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+memctx.Config(embedding_model=encoder, embedding_url=None, embedding_timeout_ms=80.0)
 
 # what a provider would refuse, and mending it
 problem = memctx.validate([{"role": "user", "content": "text"}], "openai")[0]

@@ -43,6 +43,8 @@ class OpenArguments(TypedDict, total=False):
     pii: bool
     ranking: Ranking
     embedding_model: EmbeddingModel
+    embedding_url: str | None
+    embedding_timeout_ms: float
     working_budget: int | None
     estimator: EstimatorName | Callable[[str], int]
     reserve_tokens: int

@@ -24,6 +24,7 @@ from memctx.config.compaction import Compaction
 from memctx.config.faults import refused
 from memctx.config.names import by_field
 from memctx.config.pruning import Pruning
+from memctx.embeddings.names import choosable
 from memctx.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -31,11 +32,16 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from memctx.config.arguments import Arguments
+    from memctx.embeddings import Embedder
 
 Durability: TypeAlias = Literal["fsync", "os"]
 Redaction: TypeAlias = Literal["mask", "seed", "off"]
 Ranking: TypeAlias = Literal["best", "seed"]
-EmbeddingModel: TypeAlias = Literal["hash", "transformer", "auto"]
+EmbeddingName: TypeAlias = Literal[
+    "hash", "transformer", "static", "openai", "gemini", "voyage", "auto"
+]
+# A name, a name with a model or a folder behind it, an import path, or an embedder.
+EmbeddingModel: TypeAlias = "EmbeddingName | str | Embedder"
 Placement: TypeAlias = Literal["stable", "head", "tail"]
 Thinking: TypeAlias = Literal["strip", "report"]
 EstimatorName: TypeAlias = Literal["script", "utf16"]
@@ -59,6 +65,20 @@ def _tool_names(value: object) -> object:
         if all(isinstance(name, str) for name in names):
             return tuple(sorted(set(cast("list[str]", names))))
     raise ValueError("expected true, false or a list of tool names")
+
+
+def _embedding_model(value: object) -> object:
+    """A name that there is, an import path of something installed, or an embedder."""
+    try:
+        return choosable(value)
+    except ConfigError as error:
+        raise ValueError(str(error)) from None
+
+
+def _embedding_url(value: object) -> object:
+    if value is None or (isinstance(value, str) and value.startswith(("http://", "https://"))):
+        return value
+    raise ValueError("expected an address that starts with http:// or https://")
 
 
 def _estimator(value: object) -> object:
@@ -168,9 +188,20 @@ class Config(BaseModel, frozen=True, extra="forbid", validate_default=True):
         default="best",
         description="How hits are ordered: `best`, or `seed` as the original did",
     )
-    embedding_model: EmbeddingModel = Field(
+    embedding_model: Annotated[Any, BeforeValidator(_embedding_model)] = Field(
         default="hash",
-        description="What makes vectors; only `hash` is built in, and stands in for the others",
+        description="What makes vectors: `hash`; `transformer`, `static`, each also with `:<folder>`; `openai`, "
+        "`gemini`, `voyage`, each also with `:<model>`; `auto`, the first remote one that is configured, then local "
+        "weights, then `hash`; `package.module:attribute`; or an `Embedder`",
+    )
+    embedding_url: Annotated[str | None, BeforeValidator(_embedding_url)] = Field(
+        default=None,
+        description="Another server to ask than the provider's own; for `openai` and `auto` any that speaks OpenAI's "
+        "API, such as Ollama or vLLM",
+    )
+    embedding_timeout_ms: Amount = Field(
+        default=150.0,
+        description="Milliseconds that a turn waits for the vector of what it searches; then words alone are searched",
     )
     context_window: Count | None = Field(
         default=None,

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import time
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from memctx.errors import ExtractionError
+from memctx.retry_after import retry_after_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -82,23 +81,3 @@ def codes_of(error: Exception) -> list[str]:
     found = (getattr(error, name, None) for name in ("type", "code", "error_code"))
     codes = [code for code in found if isinstance(code, str) and CODE.fullmatch(code)]
     return list(dict.fromkeys(codes))
-
-
-def retry_after_in(headers: Mapping[str, str]) -> float | None:
-    """How many seconds the server asks to be left alone."""
-    milliseconds = seconds_of(headers.get("retry-after-ms"))
-    if milliseconds is not None:
-        return milliseconds / 1000
-    value = headers.get("retry-after")
-    seconds = seconds_of(value)
-    if seconds is not None or value is None:
-        return seconds
-    try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
-    except (ValueError, OverflowError, OSError):
-        return None
-
-
-def seconds_of(value: str | None) -> float | None:
-    """A number that is one, and not negative."""
-    return float(value) if value and re.fullmatch(r"\d{1,9}(\.\d{1,9})?", value.strip()) else None

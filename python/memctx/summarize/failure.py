@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from memctx.compact.overflow import is_context_overflow
 from memctx.errors import SummaryError
-from memctx.extractors.failure import DEAD, TRANSIENT, retry_after_in
+from memctx.extractors.failure import DEAD, TRANSIENT
+from memctx.retry_after import retry_after_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -67,6 +67,13 @@ pub enum Error {
         /// Why it was not, and what to do.
         why: &'static str,
     },
+    /// A file of a model is not what it must be.
+    Model {
+        /// The file, or the folder it should be in.
+        path: PathBuf,
+        /// What is wrong with it, and what was expected.
+        fault: String,
+    },
     /// Another process kept the lock for too long.
     Locked {
         /// The lock.
@@ -93,6 +100,10 @@ impl Error {
         move |source| Self::Io { path: path.to_owned(), source }
     }
 
+    pub(crate) fn model(path: &Path, fault: impl Into<String>) -> Self {
+        Self::Model { path: path.to_owned(), fault: fault.into() }
+    }
+
     pub(crate) fn corrupt(path: &Path, offset: u64, fault: impl Into<String>) -> Self {
         Self::Corrupt { path: path.to_owned(), offset, fault: fault.into() }
     }
@@ -113,6 +124,7 @@ impl fmt::Display for Error {
             Self::Version { path, found, supported } => {
                 write!(f, "{}: version {found} of the format; this memctx reads version {supported}", path.display())
             }
+            Self::Model { path, fault } => write!(f, "{}: {fault}", path.display()),
             Self::Refused { path, why } => write!(f, "{}: {why}", path.display()),
             Self::Locked { path, seconds } => {
                 write!(

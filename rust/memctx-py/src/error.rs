@@ -21,7 +21,7 @@ pyo3::import_exception!(memctx.errors, VectorError);
 pub(crate) fn to_python(fault: &Error) -> PyErr {
     let message = fault.to_string();
     match fault {
-        Error::Argument { .. } => ConfigError::new_err(message),
+        Error::Argument { .. } | Error::Model { .. } => ConfigError::new_err(message),
         Error::Dimension { .. } => DimensionMismatchError::new_err(message),
         Error::NotFinite { .. } => VectorError::new_err(message),
         Error::Io { path, source } => os_error(path, source),

@@ -32,6 +32,7 @@ mod scanner;
 mod segment;
 mod shapes;
 mod spelling;
+mod static_embedder;
 mod strings;
 mod text;
 mod trim;
@@ -86,6 +87,8 @@ mod _core {
     use crate::scanner::{Scanner, detect};
     #[pymodule_export]
     use crate::segment::Segment;
+    #[pymodule_export]
+    use crate::static_embedder::StaticEmbedder;
     #[pymodule_export]
     use crate::text::{estimate_tokens, tokenize};
     #[pymodule_export]

@@ -1,6 +1,6 @@
 //! The inner loops of vector search: products of 8-bit rows with an 8-bit query, and of two vectors in full.
 //!
-//! This is the one file of vectors with `unsafe` code: each kernel uses instructions that not every processor has. [`Kernel::pick`]
+//! Most `unsafe` code of vectors is in this file: each kernel uses instructions that not every processor has. [`Kernel::pick`]
 //! hands out a kernel only after asking the processor for them, and the portable twin is what tests compare with.
 #![allow(unsafe_code)]
 

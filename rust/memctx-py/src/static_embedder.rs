@@ -1,0 +1,85 @@
+//! `memctx._core.StaticEmbedder`.
+
+use std::path::PathBuf;
+
+use memctx_core::vector::{Choices, StaticEmbedder as Core};
+use numpy::{PyArray1, PyArray2};
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use crate::array;
+use crate::boundary::{amount_of, enter_core, text_of, texts_of};
+
+/// Vectors from a table of word pieces, such as those of model2vec and WordLlama: meaning without a runtime.
+#[pyclass(frozen, module = "memctx._core")]
+pub(crate) struct StaticEmbedder(Core);
+
+#[pymethods]
+impl StaticEmbedder {
+    /// A model from its folder, or from the ``.safetensors`` file of its table.
+    #[staticmethod]
+    #[pyo3(signature = (path, *, tokenizer = None, name = None, dim = None, max_tokens = 512))]
+    fn load(
+        py: Python<'_>,
+        path: PathBuf,
+        tokenizer: Option<PathBuf>,
+        name: Option<String>,
+        dim: Option<i64>,
+        max_tokens: i64,
+    ) -> PyResult<Self> {
+        let dim = dim.map(|dim| amount_of("dim", dim)).transpose()?;
+        let max_tokens = amount_of("max_tokens", max_tokens)?;
+        let choices = Choices { tokenizer: tokenizer.as_deref(), name: name.as_deref(), dim, max_tokens };
+        enter_core(py, || Core::load(&path, choices)).map(Self)
+    }
+
+    /// The name stored beside vectors made with it: the one given, or that of the folder or file.
+    #[getter]
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    /// Changes with all else that changes its vectors: table, tokenizer, ``max_tokens``, and how they are used.
+    #[getter]
+    fn revision(&self) -> &str {
+        self.0.revision()
+    }
+
+    /// The length of its vectors.
+    #[getter]
+    fn dim(&self) -> usize {
+        self.0.dim()
+    }
+
+    /// Always true: a vector takes microseconds, so it can be made wherever one is needed.
+    #[allow(clippy::unused_self)] // a property in Python, which other embedders answer otherwise
+    #[getter]
+    fn is_instant(&self) -> bool {
+        true
+    }
+
+    /// The vector of a text: length 1, or all zeros when no known piece is in the text.
+    fn embed<'py>(&self, py: Python<'py>, text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyArray1<f32>>> {
+        let text = text_of(text)?;
+        let values = enter_core(py, || {
+            let mut values = vec![0.0; self.0.dim()];
+            self.0.embed(&text, &mut values);
+            Ok(values)
+        })?;
+        Ok(array::new_vector(py, values))
+    }
+
+    /// One row for each text.
+    fn embed_many<'py>(&self, py: Python<'py>, texts: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let texts = texts_of(texts)?;
+        let texts = texts.iter().map(text_of).collect::<PyResult<Vec<_>>>()?;
+        let values = enter_core(py, || {
+            let mut values = vec![0.0; texts.len() * self.0.dim()];
+            for (text, row) in texts.iter().zip(values.chunks_exact_mut(self.0.dim())) {
+                self.0.embed(text, row);
+            }
+            Ok(values)
+        })?;
+        array::new_matrix(py, values, self.0.dim())
+    }
+}
