@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from memctx import _core
 from memctx.embeddings.choice import choose
 from memctx.errors import EmbeddingError
 
 if TYPE_CHECKING:
-    from memctx._core import HashEmbedder
+    from memctx._core import HashEmbedder, StaticEmbedder
     from memctx.config import Config
     from memctx.embeddings.protocol import Embedder
 
-    Model: TypeAlias = HashEmbedder | tuple[str, str, int]
+    Model: TypeAlias = HashEmbedder | StaticEmbedder | tuple[str, str, int]
 
 HASH = "hash"
 STAMP = "vectors.json"
@@ -56,8 +57,8 @@ class Opening:
         is_asked_for = "embedding_model" in config.given() and not chosen.is_fallback
         is_hashed = stamp is None or stamp["model"] == HASH
         replaces = is_asked_for and (asked != "auto" or is_hashed)
-        core: Any = getattr(embedder, "core", None)
-        if core is not None:
+        core: Any = getattr(embedder, "core", embedder)
+        if isinstance(core, _core.HashEmbedder | _core.StaticEmbedder):
             return cls(None, core, words, embedder.name, replaces, tried=chosen.tried)
         try:
             dim = embedder.dim

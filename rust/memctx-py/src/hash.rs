@@ -10,6 +10,7 @@ use pyo3::types::PyString;
 
 use crate::array;
 use crate::boundary::{dim_of, enter_core, text_of, texts_of};
+use crate::error::to_python;
 
 /// Vectors from character trigrams: no model, no network, the same on every machine.
 #[pyclass(frozen, module = "memctx._core")]
@@ -22,7 +23,7 @@ impl HashEmbedder {
             return Ok(Model::hash());
         }
         let maker: Arc<dyn Maker> = self.0.clone();
-        Model::instant(Core::NAME, "1", self.0.dim(), maker).map_err(|fault| crate::error::to_python(&fault))
+        Model::instant(Core::NAME, "1", self.0.dim(), maker).map_err(|fault| to_python(&fault))
     }
 }
 

@@ -1,7 +1,9 @@
 //! `memctx._core.StaticEmbedder`.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use memctx_core::store::{Maker, Model};
 use memctx_core::vector::{Choices, StaticEmbedder as Core};
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
@@ -9,10 +11,19 @@ use pyo3::types::PyString;
 
 use crate::array;
 use crate::boundary::{amount_of, enter_core, text_of, texts_of};
+use crate::error::to_python;
 
 /// Vectors from a table of word pieces, such as those of model2vec and WordLlama: meaning without a runtime.
 #[pyclass(frozen, module = "memctx._core")]
-pub(crate) struct StaticEmbedder(Core);
+pub(crate) struct StaticEmbedder(Arc<Core>);
+
+impl StaticEmbedder {
+    /// It as the model of a store.
+    pub(crate) fn model(&self) -> PyResult<Model> {
+        let maker: Arc<dyn Maker> = self.0.clone();
+        Model::instant(self.0.name(), self.0.revision(), self.0.dim(), maker).map_err(|fault| to_python(&fault))
+    }
+}
 
 #[pymethods]
 impl StaticEmbedder {
@@ -30,7 +41,7 @@ impl StaticEmbedder {
         let dim = dim.map(|dim| amount_of("dim", dim)).transpose()?;
         let max_tokens = amount_of("max_tokens", max_tokens)?;
         let choices = Choices { tokenizer: tokenizer.as_deref(), name: name.as_deref(), dim, max_tokens };
-        enter_core(py, || Core::load(&path, choices)).map(Self)
+        enter_core(py, || Core::load(&path, choices)).map(|core| Self(Arc::new(core)))
     }
 
     /// The name stored beside vectors made with it: the one given, or that of the folder or file.

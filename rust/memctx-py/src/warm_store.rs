@@ -24,6 +24,7 @@ use crate::explanation::Explanation;
 use crate::hash::HashEmbedder;
 use crate::hit::Hit;
 use crate::segment::Segment;
+use crate::static_embedder::StaticEmbedder;
 
 /// The segments of a session, or of all sessions of a directory: written durably, searched exactly.
 #[pyclass(frozen, module = "memctx._core")]
@@ -411,6 +412,9 @@ impl WarmStore {
 fn model_of(model: &Bound<'_, PyAny>) -> PyResult<Model> {
     if let Ok(hash) = model.cast::<HashEmbedder>() {
         return hash.get().model();
+    }
+    if let Ok(table) = model.cast::<StaticEmbedder>() {
+        return table.get().model();
     }
     let (name, revision, dim): (String, String, usize) = model.extract().map_err(|_| {
         let found = model.get_type().to_string();
