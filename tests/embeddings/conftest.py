@@ -3,10 +3,30 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from memctx.embeddings import endpoint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(autouse=True)
+def _close_connections(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A test need not close what it asked."""
+    made: list[endpoint.Endpoint] = []
+    make = endpoint.Endpoint.__init__
+
+    def init(self: endpoint.Endpoint, *arguments: Any) -> None:
+        make(self, *arguments)
+        made.append(self)
+
+    monkeypatch.setattr(endpoint.Endpoint, "__init__", init)
+    yield
+    for each in made:
+        each.close()
 
 
 @pytest.fixture(autouse=True)

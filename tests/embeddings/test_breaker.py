@@ -17,9 +17,9 @@ FAILURES, COOL_DOWN, LONGEST = 3, 4, 20
 
 steps = st.lists(
     st.one_of(
-        st.just(("admit", 0, True)),
+        st.just(("admit", 0, False)),
         st.tuples(st.just("settle"), st.integers(0, 30), st.booleans()),
-        st.tuples(st.just("wait"), st.integers(1, 25), st.just(True)),
+        st.integers(1, 25).map(lambda seconds: ("wait", seconds, False)),
     ),
     max_size=60,
 )

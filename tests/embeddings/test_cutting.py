@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,6 +33,6 @@ def test_batches_hold_all_texts_in_order_and_no_more_than_fits(
     for part in parts:
         assert 1 <= len(part) <= most
         assert len(part) == 1 or sum(map(len, part)) <= chars
-    for part, following in zip(parts, parts[1:], strict=False):  # none could have held more
+    for part, following in pairwise(parts):  # none could have held more
         grown = [*part, following[0]]
         assert len(grown) > most or sum(map(len, grown)) > chars

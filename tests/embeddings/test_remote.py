@@ -272,9 +272,11 @@ def test_429_is_kept_to(api: str) -> None:
 
 @pytest.mark.parametrize("api", APIS)
 def test_who_wants_to_be_left_alone_for_long_is(api: str) -> None:
-    with serving(status(429, "rate_limit_error", retry_after="99")) as model:
-        with pytest.raises(EmbeddingError, match=r"status 429 \(rate_limit_error\)") as caught:
-            embedder_at(api, model.url).embed_many(["a"])
+    with (
+        serving(status(429, "rate_limit_error", retry_after="99")) as model,
+        pytest.raises(EmbeddingError, match=r"status 429 \(rate_limit_error\)") as caught,
+    ):
+        embedder_at(api, model.url).embed_many(["a"])
     assert (caught.value.can_retry, caught.value.retry_after) == (True, 99)
     assert len(model.calls) == 1
 
@@ -293,9 +295,11 @@ def test_who_wants_to_be_left_alone_for_long_is(api: str) -> None:
 )
 @pytest.mark.parametrize("api", APIS)
 def test_what_cannot_succeed_is_not_repeated(api: str, code: int, kind: str) -> None:
-    with serving(status(code, kind, location="http://127.0.0.1:1/")) as model:
-        with pytest.raises(EmbeddingError, match=rf"model .* {code} \({kind}\)") as caught:
-            embedder_at(api, model.url).embed_many(["a"])
+    with (
+        serving(status(code, kind, location="http://127.0.0.1:1/")) as model,
+        pytest.raises(EmbeddingError, match=rf"model .* {code} \({kind}\)") as caught,
+    ):
+        embedder_at(api, model.url).embed_many(["a"])
     assert not caught.value.can_retry
     assert len(model.calls) == 1
 
@@ -344,9 +348,8 @@ BAD_ROWS = {
 @pytest.mark.parametrize("api", APIS)
 def test_what_are_no_vectors_of_the_texts_is_refused(api: str, case: str) -> None:
     rows, words = BAD_ROWS[case]
-    with serving(embeds(rows)) as model:
-        with pytest.raises(EmbeddingError, match=words):
-            embedder_at(api, model.url).embed_many(["a", "b"])
+    with serving(embeds(rows)) as model, pytest.raises(EmbeddingError, match=words):
+        embedder_at(api, model.url).embed_many(["a", "b"])
     assert len(model.calls) == 1
 
 
@@ -379,9 +382,9 @@ def test_an_answer_that_is_none(api: str, answer: bytes) -> None:
 
 def test_an_answer_without_end_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endpoint, "LARGEST_ANSWER", 1000)
-    with serving(raw(b" " * 100_000)) as model:
-        with pytest.raises(EmbeddingError, match="could not be asked"):
-            embedder_at("openai", model.url).embed("a")
+    refused = pytest.raises(EmbeddingError, match="could not be asked")
+    with serving(raw(b" " * 100_000)) as model, refused:
+        embedder_at("openai", model.url).embed("a")
 
 
 @given(st.integers(0, 40), st.none() | st.floats(0, 100), st.booleans())

@@ -97,6 +97,7 @@ class Endpoint:
 
     def warm(self) -> None:
         """Import the HTTP client and read certificates, which takes longer than a query may."""
+        document_in(b"{}")
         self._ready()
 
     def close(self) -> None:
@@ -203,9 +204,12 @@ def read(response: httpx2.Response, deadline: float) -> bytes:
 
 def document_in(answer: bytes) -> dict[str, Any] | None:
     """The JSON object that a body is; None if it is none."""
+    # In half the time of the standard library, in which no other thread runs: numbers come by the hundred thousand.
+    from pydantic_core import from_json  # noqa: PLC0415 - importing memctx must not import pydantic
+
     try:
-        document: object = json.loads(answer)
-    except (ValueError, RecursionError):
+        document: object = from_json(answer)
+    except ValueError:
         return None
     return cast("dict[str, Any]", document) if isinstance(document, dict) else None
 
