@@ -425,6 +425,7 @@ def test_closing_ends_the_wait_for_the_next_try(monkeypatch: pytest.MonkeyPatch)
     [
         ({"dimensions": 0}, "dimensions must be at least 1, not 0"),
         ({"dim": -1}, "dim must be at least 1, not -1"),
+        ({"dim": 0}, "dim must be at least 1, not 0"),
         ({"dim": 3, "dimensions": 4}, "dim is 3, but dimensions asks for 4"),
         ({"max_tokens": 0}, "max_tokens must be at least 1"),
         ({"batch_size": 0}, "batch_size must be at least 1"),

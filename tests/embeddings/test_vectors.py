@@ -66,6 +66,19 @@ def test_what_need_not_be_awaited_is_given_back() -> None:
     assert awaited(value) is value
 
 
+@pytest.mark.parametrize("ending", [SystemExit, KeyboardInterrupt])
+def test_what_would_end_the_loop_does_not(ending: type[BaseException]) -> None:
+    async def leave() -> list[float]:
+        raise ending
+
+    async def stay() -> list[float]:
+        return [1.0]
+
+    with pytest.raises(RuntimeError, match=ending.__name__):
+        awaited(leave())
+    assert awaited(stay()) == [1.0]
+
+
 def test_an_error_comes_through_the_loop() -> None:
     async def fail() -> list[float]:
         raise EmbeddingError("no")

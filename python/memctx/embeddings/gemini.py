@@ -66,7 +66,8 @@ class GeminiEmbedder(RemoteEmbedder):
             # In a header: an address, with a key in it as the API allows too, would be logged.
             Endpoint(base_url or URL, model, {"x-goog-api-key": str(key)}, retries),
             dimensions=dimensions,
-            dim=dim or DIMS.get(model) if dimensions is None else dim,
+            dim=dim,
+            known_dim=DIMS.get(model),
             tokens=LONGER.get(model, TOKENS) if max_tokens is None else max_tokens,
             batch=Batch(batch_size, CHARS),
             timeout=timeout,
