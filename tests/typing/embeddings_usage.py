@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import assert_type
+from typing import TYPE_CHECKING, assert_type
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +11,13 @@ from memctx import EmbeddingError
 from memctx.embeddings.breaker import Breaker, State
 from memctx.embeddings.gemini import GeminiEmbedder
 from memctx.embeddings.openai import OpenAIEmbedder
-from memctx.embeddings.protocol import Embedder
 from memctx.embeddings.queries import Answer, Queries, QueryStats
 from memctx.embeddings.voyage import VoyageEmbedder
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memctx.embeddings.protocol import Embedder
 
 
 class Lists:
