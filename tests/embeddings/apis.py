@@ -34,7 +34,8 @@ __all__ = ["APIS", "DIM", "KEY", "serving"]
 def embedder_at(api: str, url: str, **settings: Any) -> RemoteEmbedder:
     """An embedder of a model that nobody knows."""
     arguments = {"dim": DIM, "api_key": KEY, "base_url": f"{url}/v1", **settings}
-    return APIS[api]("model", **arguments)
+    embedder: RemoteEmbedder = APIS[api]("model", **arguments)
+    return embedder
 
 
 def numbers_of(text: str) -> NDArray[np.float32]:

@@ -183,13 +183,13 @@ def test_who_waits_behind_others_is_not_asked_for_after_giving_up(gate: threadin
 def test_what_is_no_vector_is_told_and_not_kept(given: object, words: str) -> None:
     fake = Fake(lambda _: given)
     with Queries(fake, 5000, never()) as queries:
-        for _ in range(2):
-            answer = queries.ask("a")
-            assert answer.vector is None
-            assert words in str(answer.reason)
+        answers = [queries.ask("a") for _ in range(2)]
+    assert answers[0] == answers[1]
+    assert answers[0].vector is None
+    assert words in str(answers[0].reason)
     assert len(fake.asked) == 2
     stats = queries.stats()
-    assert (stats.failed, stats.last_error) == (2, answer.reason)
+    assert (stats.failed, stats.last_error) == (2, answers[0].reason)
 
 
 def raiser(error: BaseException) -> Callable[[str], Any]:

@@ -247,7 +247,11 @@ def test_500_then_good(api: str) -> None:
     np.testing.assert_allclose(matrix, [unit_of(text) for text in TEXTS], atol=1e-6)
 
 
-@pytest.mark.parametrize("act", [status(500, "api_error"), close, raw(b"<html>"), raw(b"[1]")])
+@pytest.mark.parametrize(
+    "act",
+    [status(500, "api_error"), close, raw(b"<html>"), raw(b"[1]")],
+    ids=["status", "close", "html", "list"],
+)
 @pytest.mark.parametrize("api", APIS)
 def test_tries_are_bounded_and_a_query_has_only_one(api: str, act: Any) -> None:
     with serving(act) as model:
@@ -307,10 +311,12 @@ def test_what_cannot_succeed_is_not_repeated(api: str, code: int, kind: str) -> 
 @pytest.mark.parametrize("api", APIS)
 def test_a_dead_port(api: str) -> None:
     embedder = embedder_at(api, dead_url(), retries=1)
-    for ask in (lambda: embedder.embed("a"), lambda: embedder.embed_many(["a"])):
-        with pytest.raises(EmbeddingError, match="connection to model failed") as caught:
-            ask()
-        assert caught.value.can_retry
+    with pytest.raises(EmbeddingError, match="connection to model failed") as query:
+        embedder.embed("a")
+    with pytest.raises(EmbeddingError, match="connection to model failed") as texts:
+        embedder.embed_many(["a"])
+    assert query.value.can_retry
+    assert texts.value.can_retry
 
 
 @pytest.mark.parametrize("act", [hang(2), trickle(2)], ids=["hangs", "trickles"])
@@ -495,7 +501,11 @@ def echoes(handler: Any) -> None:
     handler.send(f'{{"error": {{"code": "{KEY}", "message": "{told}"}}}}'.encode(), status=403)
 
 
-@pytest.mark.parametrize("act", [echoes, status(500, KEY), hang(1), close, raw(KEY.encode()), None])
+@pytest.mark.parametrize(
+    "act",
+    [echoes, status(500, KEY), hang(1), close, raw(KEY.encode()), None],
+    ids=["echoes", "status", "hangs", "closes", "raw", "dead"],
+)
 @pytest.mark.parametrize("api", APIS)
 def test_a_key_is_never_shown(api: str, act: Any, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Awaitable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, overload
 
 if TYPE_CHECKING:
     import asyncio
@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
+@overload
+def awaited(value: Awaitable[Result]) -> Result: ...
+@overload
+def awaited(value: Result | Awaitable[Result]) -> Result: ...
 def awaited(value: Result | Awaitable[Result]) -> Result:
     """The value itself, or what it comes to when it is awaited, for callers that have no event loop.
 

@@ -7,6 +7,7 @@ import random
 import re
 import threading
 import time
+from functools import cache
 from http import HTTPStatus
 from importlib.util import find_spec
 from itertools import count
@@ -17,6 +18,7 @@ from memctx.errors import ConfigError, EmbeddingError
 from memctx.retry_after import retry_after_in
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Mapping
 
     import httpx2
@@ -117,6 +119,7 @@ class Endpoint:
             if self._client is None:
                 self._client = httpx2.Client(
                     headers={"content-type": "application/json", **self._headers},
+                    verify=ssl_context(),
                     limits=httpx2.Limits(keepalive_expiry=KEPT_OPEN),
                 )
             return self._client
@@ -164,6 +167,14 @@ class Endpoint:
         if is_transient and DEAD_CODES.isdisjoint(codes):
             return EmbeddingError(text, can_retry=True, retry_after=retry_after_in(headers))
         return (RefusedError if status in REFUSED else EmbeddingError)(text)
+
+
+@cache
+def ssl_context() -> ssl.SSLContext:
+    """The certificates of this machine, read once: that takes most of the time in which a client is made."""
+    import httpx2  # noqa: PLC0415 - as above
+
+    return httpx2.create_ssl_context()
 
 
 def check_url(url: str) -> None:
