@@ -13,7 +13,9 @@ from memctx import EmbeddingError
 from memctx.embeddings.awaited import awaited
 from memctx.embeddings.vectors import matrix_of, vector_of
 
-numbers = st.floats(-(2.0**100), 2.0**100, width=32).filter(lambda number: number == 0 or abs(number) > 1e-15)
+numbers = st.floats(-(2.0**100), 2.0**100, width=32).filter(
+    lambda number: number == 0 or abs(number) > 1e-15
+)
 
 
 @given(st.lists(numbers, min_size=1, max_size=20).filter(any))

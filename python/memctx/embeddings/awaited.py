@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Awaitable
-from typing import TYPE_CHECKING, TypeVar, overload
+from typing import TYPE_CHECKING, TypeVar, cast, overload
 
 if TYPE_CHECKING:
     import asyncio
@@ -31,9 +31,11 @@ def awaited(value: Result | Awaitable[Result]) -> Result:
         return value
     import asyncio  # noqa: PLC0415 - most embedders need none
 
+    waiting = cast("Awaitable[Result]", value)
+
     async def outcome() -> Result:
         try:
-            return await value
+            return await waiting
         except (KeyboardInterrupt, SystemExit) as error:  # these would end the loop for everybody
             raise RuntimeError(type(error).__name__) from error
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 from urllib.parse import quote
 
 from memctx.embeddings.cutting import Batch
@@ -87,8 +87,9 @@ class GeminiEmbedder(RemoteEmbedder):
         document = self._post(
             f"{self._path}:batchEmbedContents", {"requests": requests}, is_query=False
         )
-        found: Any = document.get("embeddings")
-        return [self._values(item) for item in found] if isinstance(found, list) else []
+        found: object = document.get("embeddings")
+        items = cast("list[object]", found) if isinstance(found, list) else []
+        return [self._values(item) for item in items]
 
     def _content(self, text: str, *, is_query: bool) -> dict[str, object]:
         """The request for one text; the API has them in their order."""

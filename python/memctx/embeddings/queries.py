@@ -9,6 +9,7 @@ from collections import OrderedDict
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Self
 
@@ -269,8 +270,7 @@ def _run(work: SimpleQueue[Callable[[], None] | None]) -> None:
 def _warm(embedder: Embedder) -> None:
     """Import in advance what the first query would spend its time on."""
     with suppress(Exception):  # whatever is wrong, the first query will tell
-        import numpy as np  # noqa: F401, PLC0415 - importing memctx must not import numpy
-
+        import_module("numpy")
         warm: Callable[[], None] | None = getattr(embedder, "warm", None)
         if warm is not None:
             warm()
