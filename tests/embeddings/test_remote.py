@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import socket
 import sys
 import threading
@@ -421,6 +422,21 @@ def test_closing_ends_the_wait_for_the_next_try(monkeypatch: pytest.MonkeyPatch)
             embedder.embed("a")
         embedder.close()
     assert len(model.calls) == 1
+
+
+def test_a_fork_makes_connections_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(embeds()) as model:
+        embedder = embedder_at("openai", model.url)
+        embedder.embed("a")
+        parent = embedder._endpoint._client  # noqa: SLF001 - nobody else can tell
+        embedder.embed("b")
+        assert embedder._endpoint._client is parent  # noqa: SLF001
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "getpid", lambda: -1)
+            embedder.embed("c")
+            assert embedder._endpoint._client is not parent  # noqa: SLF001
+        assert parent is not None
+        parent.close()
 
 
 # Settings and keys

@@ -60,6 +60,12 @@ def test_a_matrix_has_a_row_for_each_text_and_all_are_as_long() -> None:
     with pytest.raises(EmbeddingError, match="2 vectors for 3 texts") as caught:
         matrix_of(rows, 3, None, "m")
     assert caught.value.can_retry
+    assert matrix_of([], 0, 5, "m").shape == (0, 5)
+    np.testing.assert_allclose(matrix_of(np.asarray(rows), 2, 2, "m"), expected, atol=1e-7)
+    with pytest.raises(EmbeddingError, match="no list of vectors"):
+        matrix_of(None, 1, None, "m")
+    with pytest.raises(EmbeddingError, match="a vector of a single number"):
+        matrix_of([1.0, 2.0], 2, None, "m")
     with pytest.raises(EmbeddingError, match="a vector of 1, where 2 numbers"):
         matrix_of([[3.0, 4.0], [1.0]], 2, None, "m")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
 import threading
@@ -81,6 +82,7 @@ class Endpoint:
         self._closed = threading.Event()
         self._lock = threading.Lock()
         self._client: httpx2.Client | None = None
+        self._process = 0
 
     def post(
         self, path: str, body: Mapping[str, object], *, timeout: float, can_retry: bool
@@ -116,7 +118,9 @@ class Endpoint:
         with self._lock:
             if self._closed.is_set():
                 raise EmbeddingError(f"{self._name} was closed")
-            if self._client is None:
+            # A fork must not write into its parent's connections.
+            if self._client is None or self._process != os.getpid():
+                self._process = os.getpid()
                 self._client = httpx2.Client(
                     headers={"content-type": "application/json", **self._headers},
                     verify=ssl_context(),
