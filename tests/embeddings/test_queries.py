@@ -8,6 +8,7 @@ import threading
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -365,23 +366,29 @@ def test_among_many_threads_every_query_gets_its_own_vector_and_is_counted() -> 
 # Real endpoints
 
 
-def p99_of(ask: Callable[[int], object], times: int) -> float:
-    """Milliseconds within which 99 of 100 calls return."""
-    took: list[float] = []
-    for number in range(times):
+def late_by(queries: Queries, timeout: float, times: int) -> float:
+    """Milliseconds beyond the time-out within which 99 of 100 queries return.
+
+    What a bare wait of as long takes too much beside them is the machine's doing, and taken off. The best of a few
+    measurements counts: nobody bounds what other programs take from us.
+    """
+
+    def milliseconds(call: Callable[[], object]) -> float:
         start = time.perf_counter()
-        ask(number)
-        took.append((time.perf_counter() - start) * 1000)
-    return float(np.percentile(took, 99))
+        call()
+        return (time.perf_counter() - start) * 1000
 
-
-def quickest(measure: Callable[[], float], bound: float) -> float:
-    """The best of a few measurements: what other programs take from us is not ours to bound."""
-    best = measure()
-    for _ in range(3):
-        if best <= bound:
+    best = float("inf")
+    for attempt in range(4):
+        asked: list[float] = []
+        waited: list[float] = []
+        for number in range(times):
+            asked.append(milliseconds(partial(queries.ask, f"query {attempt}.{number}")))
+            if number % 4 == 0:
+                waited.append(milliseconds(partial(threading.Event().wait, timeout / 1000)))
+        best = min(best, float(np.percentile(asked, 99)) - max(timeout, *waited))
+        if best <= 5:
             break
-        best = min(best, measure())
     return best
 
 
@@ -392,11 +399,9 @@ def test_a_dead_endpoint_costs_no_more_than_the_time_out(
 ) -> None:
     embedder = embedder_at(api, dead_url())
     embedder.warm()
-    with Queries(embedder, 30, breaker()) as queries:
-        p99 = quickest(lambda: p99_of(lambda n: queries.ask(f"query {n}"), 100), 35)
-        assert p99 <= 35
-        assert (queries.stats().breaker == "open") == (breaker is Breaker)
-    embedder.close()
+    with Queries(embedder, 10, breaker()) as queries:
+        assert late_by(queries, 10, 40) <= 5
+        assert (queries.stats().breaker == "closed") == (breaker is never)
 
 
 @pytest.mark.parametrize("breaker", [never, Breaker], ids=["no breaker", "breaker"])
@@ -408,12 +413,10 @@ def test_a_hanging_endpoint_costs_no_more_than_the_time_out(
         embedder = embedder_at("openai", model.url, query_timeout=0.022)
         embedder.warm()
         with Queries(embedder, 20, breaker()) as queries:
-            p99 = quickest(lambda: p99_of(lambda n: queries.ask(f"query {n}"), 60), 25)
-            assert p99 <= 25
+            assert late_by(queries, 20, 60) <= 5
             stats = queries.stats()
-        assert (stats.breaker == "open") == (breaker is Breaker)
-        assert stats.timed_out >= (3 if breaker is Breaker else 30)
-        embedder.close()
+        assert (stats.breaker == "closed") == (breaker is never)
+        assert stats.timed_out >= (30 if breaker is never else 1)
 
 
 @pytest.mark.parametrize("api", APIS)
