@@ -11,7 +11,6 @@ import time
 from functools import cache
 from http import HTTPStatus
 from importlib.util import find_spec
-from itertools import count
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
@@ -89,7 +88,8 @@ class Endpoint:
     ) -> dict[str, Any]:
         """The answer, after as many tries as it takes or as there are, each of ``timeout`` seconds."""
         content = json.dumps(body, ensure_ascii=False).encode()
-        for tries in count():
+        tries = 0
+        while True:
             outcome = self._attempt(path, content, timeout)
             if not isinstance(outcome, EmbeddingError):
                 return outcome
@@ -97,7 +97,7 @@ class Endpoint:
             pause = None if is_last else pause_after(outcome, tries)
             if pause is None or self._closed.wait(pause):
                 raise outcome
-        raise AssertionError("unreachable")
+            tries += 1
 
     def warm(self) -> None:
         """Import the HTTP client and read certificates, which takes longer than a query may."""
