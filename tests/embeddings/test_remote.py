@@ -409,11 +409,13 @@ def test_pauses_are_bounded(tries: int, wanted: float | None, can_retry: bool) -
 
 
 def test_closing_ends_the_wait_for_the_next_try(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endpoint, "FIRST_PAUSE", 20.0)
-    monkeypatch.setattr(endpoint, "LONGEST_PAUSE", 20.0)
+    def pause_after(*_: object) -> float:
+        threading.Timer(0.02, embedder.close).start()
+        return 20.0
+
+    monkeypatch.setattr(endpoint, "pause_after", pause_after)
     with serving(status(500, "api_error")) as model:
         embedder = embedder_at("openai", model.url)
-        threading.Timer(0.1, embedder.close).start()
         start = time.monotonic()
         with pytest.raises(EmbeddingError, match="status 500"):
             embedder.embed_many(["a"])
