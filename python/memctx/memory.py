@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypedDict, Unpack
 from memctx import _core, disk
 from memctx.embeddings.embedding import Embedding, complete
 from memctx.embeddings.opening import Opening
-from memctx.errors import ConfigError, StoreError
+from memctx.errors import ConfigError, EmbeddingError, StoreError
 from memctx.extraction import Extraction, Flush, Flushed, Progress
 from memctx.extractors import extractor_of
 from memctx.knowledge import Facts
@@ -276,7 +276,7 @@ class Memory:
         """Give everything stored the vectors of the model that the settings name, now; what has them keeps them.
 
         Without it that goes on in the background. Vectors of another model give way when all are there. ``progress``
-        hears how many bytes of the log, of how many, are embedded. `EmbeddingError` if the model fails.
+        hears how many bytes of the log, of how many, are embedded. `EmbeddingError` if the model fails, or is not there.
 
         >>> import memctx, tempfile
         >>> with memctx.open(tempfile.mkdtemp(), session_id="s1") as memory:
@@ -286,6 +286,8 @@ class Memory:
         ('hash', True)
         """
         self._check_open()
+        if self._opening.note is not None:
+            raise EmbeddingError(self._opening.note)
         self._turns.settle()
         complete(self._store, self._embedding and self._embedding.worker, progress)
         return self._store.embedding()

@@ -31,8 +31,8 @@ ALL = dict(commands(main))
 def test_the_commands_are_those_of_the_contract() -> None:
     assert {" ".join(path) for path in ALL} - GROUPS == {
         "status", "search", "show", "stats", "memory show", "memory add", "memory forget", "memory search",
-        "facts list", "facts history", "context list", "context detail", "compact", "verify", "reindex", "gc",
-        "bench",
+        "facts list", "facts history", "context list", "context detail", "compact", "verify", "reindex",
+        "reembed", "gc", "bench",
         "replay", "report", "import", "export", "config show", "config check", "doctor",
     }  # fmt: skip
 

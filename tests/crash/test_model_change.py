@@ -60,7 +60,8 @@ def switch(store: Path, model: str, kills: int, chance: random.Random) -> tuple[
 
 def check(store: Path, model: str, stored: set[str], segments: int) -> None:
     """All that was acknowledged is there, and each of it has one vector, of this model."""
-    contents = [json.loads(line)["content"] for line in (store / "segments.jsonl").open()]
+    lines = (store / "segments.jsonl").read_bytes().splitlines()
+    contents = [json.loads(line)["content"] for line in lines]
     there = {content.split()[1] for content in contents if content.startswith("remark ")}
     assert stored <= there
     assert len(contents) == segments + len(there)

@@ -40,12 +40,12 @@ def test_01_words_are_found_without_a_vector(tmp_path: Path) -> None:
 
     Here the model asked for may be missing, and a query may have no vector at all; the words still count.
     """
-    with opened(tmp_path, embedding_model="transformer") as memory:
+    with opened(tmp_path, embedding_model="transformer:/nowhere") as memory:
         memory.archive(user("The webhook listens on port 8443", "We deploy on Friday"))
         assert memory.search("port 8443")[0].segment.content.endswith("8443")
         for query in ("", "???", "\0", "!" * 5000):
             assert memory.search(query) == []
-        assert memory.health()["embedding"] == {"asked": "transformer", "used": "hash"}
+        assert memory.health()["embedding"]["used"] == "hash"
 
 
 def test_02_what_has_no_vector_is_not_near_everything(tmp_path: Path) -> None:

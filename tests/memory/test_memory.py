@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import json
 import logging
 import threading
 from datetime import UTC, datetime
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import memctx
-from memctx import ConfigError, MessageShapeError, StoreError
+from memctx import ConfigError, EmbeddingError, MessageShapeError, StoreError
 from memctx.messages import read_each
 
 from . import conversations
@@ -224,7 +225,9 @@ def test_stats_and_health_are_plain(tmp_path: Path) -> None:
     with opened(tmp_path) as memory:
         memory.archive([PORT])
         assert isinstance(memory.stats(), dict)
-        assert memory.health()["embedding"] == {"asked": "hash", "used": "hash"}
+        embedding = memory.health()["embedding"]
+        assert (embedding["asked"], embedding["used"], embedding["note"]) == ("hash", "hash", None)
+        assert json.loads(json.dumps(memory.health()))["embedding"] == embedding
         assert memory.health().keys() > memory.store.health().keys()
 
 
@@ -232,9 +235,13 @@ def test_an_embedding_that_is_not_there_is_replaced_and_reported(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING, "memctx.memory"):
-        memory = opened(tmp_path, embedding_model="transformer")
-    assert "'transformer' is not built in; 'hash' stands in" in caplog.text
-    assert memory.health()["embedding"] == {"asked": "transformer", "used": "hash"}
+        memory = opened(tmp_path, embedding_model="transformer:/nowhere")
+    assert "'transformer:/nowhere' is not to be had, and 'hash' stands in for it" in caplog.text
+    health = memory.health()["embedding"]
+    assert (health["asked"], health["used"]) == ("transformer:/nowhere", "hash")
+    assert "/nowhere" in health["note"]
+    with pytest.raises(EmbeddingError, match="/nowhere"):
+        memory.reembed()
     memory.close()
 
 

@@ -51,6 +51,11 @@ def register(name: str, factory: Factory) -> None:
     _registered[name] = factory
 
 
+def is_built_in(choice: object) -> bool:
+    """Whether a choice names one that memctx has itself, be it with a folder or model behind it."""
+    return isinstance(choice, str) and choice.partition(":")[0] in BUILT_IN
+
+
 def registered(name: str) -> Factory | None:
     """The factory that was given a name."""
     return _registered.get(name)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from memctx import _core
 from memctx.embeddings.choice import choose
-from memctx.errors import EmbeddingError
+from memctx.embeddings.names import is_built_in
+from memctx.errors import ConfigError, EmbeddingError
 
 if TYPE_CHECKING:
     from memctx._core import HashEmbedder, StaticEmbedder
@@ -51,7 +52,13 @@ class Opening:
         if asked == HASH:
             return cls(None, None, HASH, HASH, replaces="embedding_model" in config.given())
         stamp = stamp_of(config.storage_path)
-        chosen = choose(asked, url=config.embedding_url)
+        try:
+            chosen = choose(asked, url=config.embedding_url)
+        except ConfigError as error:
+            if not is_built_in(asked):
+                raise
+            # Weights, a package or a key is missing: what is stored can be searched all the same.
+            return cls._standing_in(asked, str(error))
         embedder = chosen.embedder
         words = asked if isinstance(asked, str) else embedder.name
         is_asked_for = "embedding_model" in config.given() and not chosen.is_fallback
@@ -64,12 +71,16 @@ class Opening:
             dim = embedder.dim
         except EmbeddingError as error:
             if stamp is None or stamp["model"] != embedder.name:
-                note = f"{error}; its vectors have no known length, so {HASH!r} stands in for it"
-                return cls(None, None, words, HASH, replaces=False, note=note, tried=chosen.tried)
+                return cls._standing_in(words, f"{error}, and the length of its vectors is unknown")
             # It answered once, so the length is known and the answers may come again.
             dim = stamp["dim"]
         model = (embedder.name, embedder.revision, dim)
         return cls(embedder, model, words, embedder.name, replaces, tried=chosen.tried)
+
+    @classmethod
+    def _standing_in(cls, asked: str, why: str) -> Opening:
+        note = f"embedding_model {asked!r} is not to be had, and {HASH!r} stands in for it: {why}"
+        return cls(None, None, asked, HASH, replaces=False, note=note)
 
 
 def stamp_of(store: Path | str) -> dict[str, Any] | None:
