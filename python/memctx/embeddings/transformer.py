@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from memctx.embeddings.encoder import Encoder
 
 DEFAULT_THREADS = 2
-DEFAULT_BATCH = 2_048
+# More at once would not fit the caches of a core, and takes longer.
+DEFAULT_BATCH = 512
 
 
 class TransformerEmbedder:
