@@ -51,6 +51,7 @@ class Handler(BaseHTTPRequestHandler):
     """One call."""
 
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # or the body waits 40 ms for the client to acknowledge the head
     model: Model
 
     def do_POST(self) -> None:

@@ -27,6 +27,16 @@ def test_extractors_wait_with_the_sdks_until_a_model_is_asked() -> None:
     assert {"anthropic", "httpx2", "openai"}.isdisjoint(loaded)
 
 
+def test_embedders_wait_with_the_http_client_until_a_model_is_asked() -> None:
+    program = (
+        "from memctx.embeddings.openai import OpenAIEmbedder; import memctx.embeddings.queries, sys"
+    )
+    make = "OpenAIEmbedder(api_key='none')"
+    loaded = run("-c", f"{program}; {make}; print(*sys.modules)").stdout.split()
+    assert "memctx.embeddings.endpoint" in loaded
+    assert {"asyncio", "httpx2", "numpy", "pydantic_core"}.isdisjoint(loaded)
+
+
 def test_what_waits_for_its_first_use_comes_then() -> None:
     program = "import memctx, sys; memctx.Config(); print('pydantic' in sys.modules)"
     assert run("-c", program).stdout == "True\n"

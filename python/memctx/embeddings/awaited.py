@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Awaitable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast, overload
 
 if TYPE_CHECKING:
     import asyncio
@@ -13,6 +12,10 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
+@overload
+def awaited(value: Awaitable[Result]) -> Result: ...
+@overload
+def awaited(value: Result | Awaitable[Result]) -> Result: ...
 def awaited(value: Result | Awaitable[Result]) -> Result:
     """The value itself, or what it comes to when it is awaited, for callers that have no event loop.
 
@@ -28,8 +31,13 @@ def awaited(value: Result | Awaitable[Result]) -> Result:
         return value
     import asyncio  # noqa: PLC0415 - most embedders need none
 
+    waiting = cast("Awaitable[Result]", value)
+
     async def outcome() -> Result:
-        return await value
+        try:
+            return await waiting
+        except (KeyboardInterrupt, SystemExit) as error:  # these would end the loop for everybody
+            raise RuntimeError(type(error).__name__) from error
 
     return asyncio.run_coroutine_threadsafe(outcome(), _loop.running()).result()
 
@@ -40,19 +48,19 @@ class _Loop:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._process = 0
+        self._thread: threading.Thread | None = None
 
     def running(self) -> asyncio.AbstractEventLoop:
         import asyncio  # noqa: PLC0415 - as above
 
         with self._lock:
             # Threads do not survive a fork.
-            if self._loop is None or self._process != os.getpid():
+            if self._loop is None or self._thread is None or not self._thread.is_alive():
                 self._loop = asyncio.new_event_loop()
-                self._process = os.getpid()
-                threading.Thread(
+                self._thread = threading.Thread(
                     target=self._loop.run_forever, name="memctx-embeddings", daemon=True
-                ).start()
+                )
+                self._thread.start()
             return self._loop
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 from urllib.parse import quote
 
 from memctx.embeddings.cutting import Batch
@@ -66,7 +66,8 @@ class GeminiEmbedder(RemoteEmbedder):
             # In a header: an address, with a key in it as the API allows too, would be logged.
             Endpoint(base_url or URL, model, {"x-goog-api-key": str(key)}, retries),
             dimensions=dimensions,
-            dim=dim or DIMS.get(model) if dimensions is None else dim,
+            dim=dim,
+            known_dim=DIMS.get(model),
             tokens=LONGER.get(model, TOKENS) if max_tokens is None else max_tokens,
             batch=Batch(batch_size, CHARS),
             timeout=timeout,
@@ -86,8 +87,9 @@ class GeminiEmbedder(RemoteEmbedder):
         document = self._post(
             f"{self._path}:batchEmbedContents", {"requests": requests}, is_query=False
         )
-        found: Any = document.get("embeddings")
-        return [self._values(item) for item in found] if isinstance(found, list) else []
+        found: object = document.get("embeddings")
+        items = cast("list[object]", found) if isinstance(found, list) else []
+        return [self._values(item) for item in items]
 
     def _content(self, text: str, *, is_query: bool) -> dict[str, object]:
         """The request for one text; the API has them in their order."""

@@ -6,10 +6,12 @@ import threading
 import time
 import weakref
 from collections import OrderedDict
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from memctx.embeddings.awaited import awaited
 from memctx.embeddings.breaker import Breaker
@@ -95,6 +97,7 @@ class Queries:
         if cache_size < 0:
             raise ConfigError(f"cache_size must be 0 or more, not {cache_size!r}")
         self._embedder = embedder
+        self._name = embedder.name
         self._timeout_ms = timeout_ms
         self._breaker = breaker or Breaker()
         self._cache_size = cache_size
@@ -110,11 +113,9 @@ class Queries:
             name = f"memctx-query-{number}"
             threading.Thread(target=_run, args=(self._work,), name=name, daemon=True).start()
         self._stop = weakref.finalize(self, _stop, self._work)
-        warm: Callable[[], None] | None = getattr(embedder, "warm", None)
-        if warm is not None:
-            self._work.put(warm)
+        self._work.put(partial(_warm, embedder))
 
-    def __enter__(self) -> Queries:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -200,7 +201,7 @@ class Queries:
             self._failed += 1
             return Answer(None, call.error)
         self._timed_out += 1
-        self._last_error = f"{self._embedder.name} did not answer within {self._timeout_ms:g} ms"
+        self._last_error = f"{self._name} did not answer within {self._timeout_ms:g} ms"
         if call.is_begun:
             call.is_overdue = True
         elif call.waiting == 0:
@@ -217,11 +218,11 @@ class Queries:
         vector, error = None, None
         try:
             given = awaited(self._embedder.embed(call.key))
-            vector = vector_of(given, self._embedder.dim, self._embedder.name)
+            vector = vector_of(given, self._embedder.dim, self._name)
         except MemctxError as failure:
             error = str(failure)
         except BaseException as failure:  # noqa: BLE001 - its words may hold a key; and the thread must go on
-            error = f"{self._embedder.name} failed ({type(failure).__name__})"
+            error = f"{self._name} failed ({type(failure).__name__})"
         with self._lock:
             self._calls.pop(call.key, None)
             call.vector, call.error = vector, error
@@ -262,11 +263,17 @@ class _Call:
 def _run(work: SimpleQueue[Callable[[], None] | None]) -> None:
     """Do what comes, until there is nothing more to come. Between two things nothing is held on to."""
     while (task := work.get()) is not None:
-        try:
-            task()
-        except Exception:  # noqa: BLE001, S110 - only warming up raises, and then so will the first query
-            pass
+        task()
         del task
+
+
+def _warm(embedder: Embedder) -> None:
+    """Import in advance what the first query would spend its time on."""
+    with suppress(Exception):  # whatever is wrong, the first query will tell
+        import_module("numpy")
+        warm: Callable[[], None] | None = getattr(embedder, "warm", None)
+        if warm is not None:
+            warm()
 
 
 def _stop(work: SimpleQueue[Callable[[], None] | None]) -> None:

@@ -36,7 +36,8 @@ class RemoteEmbedder(ABC):
         model: The model that is asked.
         endpoint: Where it is asked.
         dimensions: How many numbers the API is told to send; the model's own number if None.
-        dim: How many it sends, if that is known; otherwise the first answer tells.
+        dim: How many the user says it sends.
+        known_dim: How many it sends otherwise, if that is known; if it is not, the first answer tells.
         tokens: How long a text may be.
         batch: How much goes into one request.
         timeout: Seconds for one request of `embed_many`.
@@ -51,6 +52,7 @@ class RemoteEmbedder(ABC):
         *,
         dimensions: int | None,
         dim: int | None,
+        known_dim: int | None,
         tokens: int,
         batch: Batch,
         timeout: float,
@@ -69,7 +71,7 @@ class RemoteEmbedder(ABC):
         self._model = model
         self._endpoint = endpoint
         self._dimensions = dimensions
-        self._dim = dimensions or dim
+        self._dim = dimensions or dim or known_dim
         self._size = tokens * TOKEN_BYTES
         self._batch = batch
         self._timeout = timeout

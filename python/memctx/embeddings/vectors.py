@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, cast
 
 from memctx.errors import EmbeddingError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy as np
     from numpy.typing import NDArray
 
@@ -47,14 +46,21 @@ def vector_of(value: object, dim: int | None, name: str) -> NDArray[np.float32]:
     return unit
 
 
-def matrix_of(
-    rows: Sequence[object], count: int, dim: int | None, name: str
-) -> NDArray[np.float32]:
-    """Rows of length 1, as many as there were texts and all of one dimension; an error otherwise."""
+def matrix_of(value: object, count: int, dim: int | None, name: str) -> NDArray[np.float32]:
+    """Rows of length 1, as many as there were texts and all of one dimension; an error if the value is none such.
+
+    >>> matrix_of([[3, 4], [0, 2]], 2, None, "model").tolist()
+    [[0.6000000238418579, 0.800000011920929], [0.0, 1.0]]
+    """
     import numpy as np  # noqa: PLC0415 - as above
 
+    if not isinstance(value, Iterable):
+        raise EmbeddingError(f"{name} gave something that is no list of vectors")
+    rows = list(cast("Iterable[object]", value))
     if len(rows) != count:
         raise EmbeddingError(f"{name} gave {len(rows)} vectors for {count} texts", can_retry=True)
+    if not rows:
+        return np.empty((0, dim or 0), np.float32)
     vectors = [vector_of(rows[0], dim, name)]
     vectors += [vector_of(row, len(vectors[0]), name) for row in rows[1:]]
     return np.stack(vectors)
