@@ -96,4 +96,4 @@ def test_an_installed_table_is_found_and_gives_what_its_package_gives() -> None:
         " two  spaces ",
     ]
     theirs = wordllama.WordLlama.load(disable_download=True).embed(texts, norm=True)
-    np.testing.assert_allclose(embedder.embed_many(texts), theirs, atol=1e-5)
+    np.testing.assert_allclose(embedder.embed_many(texts), theirs, atol=1e-5)  # type: ignore[arg-type]

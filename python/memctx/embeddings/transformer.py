@@ -65,6 +65,7 @@ class TransformerEmbedder:
         self._revision = self._folder.revision()
         self._threads = threads or min(DEFAULT_THREADS, _cores())
         self._batch = batch
+        self._encoder: Encoder | None = None
         self._forget()
 
     def __repr__(self) -> str:
@@ -93,7 +94,10 @@ class TransformerEmbedder:
     def embed(self, text: str) -> NDArray[np.float32]:
         """The vector of a text that is searched for: length 1."""
         encoder = self._loaded()
-        return encoder.vectors([encoder.tokens(self._folder.query + text)])[0]
+        vector: NDArray[np.float32] = encoder.vectors([encoder.tokens(self._folder.query + text)])[
+            0
+        ]
+        return vector
 
     def embed_many(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One row for each text that is stored."""
@@ -127,7 +131,7 @@ class TransformerEmbedder:
             return self._encoder
 
     def _forget(self) -> None:
-        self._encoder: Encoder | None = None
+        self._encoder = None
         self._lock = threading.Lock()
         self._process = os.getpid()
 
