@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import model2vec
-import numpy as np
-from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
-from peers.wordllama_peer import TABLE, TOKENIZER, TOKENS
+from peers.wordllama_peer import TOKENIZER, TOKENS, table
 
 if TYPE_CHECKING:
     from peers.wordllama_peer import Embed
@@ -17,7 +15,6 @@ if TYPE_CHECKING:
 
 def model2vec_embed() -> Embed:
     """What model2vec makes of texts, in this thread."""
-    rows = load_file(TABLE)["embedding.weight"].astype(np.float32)
     tokenizer = Tokenizer.from_file(str(TOKENIZER))
-    model = model2vec.StaticModel(rows, tokenizer, normalize=True, max_length=TOKENS)
+    model = model2vec.StaticModel(table(), tokenizer, normalize=True, max_length=TOKENS)
     return lambda texts: model.encode(texts, use_multiprocessing=False)

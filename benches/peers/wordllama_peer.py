@@ -5,12 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import wordllama
+from safetensors.numpy import load_file
+from tokenizers import Tokenizer
+from wordllama.inference import WordLlamaInference
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
     from numpy.typing import NDArray
 
     Embed = Callable[[list[str]], NDArray[np.float32]]
@@ -21,7 +24,13 @@ TOKENIZER = FOLDER / "tokenizers/l2_supercat_tokenizer_config.json"
 TOKENS = 512
 
 
+def table() -> NDArray[np.float32]:
+    """The rows, as both peers keep them."""
+    rows: NDArray[np.float32] = load_file(TABLE)["embedding.weight"].astype(np.float32)
+    return rows
+
+
 def wordllama_embed() -> Embed:
     """What WordLlama makes of texts, without a limit to their length."""
-    model = wordllama.WordLlama.load(disable_download=True)
+    model = WordLlamaInference(table(), Tokenizer.from_file(str(TOKENIZER)))
     return lambda texts: model.embed(texts, norm=True)

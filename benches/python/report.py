@@ -26,6 +26,10 @@ PACKAGES = (
     "faiss-cpu",
     "usearch",
     "langchain-core",
+    "onnxruntime",
+    "sentence-transformers",
+    "model2vec",
+    "wordllama",
 )
 UNITS = {
     "s": (("s", 1.0), ("ms", 1e3), ("µs", 1e6)),

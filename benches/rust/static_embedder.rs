@@ -51,10 +51,8 @@ fn made_up(folder: &Path) -> StaticEmbedder {
         "model":{{"type":"WordPiece","unk_token":"[UNK]","continuing_subword_prefix":"##","vocab":{{{vocab}}}}}}}"###
     );
     let size = 2 * DIM * pieces.len();
-    let header = format!(
-        r#"{{"embeddings":{{"dtype":"F16","shape":[{},{DIM}],"data_offsets":[0,{size}]}}}}"#,
-        pieces.len()
-    );
+    let header =
+        format!(r#"{{"embeddings":{{"dtype":"F16","shape":[{},{DIM}],"data_offsets":[0,{size}]}}}}"#, pieces.len());
     let mut table = (header.len() as u64).to_le_bytes().to_vec();
     table.extend(header.as_bytes());
     table.extend((0..size).map(|at| (at * at / 7 % 0x3C) as u8));

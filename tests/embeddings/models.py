@@ -40,7 +40,11 @@ CONFIG = {
     "max_position_embeddings": POSITIONS,
     "layer_norm_eps": 1e-12,
 }
-DTYPES = {"F32": np.dtype("<f4"), "F16": np.dtype("<f2"), "I64": np.dtype("<i8")}
+DTYPES: dict[str, np.dtype[Any]] = {
+    "F32": np.dtype("<f4"),
+    "F16": np.dtype("<f2"),
+    "I64": np.dtype("<i8"),
+}
 
 
 def save(path: Path, tensors: Mapping[str, NDArray[Any]], kind: str = "F32") -> None:
@@ -183,7 +187,8 @@ def hidden(tokens: Sequence[int], seed: int = 0) -> NDArray[np.float64]:
 
     def norm(name: str, x: NDArray[np.float64]) -> NDArray[np.float64]:
         centred = x - x.mean(axis=-1, keepdims=True)
-        scaled = centred / np.sqrt((centred**2).mean(axis=-1, keepdims=True) + 1e-12)
+        deviation = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + 1e-12)
+        scaled: NDArray[np.float64] = centred / deviation
         return scaled * found[f"{name}.weight"] + found[f"{name}.bias"]
 
     x = found["embeddings.word_embeddings.weight"][list(tokens)]
@@ -211,4 +216,5 @@ def hidden(tokens: Sequence[int], seed: int = 0) -> NDArray[np.float64]:
 
 
 def unit(vector: NDArray[np.float64]) -> NDArray[np.float64]:
-    return vector / np.linalg.norm(vector)
+    scaled: NDArray[np.float64] = vector / np.linalg.norm(vector)
+    return scaled

@@ -28,6 +28,7 @@ from memctx.embeddings import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 KEYS = ("OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "VOYAGE_API_KEY", "OPENAI_BASE_URL")
@@ -43,7 +44,7 @@ class Own:
     def embed(self, text: str) -> list[float]:
         return [float(len(text)), 1.0]
 
-    def embed_many(self, texts: list[str]) -> list[list[float]]:
+    def embed_many(self, texts: Sequence[str]) -> list[list[float]]:
         return [self.embed(text) for text in texts]
 
 

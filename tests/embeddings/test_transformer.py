@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -53,9 +54,7 @@ def _runtime() -> None:
 
 def tokens(text: str, limit: int = 12) -> list[int]:
     """The tokens of the small model's vocabulary."""
-    made = pytest.importorskip("tokenizers").Tokenizer.from_str(
-        models.json.dumps(models.tokenizer())
-    )
+    made = pytest.importorskip("tokenizers").Tokenizer.from_str(json.dumps(models.tokenizer()))
     made.no_padding()
     made.enable_truncation(limit)
     ids: list[int] = made.encode(text).ids
@@ -160,7 +159,8 @@ def test_any_text_has_a_vector(tmp_path: Path, text: str) -> None:
 
 def test_no_texts_have_no_vectors(tmp_path: Path) -> None:
     found = TransformerEmbedder(models.folder(tmp_path / "m")).embed_many([])
-    assert (found.shape, found.dtype) == ((0, models.WIDTH), np.float32)
+    assert found.shape == (0, models.WIDTH)
+    assert found.dtype == np.float32
 
 
 def test_a_text_alone_is_no_list_of_texts(tmp_path: Path) -> None:

@@ -52,25 +52,23 @@ def tensors(weights: Path) -> dict[str, Tensor]:
         file.seek(8)
         try:
             entries: dict[str, dict[str, Any]] = json.loads(file.read(min(start, length) - 8))
-            places = {
-                name: (
-                    entry["dtype"],
-                    tuple(map(int, entry["shape"])),
-                    *map(int, entry["data_offsets"]),
-                )
-                for name, entry in entries.items()
-                if name != "__metadata__"
-            }
+            entries.pop("__metadata__", None)
+            shapes = {name: tuple(map(int, entry["shape"])) for name, entry in entries.items()}
+            spans = {name: _span(*entry["data_offsets"]) for name, entry in entries.items()}
         except (ValueError, TypeError, KeyError, AttributeError):
             raise ConfigError(f"{weights}: expected a safetensors file") from None
-    end = max((start + end for *_, end in places.values()), default=start)
-    if length < end:
-        raise ConfigError(f"{weights}: ends early, {length} bytes where {end} were expected")
+    whole = start + max((end for _, end in spans.values()), default=0)
+    if length < whole:
+        raise ConfigError(f"{weights}: ends early, {length} bytes where {whole} were expected")
     return {
-        name: Tensor(KINDS[kind], shape, Place(weights.name, start + begin, end - begin))
-        for name, (kind, shape, begin, end) in places.items()
-        if kind in KINDS
+        name: Tensor(KINDS[kind], shapes[name], Place(weights.name, start + begin, end - begin))
+        for name, (begin, end) in spans.items()
+        if (kind := entries[name].get("dtype")) in KINDS
     }
+
+
+def _span(begin: int, end: int) -> tuple[int, int]:
+    return int(begin), int(end)
 
 
 def count_in(config: dict[str, Any], setting: str, weights: Path) -> int:

@@ -73,7 +73,7 @@ class Encoder:
             (found,) = self._session.run([self._output], feed)
         except Exception as error:  # the runtime's own, which derive from nothing in common
             raise EmbeddingError(f"{self._folder.weights} cannot be run: {error}") from error
-        vectors = found if found.ndim == 2 else self._pooled(found, mask)  # noqa: PLR2004 - a matrix
+        vectors: NDArray[np.float32] = found if found.ndim == 2 else self._pooled(found, mask)  # noqa: PLR2004 - a matrix
         vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), TINY)
         if not np.isfinite(vectors).all():
             raise EmbeddingError(f"{self._folder.weights} gives what is no number")
@@ -88,7 +88,8 @@ class Encoder:
             masked: NDArray[np.float32] = np.where(mask[:, :, None], hidden, -np.inf).max(axis=1)
             return masked
         counted = mask.astype(np.float32)[:, None, :]
-        return np.matmul(counted, hidden)[:, 0] / counted.sum(axis=2)
+        mean: NDArray[np.float32] = np.matmul(counted, hidden)[:, 0] / counted.sum(axis=2)
+        return mean
 
 
 _living: WeakSet[Encoder] = WeakSet()

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from memctx.embeddings.encoder import Encoder
 
 DEFAULT_THREADS = 2
-DEFAULT_BATCH = 2_048
+# More at once would not fit the caches of a core, and takes longer.
+DEFAULT_BATCH = 512
 
 
 class TransformerEmbedder:
@@ -64,6 +65,7 @@ class TransformerEmbedder:
         self._revision = self._folder.revision()
         self._threads = threads or min(DEFAULT_THREADS, _cores())
         self._batch = batch
+        self._encoder: Encoder | None = None
         self._forget()
 
     def __repr__(self) -> str:
@@ -92,7 +94,10 @@ class TransformerEmbedder:
     def embed(self, text: str) -> NDArray[np.float32]:
         """The vector of a text that is searched for: length 1."""
         encoder = self._loaded()
-        return encoder.vectors([encoder.tokens(self._folder.query + text)])[0]
+        vector: NDArray[np.float32] = encoder.vectors([encoder.tokens(self._folder.query + text)])[
+            0
+        ]
+        return vector
 
     def embed_many(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One row for each text that is stored."""
@@ -126,7 +131,7 @@ class TransformerEmbedder:
             return self._encoder
 
     def _forget(self) -> None:
-        self._encoder: Encoder | None = None
+        self._encoder = None
         self._lock = threading.Lock()
         self._process = os.getpid()
 

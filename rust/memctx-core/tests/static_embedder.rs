@@ -278,8 +278,11 @@ fn names_come_from_the_folder_or_the_file() {
     let inner = folder.path().join("nested");
     fs::create_dir(&inner).expect("made");
     fs::rename(&model, inner.join("0_StaticEmbedding")).expect("moved");
-    fs::rename(inner.join("0_StaticEmbedding/l2_supercat_256.safetensors"), inner.join("0_StaticEmbedding/model.safetensors"))
-        .expect("renamed");
+    fs::rename(
+        inner.join("0_StaticEmbedding/l2_supercat_256.safetensors"),
+        inner.join("0_StaticEmbedding/model.safetensors"),
+    )
+    .expect("renamed");
     assert_eq!(load(&inner, ENDLESS).name(), "nested");
 }
 
@@ -374,11 +377,11 @@ fn broken_tables_are_named() {
             tensors(&[table.clone(), ("mapping", "F32", &[7], ones(7))]),
             "the tensor `mapping` must hold I32, U32 or I64, not F32",
         ),
+        (tensors(&[table, ("mapping", "I64", &[3], numbers(&[0, 1, 2]))]), "but the table has rows for 3 pieces only"),
         (
-            tensors(&[table, ("mapping", "I64", &[3], numbers(&[0, 1, 2]))]),
-            "but the table has rows for 3 pieces only",
+            tensors(&[("embeddings", "F32", &[6, 2], ones(12))]),
+            "\"[UNK]\" has the number 6, but the table has rows for 6 pieces only",
         ),
-        (tensors(&[("embeddings", "F32", &[6, 2], ones(12))]), "\"[UNK]\" has the number 6, but the table has rows for 6 pieces only"),
     ];
     for (table, expected) in cases {
         let found = fault(&table, &letters(6));
@@ -406,10 +409,16 @@ fn other_tokenizers_are_named() {
         (changed("bert", "/model/vocab", json!(["a", "b"])), "`model.vocab` must give a number to each piece"),
         (changed("bert", "/model/vocab", json!({"a": -1})), "`model.vocab` must give a number to each piece"),
         (changed("bert", "/model/vocab", json!({"a": u32::MAX})), "\"a\" has the number 4294967295, but the table has"),
-        (changed("bert", "/added_tokens/0/id", json!(400)), "\"[PAD]\" has the number 400, but the table has rows for 400"),
+        (
+            changed("bert", "/added_tokens/0/id", json!(400)),
+            "\"[PAD]\" has the number 400, but the table has rows for 400",
+        ),
         (changed("bert", "/added_tokens/0/normalized", json!(true)), "the added token \"[PAD]\" is `normalized`"),
         (changed("bert", "/added_tokens/0/single_word", json!(true)), "the added token \"[PAD]\" is `single_word`"),
-        (changed("llama", "/pre_tokenizer", json!({"type": "ByteLevel"})), "`pre_tokenizer` must be null here, not ByteLevel"),
+        (
+            changed("llama", "/pre_tokenizer", json!({"type": "ByteLevel"})),
+            "`pre_tokenizer` must be null here, not ByteLevel",
+        ),
         (changed("llama", "/normalizer", json!({"type": "NFC"})), "as that of Llama does, not NFC"),
         (changed("llama", "/normalizer/normalizers/0/prepend", json!("_")), "not Prepend, Replace"),
         (changed("llama", "/model/dropout", json!(0.1)), "`model.dropout` is set"),
@@ -431,7 +440,10 @@ fn impossible_choices_are_refused() {
     let refused = |path: &Path, choices| StaticEmbedder::load(path, choices).expect_err("refused").to_string();
     let path = folder.path();
     assert_eq!(refused(path, Choices { max_tokens: 0, ..ENDLESS }), "max_tokens must be 1 or more, not 0");
-    assert_eq!(refused(path, Choices { name: Some(""), ..ENDLESS }), "name must be at least one character long, not \"\"");
+    assert_eq!(
+        refused(path, Choices { name: Some(""), ..ENDLESS }),
+        "name must be at least one character long, not \"\""
+    );
     for dim in [0, 7] {
         let found = refused(path, Choices { dim: Some(dim), ..ENDLESS });
         assert!(found.starts_with("dim must be between 1 and the number of the table's columns, not"), "{found}");

@@ -127,7 +127,8 @@ impl StaticEmbedder {
         let unknown = self.tokenizer.unknown();
         // Llama has pieces for white space, but a text of nothing else says nothing.
         let ids = if text.trim_start().is_empty() { Vec::new() } else { self.tokens(text) };
-        let rows: Vec<(u32, f32)> = ids.into_iter().filter(|&id| Some(id) != unknown).map(|id| self.row_of(id)).collect();
+        let rows: Vec<(u32, f32)> =
+            ids.into_iter().filter(|&id| Some(id) != unknown).map(|id| self.row_of(id)).collect();
         self.cells.sum(&rows, into);
         // The mean has the same direction.
         let norm = into.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>().sqrt();

@@ -62,7 +62,10 @@ impl Llama {
     pub(super) fn new(model: &Model<'_>, limit: usize, space: char) -> Result<Self, String> {
         let vocab = model.vocab(limit)?;
         let id_of = |piece: &str| {
-            vocab.get(piece).copied().ok_or_else(|| format!("`model.merges` needs {piece:?}, which is not in the vocabulary"))
+            vocab
+                .get(piece)
+                .copied()
+                .ok_or_else(|| format!("`model.merges` needs {piece:?}, which is not in the vocabulary"))
         };
         let mut space_text = [0; 4];
         id_of(space.encode_utf8(&mut space_text))?;

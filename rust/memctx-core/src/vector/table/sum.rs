@@ -76,7 +76,8 @@ mod tests {
     /// What the standard says of a half, in double precision.
     fn half(bits: u16) -> f64 {
         let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 0x3FF) / 1024.0);
-        let size = if exponent == 0 { fraction * 2_f64.powi(-14) } else { (1.0 + fraction) * 2_f64.powi(exponent - 15) };
+        let size =
+            if exponent == 0 { fraction * 2_f64.powi(-14) } else { (1.0 + fraction) * 2_f64.powi(exponent - 15) };
         if bits & 0x8000 == 0 { size } else { -size }
     }
 
