@@ -29,9 +29,7 @@ def needed(*modules: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("peer", "tokens"),
-    [("wordllama", 1_000_000), ("model2vec", 512)],
-    ids=["WordLlama", "model2vec"],
+    ("peer", "tokens", "limit"), [("wordllama", 1_000_000, 0.2), ("model2vec", 512, 0.4)]
 )
 def test_static(race: Race, corpus: Corpus, peer: str, tokens: int, limit: float) -> None:
     """One table for all: the rows of WordLlama's. Each side reads as much of a text as the other."""
