@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from corpus import Corpus
     from race import Race
 
-MANY, FEW = 2_000, 32
+MANY, FEW = 500, 32
 REPEATS = 5
 # Of these many characters none has more tokens than any model's limit.
 SHORT = 150
