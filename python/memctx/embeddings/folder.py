@@ -180,9 +180,9 @@ def _document(path: Path) -> dict[str, Any]:
 
 
 def _list(path: Path) -> list[dict[str, Any]]:
-    found: Any = _json(path)
-    items: list[Any] = found if isinstance(found, list) else []
-    return [item for item in items if isinstance(item, dict)]
+    found = _json(path)
+    items = cast("list[object]", found) if isinstance(found, list) else []
+    return [cast("dict[str, Any]", item) for item in items if isinstance(item, dict)]
 
 
 def _json(path: Path) -> object:
