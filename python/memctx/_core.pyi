@@ -516,7 +516,7 @@ class WarmStore:
         lock_timeout: float = 5.0,
         cold: bool = True,
         cold_deadline_ms: float = 50.0,
-        model: HashEmbedder | StaticEmbedder | tuple[str, str, int] | None = None,
+        model: HashEmbedder | StaticEmbedder | tuple[str, str, int, bool] | None = None,
         replaces_vectors: bool = False,
     ) -> WarmStore: ...
     @property

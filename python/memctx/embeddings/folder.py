@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -27,6 +28,9 @@ TOKENS = 512
 # Of a name that says nothing, the one above it is taken.
 NO_NAMES = frozenset({"", "model", "onnx", "files", "weights"})
 HASHED = 16
+CJK = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
+# Vocabularies made for English have a few single characters, those made for many languages one in so many or more.
+MANY_LANGUAGES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,13 @@ class Folder:
     def dim(self) -> int | None:
         """The length of the vectors, where a file says it."""
         return _whole(self.config.get("hidden_size"))
+
+    def is_latin_only(self) -> bool:
+        """Whether so few pieces are of Chinese, Japanese or Korean that nothing is known of what is said in them."""
+        vocabulary: Any = _document(self.tokenizer).get("model", {}).get("vocab", ())
+        # A list of pieces with their scores, or a table of pieces and numbers.
+        pieces = [item if isinstance(item, str) else item[0] for item in vocabulary]
+        return sum(map(bool, map(CJK.search, pieces))) * MANY_LANGUAGES < len(pieces)
 
     def revision(self) -> str:
         """A short hash of all that the vectors depend on."""

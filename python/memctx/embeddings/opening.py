@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from memctx.config import Config
     from memctx.embeddings.protocol import Embedder
 
-    Model: TypeAlias = HashEmbedder | StaticEmbedder | tuple[str, str, int]
+    Model: TypeAlias = HashEmbedder | StaticEmbedder | tuple[str, str, int, bool]
 
 HASH = "hash"
 STAMP = "vectors.json"
@@ -74,7 +74,8 @@ class Opening:
                 return cls._standing_in(words, f"{error}, and the length of its vectors is unknown")
             # It answered once, so the length is known and the answers may come again.
             dim = stamp["dim"]
-        model = (embedder.name, embedder.revision, dim)
+        is_latin_only = bool(getattr(embedder, "is_latin_only", False))
+        model = (embedder.name, embedder.revision, dim, is_latin_only)
         return cls(embedder, model, words, embedder.name, replaces, tried=chosen.tried)
 
     @classmethod

@@ -22,8 +22,9 @@ class Embedder(Protocol):
 
     Either method may be a coroutine function. Whoever cannot answer raises `memctx.EmbeddingError`, and never makes a
     vector up: a text without one is found by its words, and tried again later. Both methods are called from several
-    threads. Two things are optional: ``close()``, and ``warm()``, which is called once in the background, so that the
-    first query need not wait for imports.
+    threads. Three things are optional: ``close()``; ``warm()``, which is called once in the background, so that the
+    first query need not wait for imports; and ``is_latin_only``, true where the model tells little of Chinese, Japanese
+    and Korean, whose words then count alone.
 
     >>> class Letters:
     ...     name, revision, dim = "letters", "1", 26

@@ -87,6 +87,11 @@ class TransformerEmbedder:
         return self._folder.dim or self._loaded().dim
 
     @property
+    def is_latin_only(self) -> bool:
+        """Whether it knows hardly a piece of Chinese, Japanese or Korean, so that its vectors tell little of them."""
+        return self._folder.is_latin_only()
+
+    @property
     def limit(self) -> int:
         """Tokens of a text that count; what is longer is cut."""
         return self._folder.limit

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memctx_core::store::{Maker, Model};
+use memctx_core::store::{Maker, Model, Worth};
 use memctx_core::vector::HashEmbedder as Core;
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
@@ -23,7 +23,8 @@ impl HashEmbedder {
             return Ok(Model::hash());
         }
         let maker: Arc<dyn Maker> = self.0.clone();
-        Model::instant(Core::NAME, "1", self.0.dim(), maker).map_err(|fault| to_python(&fault))
+        let model = Model::instant(Core::NAME, "1", self.0.dim(), maker).map_err(|fault| to_python(&fault))?;
+        Ok(model.worth(Worth::SPELLING))
     }
 }
 

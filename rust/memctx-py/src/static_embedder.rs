@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use memctx_core::store::{Maker, Model};
+use memctx_core::store::Model;
 use memctx_core::vector::{Choices, StaticEmbedder as Core};
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
@@ -20,8 +20,7 @@ pub(crate) struct StaticEmbedder(Arc<Core>);
 impl StaticEmbedder {
     /// It as the model of a store.
     pub(crate) fn model(&self) -> PyResult<Model> {
-        let maker: Arc<dyn Maker> = self.0.clone();
-        Model::instant(self.0.name(), self.0.revision(), self.0.dim(), maker).map_err(|fault| to_python(&fault))
+        Model::table(&self.0).map_err(|fault| to_python(&fault))
     }
 }
 

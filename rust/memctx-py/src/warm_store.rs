@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use memctx_core::ingest::redact::Redaction;
 use memctx_core::scan::{self, Row};
-use memctx_core::store::{self, Durability, Found, Model, Ranking, Record, Request, Settings};
+use memctx_core::store::{self, Durability, Found, Model, Ranking, Record, Request, Settings, Worth};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
@@ -408,7 +408,8 @@ impl WarmStore {
     }
 }
 
-/// Who makes vectors: an embedder that the core runs itself, or the name, revision and length of another's.
+/// Who makes vectors: an embedder that the core runs itself, or the name, revision and length of another's, and whether
+/// it knows Latin letters only.
 fn model_of(model: &Bound<'_, PyAny>) -> PyResult<Model> {
     if let Ok(hash) = model.cast::<HashEmbedder>() {
         return hash.get().model();
@@ -416,11 +417,13 @@ fn model_of(model: &Bound<'_, PyAny>) -> PyResult<Model> {
     if let Ok(table) = model.cast::<StaticEmbedder>() {
         return table.get().model();
     }
-    let (name, revision, dim): (String, String, usize) = model.extract().map_err(|_| {
+    let (name, revision, dim, is_latin_only): (String, String, usize, bool) = model.extract().map_err(|_| {
         let found = model.get_type().to_string();
-        ConfigError::new_err(format!("model must be an embedder of the core or (name, revision, dim), not {found}"))
+        let expected = "an embedder of the core or (name, revision, dim, is_latin_only)";
+        ConfigError::new_err(format!("model must be {expected}, not {found}"))
     })?;
-    enter_core(model.py(), || Model::supplied(&name, &revision, dim))
+    let worth = if is_latin_only { Worth::LATIN_MEANING } else { Worth::MEANING };
+    Ok(enter_core(model.py(), || Model::supplied(&name, &revision, dim))?.worth(worth))
 }
 
 /// What became of a record.

@@ -155,6 +155,17 @@ impl<'a> Query<'a> {
         best.into_sorted()
     }
 
+    /// The scores of some documents, in ascending order.
+    pub(super) fn scores(&self, documents: &[u32]) -> Vec<Scored> {
+        let mut runners: Vec<Scored> = documents.iter().map(|&number| Scored { number, score: 0.0 }).collect();
+        for term in &self.terms {
+            self.visit(term, &mut runners, |runner, tf| {
+                runner.score += self.worth(term).part(tf, self.index.lengths[runner.number as usize]);
+            });
+        }
+        runners
+    }
+
     /// Call `meet` for every one of the ascending `runners` that holds the term.
     fn visit(&self, term: &QueryTerm<'_>, runners: &mut [Scored], mut meet: impl FnMut(&mut Scored, u32)) {
         let mut rest = runners;

@@ -88,6 +88,12 @@ impl<'a> Question<'a> {
         self.query.above(k, admit, floor)
     }
 
+    /// The scores of texts, whose numbers must ascend; 0 for one that shares no word with the question.
+    #[must_use]
+    pub fn scores(&self, numbers: &[u32]) -> Vec<Scored> {
+        self.query.scores(numbers)
+    }
+
     /// How much of the question the best of these texts has.
     #[must_use]
     pub fn cover(&self, texts: &[Scored]) -> Cover {
@@ -169,6 +175,21 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn the_scores_of_some_are_those_of_all(
+            contents in prop::collection::vec("(deploy|deploys|port|飞书|x){1,2}( (deploy|port|alpha|beta|x)){0,6}", 1..40),
+            question in "(deploy|ports|飞书)( (deployed|port|alpha|gamma|x)){0,6}",
+        ) {
+            let texts = texts(&contents.iter().map(String::as_str).collect::<Vec<_>>());
+            let question = texts.ask(&question);
+            let numbers: Vec<u32> = (0..contents.len() as u32).step_by(2).collect();
+            let all = question.best(contents.len(), |_| true);
+            for found in question.scores(&numbers) {
+                let score = all.iter().find(|hit| hit.number == found.number).map_or(0.0, |hit| hit.score);
+                prop_assert!((found.score - score).abs() < 1e-9);
+            }
+        }
+
         #[test]
         fn the_cover_of_many_texts_is_the_best_of_each(
             contents in prop::collection::vec("(deploy|deploys|port|ports|飞书|x){1,2}( (deploy|deployed|port|alpha|beta|x)){0,6}", 1..40),

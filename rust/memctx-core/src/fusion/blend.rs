@@ -24,6 +24,14 @@ impl Default for Weights {
     }
 }
 
+impl Weights {
+    /// So much for the vector side, and the rest of 1 for the text side.
+    #[must_use]
+    pub fn of_vector(share: f64) -> Self {
+        Self { vector: share, bm25: 1.0 - share }
+    }
+}
+
 /// What the two sides say of one item; 0 where a side did not find it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Blend {

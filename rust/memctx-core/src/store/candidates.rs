@@ -6,6 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::entry::Standing;
 use super::matching::matched;
+use super::scale::Scale;
 use super::search::{Ranking, Request};
 use super::warm::Warm;
 use crate::bm25::{Cover, Question};
@@ -28,12 +29,23 @@ const COVERING: usize = 20;
 pub(super) struct Candidate {
     pub(super) segment: u32,
     pub(super) passage: u32,
+    /// Of its vector and the query's; 0 where there is none.
+    pub(super) cosine: f64,
     pub(super) blend: Blend,
+    pub(super) weights: Weights,
     /// What the age took of the score.
     pub(super) age: f64,
     pub(super) score: f64,
     pub(super) matched: f64,
     pub(super) distance: usize,
+}
+
+/// One search: what is asked, and how the two sides are measured against each other.
+struct Race<'a, 'b> {
+    request: &'a Request<'b>,
+    vector: Option<&'a [f32]>,
+    scale: Scale,
+    now: f64,
 }
 
 /// Which segments a request admits, in the tier's own numbers.
@@ -83,20 +95,54 @@ impl Warm {
         let within = Scope::new(self, request);
         let admit = |passage| within.admits(self, passage);
         if request.ranking == Ranking::Seed {
-            let first = self.texts.search(request.query, request.limit.saturating_mul(SEED_POOL), admit);
-            return self.united(request, vector, now, &first, admit);
+            let wanted = request.limit.saturating_mul(SEED_POOL);
+            let first = self.texts.search(request.query, wanted, admit);
+            let race = Race { request, vector, scale: Scale::raw(Weights::default()), now };
+            return self.united(&race, &first, &self.nearest(vector, wanted, admit)?);
         }
         let question = self.texts.ask(request.query);
-        let (first, candidates) = match vector {
-            Some(vector) => self.decided(request, &question, vector, now, admit)?,
-            None => (question.best(request.limit.saturating_mul(POOL), admit), None),
+        let wanted = request.limit.saturating_mul(POOL);
+        let cover = |first: &[Scored]| question.cover(&first[..first.len().min(COVERING)]);
+        // Where words alone count, vectors name nobody.
+        let vector = vector.filter(|_| self.worth.weight(request.query, 0.0) > 0.0);
+        let (race, first, candidates) = match vector {
+            Some(vector) if self.worth.is_centred() => {
+                let first = question.best(wanted, admit);
+                let nearest = self.nearest(Some(vector), wanted, admit)?;
+                let share = self.worth.weight(request.query, cover(&first).share);
+                let top = nearest.first().map_or(0.0, |hit| hit.score);
+                let scale = Scale::centred(Weights::of_vector(share), self.centre.cosine(vector), top);
+                let race = Race { request, vector: Some(vector), scale, now };
+                let candidates = self.united(&race, &first, &nearest)?;
+                (race, first, candidates)
+            }
+            Some(vector) => {
+                let share = self.worth.weight(request.query, 1.0);
+                let race = Race { request, vector: Some(vector), scale: Scale::raw(Weights::of_vector(share)), now };
+                let (first, decided) = self.decided(&race, &question, vector, admit)?;
+                let candidates = match decided {
+                    Some(candidates) => candidates,
+                    None => self.united(&race, &first, &self.nearest(Some(vector), wanted, admit)?)?,
+                };
+                (race, first, candidates)
+            }
+            None => {
+                let race = Race { request, vector: None, scale: Scale::raw(Weights::of_vector(0.0)), now };
+                let first = question.best(wanted, admit);
+                let candidates = self.united(&race, &first, &[])?;
+                (race, first, candidates)
+            }
         };
-        let candidates = match candidates {
-            Some(candidates) => candidates,
-            None => self.united(request, vector, now, &first, admit)?,
+        let best = normalize(first.iter().map(|hit| hit.score)).unwrap_or(1.0);
+        let bm25 = |passages: &[u32]| -> FxHashMap<u32, f64> {
+            question.scores(passages).iter().map(|found| (found.number, found.score / best)).collect()
         };
-        let cover = question.cover(&first[..first.len().min(COVERING)]);
-        Ok(match_all(self.smoothed(request, vector, now, candidates, admit)?, cover))
+        Ok(match_all(self.smoothed(&race, candidates, bm25, admit)?, &race.scale, cover(&first)))
+    }
+
+    fn nearest(&self, vector: Option<&[f32]>, wanted: usize, admit: impl Fn(u32) -> bool) -> Result<Vec<Scored>> {
+        let Some(vector) = vector else { return Ok(Vec::new()) };
+        Ok(self.rows.search(vector, wanted, admit)?.pop().unwrap_or_default())
     }
 
     /// The text side's best, and the candidates by both sides' score, without reading all vectors; no candidates if a
@@ -106,21 +152,19 @@ impl Warm {
     /// of the text side, and all that have it are looked at.
     fn decided(
         &self,
-        request: &Request<'_>,
+        race: &Race<'_, '_>,
         question: &Question<'_>,
         vector: &[f32],
-        now: f64,
         admit: impl Fn(u32) -> bool,
     ) -> Result<(Vec<Scored>, Option<Vec<Candidate>>)> {
-        let weights = request.ranking.weights();
-        let wanted = request.limit.saturating_mul(POOL);
+        let (limit, weights) = (race.request.limit, race.scale.weights);
+        let wanted = limit.saturating_mul(POOL);
         let cosine = self.rows.cosines(vector)?;
         let (mut best, mut least) = (1.0, None);
-        let blend = |hit: &Scored, best: f64, cosine: f64| Blend { vector: cosine.max(0.0), bm25: hit.score / best };
         let (mut first, hits) = question.above(wanted.saturating_mul(GUESSED), admit, |first| {
             best = normalize(first.iter().map(|hit| hit.score))?;
-            let guess = |hit: &Scored| self.candidate(request, hit.number, blend(hit, best, cosine(hit.number)), now);
-            let guessed = ranked(first.iter().map(guess).collect(), request.limit);
+            let guess = |hit: &Scored| self.candidate(race, hit.number, cosine(hit.number), hit.score / best);
+            let guessed = ranked(first.iter().map(guess).collect(), limit);
             least = guessed.last().map(|last| last.score).filter(|_| guessed.len() == wanted);
             let share = (least? - weights.vector) / weights.bm25;
             least = least.filter(|_| share > 0.0);
@@ -129,59 +173,49 @@ impl Warm {
         first.truncate(wanted);
         let Some(least) = least else { return Ok((first, None)) };
         let most = self.rows.bounds(vector)?;
-        let at_most = |hit: &Scored| blend(hit, best, most(hit.number)).score(self.weights(request, hit.number));
+        let at_most = |hit: &Scored| {
+            let blend = Blend { vector: race.scale.value(most(hit.number)), bm25: hit.score / best };
+            blend.score(self.weights(race, hit.number))
+        };
         let hopeful = hits.iter().filter(|hit| at_most(hit) >= least);
-        let exact = hopeful.map(|hit| self.candidate(request, hit.number, blend(hit, best, cosine(hit.number)), now));
-        let candidates = ranked(exact.collect(), request.limit);
+        let exact = hopeful.map(|hit| self.candidate(race, hit.number, cosine(hit.number), hit.score / best));
+        let candidates = ranked(exact.collect(), limit);
         Ok((first, Some(candidates)))
     }
 
     /// The best of each side together.
-    fn united(
-        &self,
-        request: &Request<'_>,
-        vector: Option<&[f32]>,
-        now: f64,
-        texts: &[Scored],
-        admit: impl Fn(u32) -> bool,
-    ) -> Result<Vec<Candidate>> {
-        let wanted = request.limit.saturating_mul(if request.ranking == Ranking::Seed { SEED_POOL } else { POOL });
+    fn united(&self, race: &Race<'_, '_>, texts: &[Scored], nearest: &[Scored]) -> Result<Vec<Candidate>> {
         let best = normalize(texts.iter().map(|hit| hit.score)).unwrap_or(1.0);
         let texts: Vec<(u32, f64)> = texts.iter().map(|hit| (hit.number, hit.score / best)).collect();
-        let nearest = match vector {
-            Some(vector) => self.rows.search(vector, wanted, &admit)?.pop().unwrap_or_default(),
-            None => Vec::new(),
-        };
-        let nearest: Vec<(u32, f64)> =
-            nearest.iter().filter(|hit| hit.score > 0.0).map(|hit| (hit.number, hit.score)).collect();
-        let mut blends = merge(&nearest, &texts);
-        if let (Ranking::Best, Some(vector)) = (request.ranking, vector) {
+        let is_near = |hit: &&Scored| race.scale.value(hit.score) > 0.0;
+        let nearest: Vec<(u32, f64)> = nearest.iter().filter(is_near).map(|hit| (hit.number, hit.score)).collect();
+        let mut both = merge(&nearest, &texts);
+        if let (Ranking::Best, Some(vector)) = (race.request.ranking, race.vector) {
             let cosine = self.rows.cosines(vector)?;
-            for (passage, blend) in blends.iter_mut().filter(|(_, blend)| blend.vector == 0.0) {
-                blend.vector = cosine(*passage).max(0.0);
+            for (passage, blend) in both.iter_mut().filter(|(_, blend)| blend.vector == 0.0) {
+                blend.vector = cosine(*passage);
             }
         }
-        let candidate = |(passage, blend)| self.candidate(request, passage, blend, now);
-        Ok(ranked(blends.into_iter().map(candidate).collect(), request.limit))
+        let candidate = |(passage, both): (u32, Blend)| self.candidate(race, passage, both.vector, both.bm25);
+        Ok(ranked(both.into_iter().map(candidate).collect(), race.request.limit))
     }
 
     /// How much each side counts for a passage. Of one whose vector is still to come the words say all there is.
-    pub(super) fn weights(&self, request: &Request<'_>, passage: u32) -> Weights {
+    fn weights(&self, race: &Race<'_, '_>, passage: u32) -> Weights {
         let is_lacking = self.passages[passage as usize].vector == Standing::LACKING;
-        match request.ranking {
-            Ranking::Best if is_lacking => Weights { vector: 0.0, bm25: 1.0 },
-            ranking => ranking.weights(),
-        }
+        if is_lacking && race.request.ranking == Ranking::Best { Weights::of_vector(0.0) } else { race.scale.weights }
     }
 
-    fn candidate(&self, request: &Request<'_>, passage: u32, blend: Blend, now: f64) -> Candidate {
+    fn candidate(&self, race: &Race<'_, '_>, passage: u32, cosine: f64, bm25: f64) -> Candidate {
         const DAY: f64 = 86_400_000.0;
-        let weights = self.weights(request, passage);
+        let weights = self.weights(race, passage);
+        let blend = Blend { vector: race.scale.value(cosine), bm25 };
         let segment = self.passages[passage as usize].segment;
-        let age = request.ranking.age_factor((now - self.entries[segment as usize].timestamp) / DAY);
-        let role = request.ranking.role_factor(self.roles.name(self.entries[segment as usize].role));
+        let age = race.request.ranking.age_factor((race.now - self.entries[segment as usize].timestamp) / DAY);
+        let role = race.request.ranking.role_factor(self.roles.name(self.entries[segment as usize].role));
         let score = blend.score(weights) * age * role;
-        Candidate { segment, passage, blend, age, score, matched: calibrate(score, blend.weight(weights)), distance: 0 }
+        let matched = calibrate(score, blend.weight(weights));
+        Candidate { segment, passage, cosine: cosine.max(0.0), blend, weights, age, score, matched, distance: 0 }
     }
 }
 
@@ -192,22 +226,30 @@ impl Warm {
     /// What was said around a good match belongs to it: an answer rarely repeats the words of its question.
     fn smoothed(
         &self,
-        request: &Request<'_>,
-        vector: Option<&[f32]>,
-        now: f64,
+        race: &Race<'_, '_>,
         candidates: Vec<Candidate>,
+        bm25: impl FnOnce(&[u32]) -> FxHashMap<u32, f64>,
         admit: impl Fn(u32) -> bool,
     ) -> Result<Vec<Candidate>> {
         const REACH: usize = 2;
         const SHARE: f64 = 0.3;
         /// Neighbours that say the same again do not lift each other: repeating a thing must not make it matter more.
         const ALIKE: f64 = 0.8;
-        let cosine = vector.map(|vector| self.rows.cosines(vector)).transpose()?;
+        let cosine = race.vector.map(|vector| self.rows.cosines(vector)).transpose()?;
+        let likeness = self.likeness();
+        let limit = race.request.limit;
         let mut all = candidates;
         let own = all.clone();
         let mut places: FxHashMap<u32, usize> = own.iter().map(|candidate| candidate.segment).zip(0..).collect();
+        let first_passage = |segment: u32| self.entries[segment as usize].passages.start;
+        let around = own.iter().take(limit).flat_map(|candidate| self.neighbours(candidate.segment, REACH));
+        let others = around.map(|(neighbour, _)| neighbour).filter(|neighbour| !places.contains_key(neighbour));
+        let mut others: Vec<u32> = others.map(first_passage).filter(|&passage| admit(passage)).collect();
+        others.sort_unstable();
+        others.dedup();
+        let bm25 = bm25(&others);
         for (rank, Candidate { segment, passage, score, .. }) in own.into_iter().enumerate() {
-            let is_alike = |other: u32| self.rows.likeness(passage, other) > ALIKE;
+            let is_alike = |other: u32| likeness(passage, other) > ALIKE;
             for (neighbour, _) in self.neighbours(segment, REACH) {
                 if let Some(&place) = places.get(&neighbour) {
                     if !is_alike(all[place].passage) {
@@ -216,28 +258,29 @@ impl Warm {
                     continue;
                 }
                 // A share of a score that is itself too low for a place brings nobody in.
-                if rank >= request.limit {
+                if rank >= limit {
                     continue;
                 }
-                let passage = self.entries[neighbour as usize].passages.start;
+                let passage = first_passage(neighbour);
+                let Some(&bm25) = bm25.get(&passage) else { continue };
                 let cosine = cosine.as_ref().map_or(0.0, |cosine| cosine(passage));
-                if cosine > 0.0 && admit(passage) && !is_alike(passage) {
+                if (race.scale.value(cosine) > 0.0 || bm25 > 0.0) && !is_alike(passage) {
                     places.insert(neighbour, all.len());
-                    let mut newcomer = self.candidate(request, passage, Blend { vector: cosine, bm25: 0.0 }, now);
+                    let mut newcomer = self.candidate(race, passage, cosine, bm25);
                     newcomer.score += SHARE * score;
                     all.push(newcomer);
                 }
             }
         }
-        Ok(ranked(all, request.limit))
+        Ok(ranked(all, limit))
     }
 }
 
 /// Candidates with how well they match, from how much of the question is covered.
-fn match_all(mut candidates: Vec<Candidate>, cover: Cover) -> Vec<Candidate> {
+fn match_all(mut candidates: Vec<Candidate>, scale: &Scale, cover: Cover) -> Vec<Candidate> {
     let best = normalize(candidates.iter().map(|candidate| candidate.score)).unwrap_or(1.0);
     for candidate in &mut candidates {
-        candidate.matched = matched(cover, candidate.blend.vector, candidate.score / best);
+        candidate.matched = matched(cover, scale.matched(candidate.cosine), candidate.score / best);
     }
     candidates
 }
@@ -262,7 +305,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn warm(texts: &[String]) -> Warm {
-        let mut warm = Warm::new(Model::hash().dim()).expect("a length that is allowed");
+        let mut warm = Warm::new(Model::hash().dim(), Model::hash().own_worth()).expect("a length that is allowed");
         let draft = |(number, text): (usize, &String)| {
             let segment = Segment {
                 id: number.to_string(),
@@ -282,14 +325,20 @@ mod tests {
         warm
     }
 
+    fn race<'a, 'b>(warm: &Warm, request: &'a Request<'b>, vector: &'a [f32], now: f64) -> Race<'a, 'b> {
+        let scale = Scale::raw(Weights::of_vector(warm.worth.weight(request.query, 1.0)));
+        Race { request, vector: Some(vector), scale, now }
+    }
+
     /// The scores of all passages, best first.
     fn all_scores(warm: &Warm, request: &Request<'_>, vector: &[f32], now: f64) -> Vec<f64> {
         let texts = warm.texts.ask(request.query).best(usize::MAX, |_| true);
         let best = normalize(texts.iter().map(|hit| hit.score)).unwrap_or(1.0);
         let cosine = warm.rows.cosines(vector).expect("a vector");
+        let race = race(warm, request, vector, now);
         let score = |passage: u32| {
             let bm25 = texts.iter().find(|hit| hit.number == passage).map_or(0.0, |hit| hit.score / best);
-            warm.candidate(request, passage, Blend { vector: cosine(passage).max(0.0), bm25 }, now).score
+            warm.candidate(&race, passage, cosine(passage), bm25).score
         };
         let mut scores: Vec<f64> = (0..warm.passages.len() as u32).map(score).collect();
         scores.sort_by(|a, b| b.total_cmp(a));
@@ -303,7 +352,8 @@ mod tests {
         let Some(vector) = embed::query(&request, &Model::hash()).expect("no vector given") else { return false };
         let now = 1e12;
         let question = warm.texts.ask(query);
-        let (_, decided) = warm.decided(&request, &question, &vector, now, |_| true).expect("searched");
+        let race = race(&warm, &request, &vector, now);
+        let (_, decided) = warm.decided(&race, &question, &vector, |_| true).expect("searched");
         let Some(decided) = decided else { return false };
         let scores: Vec<f64> = decided.iter().map(|candidate| candidate.score).collect();
         assert_eq!(scores, all_scores(&warm, &request, &vector, now)[..scores.len()]);

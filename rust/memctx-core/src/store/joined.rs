@@ -56,10 +56,12 @@ impl Inner {
         for line in self.newest_lines(request, vector, now)? {
             parts.entry(line.offset).or_insert(Part { bytes: line.bytes, rows: Vec::new() });
         }
-        let mut lot = Warm::new(self.model().dim())?;
+        let mut lot = Warm::new(self.model().dim(), self.model().own_worth())?;
         lot.read_from(view.log());
         lot.texts.set_background(wording.background);
         self.take_part(&mut lot, view, &parts, &filter)?;
+        // What all have in common is what all have in memory.
+        lot.centre = self.index().centre.clone();
         lot.tie(&[]);
         let reach = REACH.max(request.window);
         let mut next = BTreeMap::new();
@@ -75,6 +77,7 @@ impl Inner {
             }
         }
         self.take_part(&mut lot, view, &others, &filter)?;
+        lot.centre = self.index().centre.clone();
         lot.tie(&sequences(&next));
         lot.search(request, vector, now, |fault| self.note_damage(&fault))
     }

@@ -1,9 +1,8 @@
 //! How well a result matches, on a scale from 0 to 1 that means the same for every question.
 
+use super::scale::LINE;
 use crate::bm25::Cover;
 
-/// Where a question counts as answered on the scale: what `auto_recall_min_score` is by default.
-const LINE: f64 = 0.7;
 /// The share of a question's words that a text has at that point, and of a question in CJK, where pairs of characters
 /// stand for words. Most questions to another memory stay below; so do those that share no words with their answer.
 const WORDS_AT_LINE: f64 = 0.25;
@@ -11,19 +10,19 @@ const CJK_AT_LINE: f64 = 0.15;
 /// What the last of the results has less than the best.
 const SPREAD: f64 = 0.05;
 
-/// How well a result matches, given how much of the question is covered by the best one, the result's own cosine and its
-/// score divided by the best.
+/// How well a result matches, given how much of the question is covered by the best one, how well the result's own vector
+/// matches and its score divided by the best.
 ///
 /// Whether a question is answered at all is seen by its best results; if it is, the others are worth their place in the
 /// budget, too.
-pub(super) fn matched(cover: Cover, cosine: f64, rank: f64) -> f64 {
+pub(super) fn matched(cover: Cover, vector: f64, rank: f64) -> f64 {
     let at_line = WORDS_AT_LINE + (CJK_AT_LINE - WORDS_AT_LINE) * cover.cjk;
     let covered = if cover.share < at_line {
         LINE * cover.share / at_line
     } else {
         LINE + SPREAD + (1.0 - LINE - SPREAD) * (cover.share - at_line) / (1.0 - at_line)
     };
-    (covered - SPREAD * (1.0 - rank)).clamp(0.0, 1.0).max(cosine.clamp(0.0, 1.0))
+    (covered - SPREAD * (1.0 - rank)).clamp(0.0, 1.0).max(vector)
 }
 
 #[cfg(test)]
@@ -43,9 +42,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn more_is_never_less(share in 0.0..0.99, more in 0.0..0.01, cjk in 0.0..1.0, cosine in -1.0..1.0, rank in 0.0..1.0) {
-            let less = matched(Cover { share, cjk }, cosine, rank);
-            let at_most = matched(Cover { share: share + more, cjk }, cosine, rank);
+        fn more_is_never_less(share in 0.0..0.99, more in 0.0..0.01, cjk in 0.0..1.0, vector in 0.0..1.0, rank in 0.0..1.0) {
+            let less = matched(Cover { share, cjk }, vector, rank);
+            let at_most = matched(Cover { share: share + more, cjk }, vector, rank);
             prop_assert!((0.0..=1.0).contains(&less) && less <= at_most + 1e-12);
         }
     }

@@ -1,6 +1,7 @@
 //! Segments on disk and in memory: nothing that was acknowledged is lost.
 
 mod candidates;
+mod centre;
 mod cold_store;
 mod directory;
 mod election;
@@ -22,6 +23,7 @@ mod names;
 #[cfg(feature = "cold")]
 mod older;
 mod passage;
+mod scale;
 mod seal;
 mod search;
 mod segment;
@@ -32,6 +34,7 @@ mod tidy;
 mod vectors;
 mod warm;
 mod warm_store;
+mod worth;
 mod write;
 
 pub use cold_store::{ColdStore, Scan, Wanted};
@@ -62,6 +65,7 @@ pub(crate) use vectors::open_of as open_vectors;
 pub(crate) use warm::vector_id;
 pub(crate) use warm_store::now;
 pub use warm_store::{Statistics, WarmStore};
+pub use worth::Worth;
 
 /// The log of segments.
 const SEGMENTS: &str = "segments.jsonl";

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use super::stamp::Stamp;
+use super::worth::Worth;
 use crate::vector::{HashEmbedder, StaticEmbedder};
 use crate::vmem::MAX_DIM;
 use crate::{Error, Result};
@@ -42,6 +43,7 @@ pub struct Model {
     stamp: Stamp,
     /// None if the vectors come from outside, later.
     maker: Option<Arc<dyn Maker>>,
+    worth: Worth,
 }
 
 /// Length of the vectors that need no model.
@@ -56,7 +58,7 @@ impl Model {
         let made = || Arc::new(HashEmbedder::new(HASH_DIM).expect("a length that is allowed"));
         let maker: Arc<dyn Maker> = EMBEDDER.get_or_init(made).clone();
         let stamp = Stamp { model: HashEmbedder::NAME.to_owned(), revision: "1".to_owned(), dim: HASH_DIM };
-        Self { stamp, maker: Some(maker) }
+        Self { stamp, maker: Some(maker), worth: Worth::SPELLING }
     }
 
     /// One that the core runs itself.
@@ -73,7 +75,25 @@ impl Model {
             return Err(Error::argument("dim", "between 1 and 65536", dim.to_string()));
         }
         let stamp = Stamp { model: name.to_owned(), revision: revision.to_owned(), dim };
-        Ok(Self { stamp, maker: None })
+        Ok(Self { stamp, maker: None, worth: Worth::MEANING })
+    }
+
+    /// A table of word pieces.
+    pub fn table(table: &Arc<StaticEmbedder>) -> Result<Self> {
+        let maker: Arc<dyn Maker> = table.clone();
+        let worth = if table.is_latin_only() { Worth::LATIN_TABLE } else { Worth::MEANING };
+        Ok(Self::instant(table.name(), table.revision(), table.dim(), maker)?.worth(worth))
+    }
+
+    /// The same, with vectors that are worth this much beside words.
+    #[must_use]
+    pub fn worth(self, worth: Worth) -> Self {
+        Self { worth, ..self }
+    }
+
+    /// What its vectors are worth beside words.
+    pub(super) fn own_worth(&self) -> Worth {
+        self.worth
     }
 
     /// Which model it is.

@@ -31,14 +31,6 @@ impl Ranking {
         }
     }
 
-    pub(super) fn weights(self) -> Weights {
-        match self {
-            // Hash vectors know spelling, not meaning: beside a good tokenizer they are worth a fifth.
-            Self::Best => Weights { vector: 0.2, bm25: 0.8 },
-            Self::Seed => Weights::default(),
-        }
-    }
-
     /// What a score is multiplied with for who said it.
     pub(super) fn role_factor(self, role: &str) -> f64 {
         /// People say what matters; what answers them repeats it at length.
@@ -203,7 +195,8 @@ impl Warm {
             return candidates;
         }
         let scores: Vec<f64> = candidates.iter().map(|candidate| candidate.score).collect();
-        let likeness = |a: usize, b: usize| self.rows.likeness(candidates[a].passage, candidates[b].passage);
+        let alike = self.likeness();
+        let likeness = |a: usize, b: usize| alike(candidates[a].passage, candidates[b].passage);
         let mut picks: Vec<usize> = mmr(&scores, limit, BALANCE, likeness).iter().map(|pick| pick.index).collect();
         picks.sort_unstable();
         picks.into_iter().map(|pick| candidates[pick]).collect()
@@ -220,8 +213,17 @@ impl Warm {
                 let score = hit.score * (1.0 - STEP * distance as f64).max(0.0);
                 let matched = hit.matched * (1.0 - STEP * distance as f64).max(0.0);
                 let passage = self.entries[segment as usize].passages.start;
-                let neighbour =
-                    Candidate { segment, passage, blend: Blend::default(), age: 1.0, score, matched, distance };
+                let neighbour = Candidate {
+                    segment,
+                    passage,
+                    cosine: 0.0,
+                    blend: Blend::default(),
+                    weights: Weights::default(),
+                    age: 1.0,
+                    score,
+                    matched,
+                    distance,
+                };
                 match places.entry(segment) {
                     Slot::Vacant(slot) => {
                         slot.insert(all.len());
@@ -247,12 +249,15 @@ impl Warm {
             return Ok(Explanation::of("neighbour", candidate.score, vec![steps]));
         }
         let cosine = vector.map(|vector| self.rows.explain(vector, candidate.passage)).transpose()?;
+        let above = |cosine| Explanation::of("from what any text has to the best", candidate.blend.vector, vec![cosine]);
+        let is_centred = self.worth.is_centred() && request.ranking == Ranking::Best;
+        let cosine = if is_centred { cosine.map(above) } else { cosine };
         let text = match request.ranking {
             Ranking::Best => self.texts.ask(request.query).explain(candidate.passage),
             Ranking::Seed => self.texts.explain(request.query, candidate.passage),
         };
         let text = Explanation::of("divided by the best", candidate.blend.bm25, vec![text]);
-        let weights = self.weights(request, candidate.passage);
+        let weights = candidate.weights;
         let blend = candidate.blend.explain(weights, cosine, Some(text));
         let role = request.ranking.role_factor(self.roles.name(self.entries[candidate.segment as usize].role));
         let own = candidate.blend.score(weights) * candidate.age * role;
@@ -274,7 +279,7 @@ impl Candidate {
         Found {
             segment,
             score: self.score,
-            vector: self.blend.vector,
+            vector: self.cosine,
             bm25: self.blend.bm25,
             matched: self.matched,
             distance: self.distance,

@@ -13,6 +13,7 @@ use sha2::{Digest as _, Sha256};
 use super::entry::{Entry, LineAt, Passage};
 use super::health::{Health, Skipped};
 use super::warm::{Cursor, Warm};
+use super::worth::Worth;
 use crate::blocks::{BlockReader, BlockWriter, Fault, join, split};
 use crate::bm25::Texts;
 use crate::file::read_exact_at;
@@ -115,7 +116,7 @@ impl Warm {
     pub(super) fn load(
         folder: &Path,
         terms: &Terms,
-        dim: usize,
+        (dim, worth): (usize, Worth),
         log: &Arc<File>,
     ) -> std::result::Result<(Self, Health), Fault> {
         let path: PathBuf = folder.join(terms.file());
@@ -133,7 +134,7 @@ impl Warm {
         if tail(log, offset).ok().map(u64::from) != Some(checked) {
             return Err("the log is not the one it was made from");
         }
-        let mut warm = Self::new(dim).map_err(|_| "vectors of no length")?;
+        let mut warm = Self::new(dim, worth).map_err(|_| "vectors of no length")?;
         warm.read_from(log);
         (warm.cursor, warm.evicted) = (Cursor { offset, line }, evicted);
         // The two halves are about the same size, and most of the time goes into fresh memory.

@@ -9,11 +9,13 @@ use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
 use sha2::{Digest as _, Sha256};
 
+use super::centre::Centre;
 use super::entry::{Entry, LineAt, Passage, Standing};
 use super::lines::trim;
 use super::names::Names;
 use super::passage::passages;
 use super::segment::Segment;
+use super::worth::Worth;
 use crate::bm25::Texts;
 use crate::file::read_exact_at;
 use crate::text::Mode;
@@ -49,6 +51,9 @@ pub(super) struct Warm {
     /// The files that lines are read from; the last is the log.
     sources: Vec<Arc<File>>,
     pub(super) cursor: Cursor,
+    pub(super) worth: Worth,
+    /// What the vectors of live segments have in common; empty where that does not matter.
+    pub(super) centre: Centre,
     live: usize,
     /// Passages of live segments whose vectors are still to come.
     lacking: usize,
@@ -94,8 +99,11 @@ pub(super) fn digest(content: &str) -> u64 {
 }
 
 impl Warm {
-    pub(super) fn new(dim: usize) -> Result<Self> {
+    /// An empty tier for vectors of this length, which are worth so much.
+    pub(super) fn new(dim: usize, worth: Worth) -> Result<Self> {
         Ok(Self {
+            worth,
+            centre: Centre::new(if worth.is_centred() { dim } else { 0 }),
             entries: Vec::new(),
             ids: HashTable::new(),
             hasher: RandomState::new(),
@@ -217,6 +225,9 @@ impl Warm {
             self.live += 1;
             self.lacking += self.lacking_in(&entry.passages);
             self.pieces += entry.passages.len();
+            if self.worth.is_centred() {
+                entry.passages.clone().for_each(|passage| self.centre.add(self.rows.row(passage)));
+            }
         }
         let (is_live, hash) = (entry.is_live, self.hasher.hash_one(&*entry.id));
         self.entries.push(entry);
@@ -237,6 +248,9 @@ impl Warm {
         self.keys.remove(&key);
         self.lacking -= self.lacking_in(&passages);
         self.pieces -= passages.len();
+        if self.worth.is_centred() {
+            passages.clone().for_each(|passage| self.centre.remove(self.rows.row(passage)));
+        }
         for passage in passages {
             self.texts.remove(passage);
         }
@@ -259,6 +273,15 @@ impl Warm {
         self.lacking * ALL_BUT <= self.pieces
     }
 
+    /// How alike two passages are, beside how alike any two are where all have something in common.
+    pub(super) fn likeness(&self) -> impl Fn(u32, u32) -> f64 + '_ {
+        let any = if self.worth.is_centred() { self.centre.spread() } else { 0.0 };
+        move |a, b| {
+            let likeness = self.rows.likeness(a, b);
+            if any > 0.0 { ((likeness - any) / (1.0 - any).max(f64::EPSILON)).max(0.0) } else { likeness }
+        }
+    }
+
     /// The passages of live segments whose vectors are not known to be on disk.
     pub(super) fn wanting(&self) -> impl Iterator<Item = u32> + '_ {
         let is_wanting = |passage: &Passage| {
@@ -279,13 +302,18 @@ impl Warm {
 
     /// Give a passage the vector that is on disk.
     pub(super) fn set_vector(&mut self, passage: u32, vector: &[f32]) -> Result<()> {
-        self.rows.set(passage, vector)?;
-        let piece = &mut self.passages[passage as usize];
-        let was_lacking = piece.vector == Standing::LACKING;
-        piece.vector = Standing::SAVED;
-        if was_lacking && self.entries[piece.segment as usize].is_live {
-            self.lacking -= 1;
+        let is_live = self.entries[self.passages[passage as usize].segment as usize].is_live;
+        let is_counted = is_live && self.worth.is_centred();
+        if is_counted {
+            self.centre.remove(self.rows.row(passage));
         }
+        self.rows.set(passage, vector)?;
+        if is_counted {
+            self.centre.add(vector);
+        }
+        let piece = &mut self.passages[passage as usize];
+        self.lacking -= usize::from(is_live && piece.vector == Standing::LACKING);
+        piece.vector = Standing::SAVED;
         Ok(())
     }
 
@@ -327,7 +355,7 @@ impl Warm {
 
     /// The same segments without what is gone.
     pub(super) fn compacted(&self) -> Result<Self> {
-        let mut compact = Self::new(self.rows.dim())?;
+        let mut compact = Self::new(self.rows.dim(), self.worth)?;
         let is_kept = |passage: &Passage| self.entries[passage.segment as usize].is_live;
         let mut next = 0;
         let renumbered: Vec<Option<u32>> = self

@@ -134,7 +134,6 @@ impl WarmStore {
         }
         let scope = if settings.cross_session { "all".to_owned() } else { format!("one\n{}", settings.session) };
         let bounds = format!("{} {}", settings.max_segments, settings.eviction_days);
-        let dim = settings.model.dim();
         let health = Health {
             is_read_only: format.min_writer > Format::OURS,
             network: directory.network(),
@@ -143,7 +142,7 @@ impl WarmStore {
         let inner = Arc::new(Inner {
             intake: Intake::new(&settings)?,
             terms: Terms { scope, model: settings.model.words(), bounds },
-            index: RwLock::new(Warm::new(dim)?),
+            index: RwLock::new(Warm::new(settings.model.dim(), settings.model.own_worth())?),
             pass: Mutex::default(),
             embedded: AtomicU64::new(0),
             gate: Mutex::new(Gate { lock: Lock::new(directory.clone(), settings.lock_timeout), tail: Tail::default() }),
@@ -401,7 +400,7 @@ impl Inner {
     /// Begin with the snapshot if it is good, else with nothing but the vectors on disk.
     fn load_tier(&self, log: &Log) -> Saved {
         let folder = self.directory.file(super::directory::INDEX);
-        match Warm::load(&folder, &self.terms, self.model().dim(), log.file()) {
+        match Warm::load(&folder, &self.terms, (self.model().dim(), self.model().own_worth()), log.file()) {
             Ok((warm, found)) => {
                 let mut health = self.health();
                 health.snapshot = format!("{} segments loaded", warm.len());
@@ -433,7 +432,7 @@ impl Inner {
             match Log::open(&self.directory, SEGMENTS, self.settings.durability)? {
                 Some(log) => {
                     tail.log = Some(Arc::new(log));
-                    *self.index_mut() = Warm::new(self.model().dim())?;
+                    *self.index_mut() = Warm::new(self.model().dim(), self.model().own_worth())?;
                     self.health().note("the log was replaced; read anew");
                 }
                 None => return Ok(0),
@@ -446,7 +445,7 @@ impl Inner {
         let length = log.current_len().unwrap_or_default();
         let mut cursor = self.index().cursor;
         if length < cursor.offset {
-            *self.index_mut() = Warm::new(self.model().dim())?;
+            *self.index_mut() = Warm::new(self.model().dim(), self.model().own_worth())?;
             self.health().note("the log became shorter; read anew");
             cursor = Cursor::default();
         }

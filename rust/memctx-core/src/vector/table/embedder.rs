@@ -94,6 +94,12 @@ impl StaticEmbedder {
         Ok(Self { name, revision, tokenizer, cells, weights, mapping, dim, max_tokens })
     }
 
+    /// Whether it knows hardly a piece of Chinese, Japanese or Korean, so that its vectors tell little of them.
+    #[must_use]
+    pub fn is_latin_only(&self) -> bool {
+        self.tokenizer.is_latin_only()
+    }
+
     /// The name stored beside vectors made with it.
     #[must_use]
     pub fn name(&self) -> &str {

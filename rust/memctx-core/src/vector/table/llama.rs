@@ -97,6 +97,10 @@ impl Llama {
         Ok(llama)
     }
 
+    pub(super) fn is_latin_only(&self) -> bool {
+        self.vocabulary.is_latin_only()
+    }
+
     pub(super) fn unknown(&self) -> Option<u32> {
         self.unknown
     }

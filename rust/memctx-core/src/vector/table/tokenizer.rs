@@ -77,6 +77,14 @@ impl Tokenizer {
         ids
     }
 
+    /// Whether it knows hardly a piece of Chinese, Japanese or Korean.
+    pub(super) fn is_latin_only(&self) -> bool {
+        match &self.kind {
+            Kind::WordPiece(pieces) => pieces.is_latin_only(),
+            Kind::Llama(pieces) => pieces.is_latin_only(),
+        }
+    }
+
     /// The number that stands for what is no piece.
     pub(super) fn unknown(&self) -> Option<u32> {
         match &self.kind {

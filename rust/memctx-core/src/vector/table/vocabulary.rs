@@ -5,6 +5,8 @@ use std::fmt;
 use hashbrown::HashTable;
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::text::is_cjk;
+
 /// From a piece to its number, with all texts in one string.
 pub(super) struct Vocabulary {
     text: String,
@@ -44,6 +46,14 @@ impl Vocabulary {
             entries.insert_unique(hash, entry, |entry| xxh3_64(entry.text(&text).as_bytes()));
         }
         Self { text, entries, longest }
+    }
+
+    /// Whether so few pieces are of Chinese, Japanese or Korean that nothing is known of what is said in them.
+    pub(super) fn is_latin_only(&self) -> bool {
+        /// Vocabularies made for English have a few single characters, those made for many languages far more.
+        const SOME: usize = 20;
+        let cjk = self.entries.iter().filter(|entry| entry.text(&self.text).contains(is_cjk)).count();
+        cjk * SOME < self.entries.len()
     }
 
     #[inline]

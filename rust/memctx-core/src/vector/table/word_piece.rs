@@ -35,6 +35,10 @@ impl WordPiece {
         })
     }
 
+    pub(super) fn is_latin_only(&self) -> bool {
+        self.starts.is_latin_only()
+    }
+
     pub(super) fn unknown(&self) -> Option<u32> {
         self.unknown
     }

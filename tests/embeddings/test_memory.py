@@ -1,0 +1,243 @@
+"""A memory whose vectors come from elsewhere: late, not at all, or from another model than before."""
+
+from __future__ import annotations
+
+import json
+import time
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import memctx
+from extractors.server import hang, serving, status
+from memctx import ConfigError, EmbeddingError, vmem
+
+from .apis import embedder_at, embeds
+from .test_remote import dead_url
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from memctx import Memory
+
+SUBJECTS = (("car", "automobile"), ("dog", "hound"), ("sea", "ocean"))
+SAID = ("My automobile is in the garage", "The hound barked all night", "A bill is due on Monday")
+
+
+class Meanings:
+    """Knows what is about the same thing, whatever the words; fails on demand."""
+
+    name, revision, dim = "meanings", "1", 8
+
+    def __init__(self) -> None:
+        self.embedded: list[str] = []
+        self.fault: Exception | None = None
+        self.poison = "\N{SKULL AND CROSSBONES}"
+
+    def embed(self, text: str) -> list[float]:
+        if self.fault is not None:
+            raise self.fault
+        vector = [0.05] * self.dim
+        for place, words in enumerate(SUBJECTS):
+            vector[place] += any(word in text.lower() for word in words)
+        return vector
+
+    def embed_many(self, texts: Sequence[str]) -> list[list[float]]:
+        if any(self.poison in text for text in texts):
+            raise EmbeddingError("a text that cannot be embedded")
+        vectors = [self.embed(text) for text in texts]
+        self.embedded += texts
+        return vectors
+
+
+def opened(path: Path, model: object, **settings: Any) -> Memory:
+    settings = {"durability": "os", "context_window": 100_000, **settings}
+    return memctx.open(path, session_id="s", embedding_model=model, **settings)
+
+
+def archive(memory: Memory, *texts: str) -> None:
+    memory.archive([{"role": "user", "content": text} for text in texts])
+
+
+def found(memory: Memory, query: str) -> list[str]:
+    return [hit.segment.content for hit in memory.search(query, limit=3)]
+
+
+def eventually(is_so: Any, seconds: float = 10.0) -> None:
+    until = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def stamp(path: Path) -> dict[str, Any]:
+    return json.loads((path / "vectors.json").read_text())
+
+
+def test_what_is_meant_is_found_whatever_the_words(tmp_path: Path) -> None:
+    with opened(tmp_path, Meanings()) as memory:
+        archive(memory, *SAID)
+        eventually(lambda: not memory.store.embedding().lacking)
+        assert found(memory, "which car?")[0] == SAID[0]
+        turn = memory.prepare([{"role": "user", "content": "Tell me about my car, please"}])
+        assert "automobile" in str(turn.messages)
+        assert turn.report.degraded == ()
+    assert stamp(tmp_path)["model"] == "meanings"
+    ids, vectors = vmem.read(tmp_path / "vectors.bin")
+    assert len(ids) == len(SAID)
+    assert np.allclose((vectors**2).sum(axis=1), 1, atol=1e-5)
+
+
+def test_an_embedder_may_be_asynchronous(tmp_path: Path) -> None:
+    class Later(Meanings):
+        async def embed(self, text: str) -> list[float]:  # type: ignore[override]
+            return Meanings.embed(self, text)
+
+        async def embed_many(self, texts: Sequence[str]) -> list[list[float]]:  # type: ignore[override]
+            return [Meanings.embed(self, text) for text in texts]
+
+    with opened(tmp_path, Later()) as memory:
+        archive(memory, *SAID)
+        assert memory.reembed().lacking == 0
+        assert found(memory, "which car?")[0] == SAID[0]
+
+
+def test_what_failed_is_embedded_later_and_never_made_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memctx.embeddings.worker.FIRST_PAUSE", 0.02)
+    model = Meanings()
+    model.fault = ConnectionError("with a key: sk-heron")
+    with opened(tmp_path, model) as memory:
+        archive(memory, *SAID)
+        assert found(memory, "garage") == [SAID[0]], "words carry the search"
+        eventually(lambda: memory.health()["embedding"]["work"]["failures"] > 1)
+        assert "sk-heron" not in str(memory.health())
+        assert not (tmp_path / "vectors.bin").exists()
+        with pytest.raises(EmbeddingError, match="meanings failed"):
+            memory.reembed()
+        model.fault = None
+        eventually(lambda: not memory.store.embedding().lacking)
+        assert found(memory, "which car?")[0] == SAID[0]
+        assert memory.health()["embedding"]["work"]["last_error"] is None
+
+
+def test_a_text_that_cannot_be_embedded_holds_nobody_up(tmp_path: Path) -> None:
+    model = Meanings()
+    with opened(tmp_path, model) as memory:
+        archive(memory, SAID[0], f"poison {model.poison}", *SAID[1:])
+        eventually(lambda: memory.store.embedding().lacking == 1)
+        assert memory.store.embedding().aside == 1
+        assert found(memory, "which car?")[0] == SAID[0]
+        assert found(memory, "poison")[0].startswith("poison")
+    model.poison = "none"
+    with opened(tmp_path, model) as memory:
+        eventually(lambda: not memory.store.embedding().lacking)
+        assert memory.store.embedding().aside == 0
+
+
+def test_models_change_and_nothing_is_embedded_twice(tmp_path: Path) -> None:
+    with opened(tmp_path, "hash") as memory:
+        archive(memory, *SAID)
+    model = Meanings()
+    with opened(tmp_path, model) as memory:
+        archive(memory, "The ocean is wide")
+        steps: list[tuple[int, int]] = []
+        status = memory.reembed(lambda done, all_: steps.append((done, all_)))
+        assert (status.model, status.lacking, status.is_replacing) == ("meanings", 0, False)
+        assert steps[-1] == (status.log_bytes, status.log_bytes)
+    with opened(tmp_path, model) as memory:
+        assert memory.reembed().lacking == 0
+    assert sorted(model.embedded) == sorted((*SAID, "The ocean is wide"))
+    assert stamp(tmp_path)["model"] == "meanings"
+    with opened(tmp_path, "hash") as memory:
+        assert memory.reembed().model == "hash"
+    assert stamp(tmp_path)["model"] == "hash"
+    assert len(vmem.read(tmp_path / "vectors.bin")[0]) == len(SAID) + 1
+
+
+def test_what_stands_in_leaves_better_vectors_alone(tmp_path: Path) -> None:
+    with opened(tmp_path, Meanings()) as memory:
+        archive(memory, *SAID)
+        memory.reembed()
+    before = (tmp_path / "vectors.bin").read_bytes()
+    for settings in ({}, {"embedding_model": "transformer:/nowhere"}, {"embedding_model": "auto"}):
+        with memctx.open(tmp_path, session_id="s", **settings) as memory:
+            archive(memory, f"said with {settings}")
+            memory.store.snapshot()
+            assert found(memory, "hound") == [SAID[1]]
+        assert (tmp_path / "vectors.bin").read_bytes() == before
+        assert stamp(tmp_path)["model"] == "meanings"
+
+
+def test_a_fork_goes_on_embedding(tmp_path: Path) -> None:
+    with opened(tmp_path, Meanings()) as memory:
+        memory.reopen()
+        archive(memory, *SAID)
+        eventually(lambda: not memory.store.embedding().lacking)
+        assert found(memory, "which car?")[0] == SAID[0]
+
+
+@pytest.mark.parametrize("model", [object(), "no_such_module:Embedder", "hahs", "openai:"])
+def test_what_is_no_embedder_is_refused(tmp_path: Path, model: Any) -> None:
+    with pytest.raises(ConfigError, match="embedding_model"):
+        opened(tmp_path, model)
+
+
+def turns(memory: Memory, count: int) -> tuple[list[float], list[tuple[str, ...]]]:
+    """Milliseconds of turns, each with a question of its own, and what they had to do without."""
+    took, degraded = [], []
+    for number in range(count):
+        said = f"Question {zlib.crc32(str((count, number)).encode())} about the garage"
+        start = time.perf_counter()
+        turn = memory.prepare([{"role": "user", "content": said}])
+        took.append((time.perf_counter() - start) * 1000)
+        assert not turn.report.errors
+        assert "automobile" in str(turn.messages), "words find it"
+        degraded.append(turn.report.degraded)
+    return took, degraded
+
+
+def test_turns_go_on_beside_an_endpoint_that_is_dead_hangs_and_comes_back(tmp_path: Path) -> None:
+    """They wait three times at most, then leave it alone, and use it again when it answers."""
+    act = [embeds()]
+    with (
+        serving(lambda handler: act[0](handler)) as server,
+        opened(tmp_path, embedder_at("openai", server.url), placement="tail") as memory,
+    ):
+        archive(memory, *SAID)
+        eventually(lambda: not memory.store.embedding().lacking)
+        assert turns(memory, 3)[1] == [()] * 3
+        act[0] = hang(1.0)
+        took, degraded = turns(memory, 30)
+        assert sum(milliseconds > 100 for milliseconds in took) <= 4
+        assert all("words alone" in words[0] for words in degraded)
+        assert "timed out" in degraded[0][0]
+        assert "breaker open" in degraded[-1][0]
+        act[0] = embeds()
+        eventually(lambda: turns(memory, 1)[1] == [()], seconds=20)
+
+
+def test_a_refused_key_is_told_and_words_find(tmp_path: Path) -> None:
+    with (
+        serving(status(401)) as server,
+        opened(tmp_path, embedder_at("openai", server.url), placement="tail") as memory,
+    ):
+        archive(memory, *SAID)
+        _, degraded = turns(memory, 2)
+        assert all("401" in words[0] for words in degraded)
+        eventually(lambda: memory.health()["embedding"]["work"]["failures"] > 0)
+        assert memory.store.embedding().aside == 0, "no text is to blame"
+
+
+def test_a_dead_endpoint_does_not_keep_a_store_from_opening(tmp_path: Path) -> None:
+    """Not even when nobody knows how long its vectors are."""
+    unknown = embedder_at("openai", dead_url(), dim=None)
+    with opened(tmp_path, unknown) as memory:
+        archive(memory, *SAID)
+        assert found(memory, "garage") == [SAID[0]]
+        assert memory.health()["embedding"]["used"] == "hash"
+        assert "unknown" in memory.health()["embedding"]["note"]
