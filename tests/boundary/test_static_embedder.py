@@ -73,7 +73,9 @@ def test_nothing_known_is_zero(embedders: dict[str, StaticEmbedder], text: str) 
     assert not embedders["bert"].embed(text).any()
 
 
-def test_half_a_pair_reads_as_the_replacement_character(embedders: dict[str, StaticEmbedder]) -> None:
+def test_half_a_pair_reads_as_the_replacement_character(
+    embedders: dict[str, StaticEmbedder],
+) -> None:
     """A lone surrogate, which no tokenizer knows, stands for U+FFFD."""
     for embedder in embedders.values():
         expected = embedder.embed("the \ufffdparcel")
@@ -111,7 +113,9 @@ BROKEN: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("choices", "words"), BROKEN)
-def test_impossible_choices_are_refused(tmp_path: Path, choices: dict[str, Any], words: str) -> None:
+def test_impossible_choices_are_refused(
+    tmp_path: Path, choices: dict[str, Any], words: str
+) -> None:
     folder = tables.save_golden(tmp_path, "bert")
     with pytest.raises(ConfigError, match=words):
         StaticEmbedder.load(folder, **choices)
@@ -128,9 +132,13 @@ def test_broken_files_are_named(tmp_path: Path) -> None:
     described = json.loads(tokenizer.read_text("utf-8"))
     described["model"]["type"] = "Unigram"
     tokenizer.write_text(json.dumps(described), encoding="utf-8")
-    with pytest.raises(ConfigError, match="tokenizer.json: a tokenizer of the kind Unigram; memctx reads"):
+    with pytest.raises(
+        ConfigError, match="tokenizer.json: a tokenizer of the kind Unigram; memctx reads"
+    ):
         StaticEmbedder.load(folder)
-    tables.save(folder, {"embeddings": tables.cells(9, 2)}, golden.load("static.json")["bert"]["tokenizer"])
+    tables.save(
+        folder, {"embeddings": tables.cells(9, 2)}, golden.load("static.json")["bert"]["tokenizer"]
+    )
     with pytest.raises(ConfigError, match="but the table has rows for 9 pieces only"):
         StaticEmbedder.load(folder)
 
