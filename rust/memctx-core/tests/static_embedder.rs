@@ -142,6 +142,10 @@ proptest! {
             prop_assert_eq!(embedder.tokens(&text), expected.get_ids());
         }
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
 
     #[test]
     fn a_limit_keeps_the_first_pieces(text in texts(), most in 1_usize..40) {

@@ -18,6 +18,8 @@ const LOOKAHEAD: usize = 16;
 pub(super) struct Llama {
     vocabulary: Vocabulary,
     merges: FxHashMap<(u32, u32), Merge>,
+    /// The pieces that are one ASCII character, which most symbols begin as.
+    ascii: Box<[Option<u32>; 128]>,
     /// Pieces that stand for one byte each, for characters that are no pieces.
     bytes: Box<[Option<u32>; 256]>,
     unknown: Option<u32>,
@@ -78,7 +80,9 @@ impl Llama {
         }
         let byte = |byte: usize| vocab.get(&format!("<0x{byte:02X}>")).copied().filter(|_| model.byte_fallback);
         let vocabulary = Vocabulary::new(vocab.iter().map(|(piece, &id)| (piece.as_str(), id)));
+        let ascii = |code: usize| vocabulary.get(char::from(code as u8).encode_utf8(&mut [0; 4]));
         let mut llama = Self {
+            ascii: Box::new(std::array::from_fn(ascii)),
             merges,
             bytes: Box::new(std::array::from_fn(byte)),
             unknown: model.unk_token.as_ref().and_then(|token| vocab.get(token).copied()),
@@ -140,7 +144,8 @@ impl Llama {
         let mut buffer = [0; 4];
         for c in word.chars() {
             let piece: &str = c.encode_utf8(&mut buffer);
-            if let Some(id) = self.vocabulary.get(piece) {
+            let known = self.ascii.get(c as usize).copied().unwrap_or_else(|| self.vocabulary.get(piece));
+            if let Some(id) = known {
                 push(symbols, id);
             } else if piece.bytes().all(|byte| self.bytes[usize::from(byte)].is_some()) {
                 piece.bytes().filter_map(|byte| self.bytes[usize::from(byte)]).for_each(|id| push(symbols, id));
