@@ -1,4 +1,6 @@
 //! Vectors from tables of word pieces: against golden values, against the tokenizers they come from, and broken files.
+// The numbers in golden tables are small.
+#![allow(clippy::cast_possible_wrap, clippy::cast_sign_loss)]
 
 mod golden;
 

@@ -10,7 +10,7 @@ use pyo3::types::PyString;
 use crate::array;
 use crate::boundary::{amount_of, enter_core, text_of, texts_of};
 
-/// Vectors from a table of word pieces, such as those of model2vec and WordLlama: meaning without a runtime.
+/// Vectors from a table of word pieces, such as those of model2vec and `WordLlama`: meaning without a runtime.
 #[pyclass(frozen, module = "memctx._core")]
 pub(crate) struct StaticEmbedder(Core);
 

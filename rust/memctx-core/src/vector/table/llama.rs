@@ -40,7 +40,7 @@ struct Merge {
 
 /// Symbols of a word as a linked list, and the joins to do, kept between words.
 #[derive(Default)]
-struct Work {
+struct Scratch {
     symbols: Vec<Symbol>,
     /// Rank and place; a join whose pair has changed since is passed over.
     joins: BinaryHeap<Reverse<(u32, u32)>>,
@@ -92,10 +92,10 @@ impl Llama {
             wholes: Vocabulary::new([]),
             vocabulary,
         };
-        let (mut work, mut ids) = (Work::default(), Vec::new());
+        let (mut scratch, mut ids) = (Scratch::default(), Vec::new());
         llama.wholes = Vocabulary::new(llama.vocabulary.iter().filter(|(piece, id)| {
             ids.clear();
-            llama.join(piece, &mut work, &mut ids);
+            llama.join(piece, &mut scratch, &mut ids);
             ids == [*id]
         }));
         Ok(llama)
@@ -109,7 +109,7 @@ impl Llama {
     pub(super) fn split(&self, text: &str, most: usize, ids: &mut Vec<u32>) {
         // No piece is longer than the longest. What follows can decide where a piece ends, hence some more.
         let text = self.form(start_of(text, most.saturating_add(LOOKAHEAD).saturating_mul(self.vocabulary.longest())));
-        let mut work = Work::default();
+        let mut scratch = Scratch::default();
         let mut start = 0;
         while start < text.len() && ids.len() < most {
             let end = if self.splits { self.end_of_word(&text, start) } else { text.len() };
@@ -117,7 +117,7 @@ impl Llama {
             start = end;
             match self.wholes.get(word) {
                 Some(id) => ids.push(id),
-                None => self.join(word, &mut work, ids),
+                None => self.join(word, &mut scratch, ids),
             }
         }
     }
@@ -138,8 +138,8 @@ impl Llama {
         letters.find(self.space).map_or(text.len(), |end| text.len() - letters.len() + end)
     }
 
-    fn join(&self, word: &str, work: &mut Work, ids: &mut Vec<u32>) {
-        let Work { symbols, joins } = work;
+    fn join(&self, word: &str, scratch: &mut Scratch, ids: &mut Vec<u32>) {
+        let Scratch { symbols, joins } = scratch;
         symbols.clear();
         let mut buffer = [0; 4];
         for c in word.chars() {
