@@ -1,4 +1,4 @@
-//! Embedding from tables of word pieces: one made up here, and WordLlama's where `MEMCTX_WORDLLAMA` names its package.
+//! Embedding from tables of word pieces: one made up here, and `WordLlama`'s where `MEMCTX_WORDLLAMA` names its package.
 
 use std::fmt::Write as _;
 use std::hint::black_box;

@@ -264,8 +264,8 @@ class StaticEmbedder:
 
         The tokenizer is the ``tokenizer.json`` beside the table unless another file is named. ``dim`` keeps the first
         columns of the table only, which suits tables made for that. Of a longer text the first ``max_tokens`` pieces
-        count. Tokenizers of BERT (WordPiece) and Llama (BPE) are read; another kind raises `ConfigError`, as does a file
-        that is not what it should be.
+        count. Tokenizers of BERT (WordPiece) and Llama (BPE) are read; another kind raises `ConfigError`, as does a
+        file that is not what it should be.
         """
 
     @property

@@ -23,7 +23,8 @@ def cells(rows: int, dim: int) -> NDArray[np.float32]:
     """A table as the golden file describes it."""
     i, j = np.arange(rows)[:, None], np.arange(dim)[None, :]
     wave = (31 * i * i + 7 * i + 53 * j * j + 17 * i * j) % 201 - 100
-    return (wave / 64).astype(np.float32)
+    table: NDArray[np.float32] = (wave / 64).astype(np.float32)
+    return table
 
 
 def save(folder: Path, tensors: Mapping[str, NDArray[Any]], tokenizer: Any) -> Path:

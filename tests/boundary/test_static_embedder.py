@@ -73,7 +73,9 @@ def test_nothing_known_is_zero(embedders: dict[str, StaticEmbedder], text: str) 
     assert not embedders["bert"].embed(text).any()
 
 
-def test_half_a_pair_reads_as_the_replacement_character(embedders: dict[str, StaticEmbedder]) -> None:
+def test_half_a_pair_reads_as_the_replacement_character(
+    embedders: dict[str, StaticEmbedder],
+) -> None:
     """A lone surrogate, which no tokenizer knows, stands for U+FFFD."""
     for embedder in embedders.values():
         expected = embedder.embed("the \ufffdparcel")
@@ -111,7 +113,9 @@ BROKEN: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("choices", "words"), BROKEN)
-def test_impossible_choices_are_refused(tmp_path: Path, choices: dict[str, Any], words: str) -> None:
+def test_impossible_choices_are_refused(
+    tmp_path: Path, choices: dict[str, Any], words: str
+) -> None:
     folder = tables.save_golden(tmp_path, "bert")
     with pytest.raises(ConfigError, match=words):
         StaticEmbedder.load(folder, **choices)
@@ -121,16 +125,20 @@ def test_broken_files_are_named(tmp_path: Path) -> None:
     """What is wrong with a model is said with the file and what was expected."""
     with pytest.raises(FileNotFoundError, match="nowhere"):
         StaticEmbedder.load(tmp_path / "nowhere")
-    with pytest.raises(ConfigError, match="model.safetensors is expected in this folder"):
+    with pytest.raises(ConfigError, match=r"model\.safetensors is expected in this folder"):
         StaticEmbedder.load(tmp_path)
     folder = tables.save_golden(tmp_path, "bert")
     tokenizer = folder / "tokenizer.json"
     described = json.loads(tokenizer.read_text("utf-8"))
     described["model"]["type"] = "Unigram"
     tokenizer.write_text(json.dumps(described), encoding="utf-8")
-    with pytest.raises(ConfigError, match="tokenizer.json: a tokenizer of the kind Unigram; memctx reads"):
+    with pytest.raises(
+        ConfigError, match=r"tokenizer\.json: a tokenizer of the kind Unigram; memctx reads"
+    ):
         StaticEmbedder.load(folder)
-    tables.save(folder, {"embeddings": tables.cells(9, 2)}, golden.load("static.json")["bert"]["tokenizer"])
+    tables.save(
+        folder, {"embeddings": tables.cells(9, 2)}, golden.load("static.json")["bert"]["tokenizer"]
+    )
     with pytest.raises(ConfigError, match="but the table has rows for 9 pieces only"):
         StaticEmbedder.load(folder)
 
@@ -170,13 +178,14 @@ def test_vectors_equal_those_of_wordllama(text: str) -> None:
 
 @cache
 def wordllama() -> tuple[Any, StaticEmbedder]:
-    """The package's own model, and ours from the same files."""
-    package: Any = import_module("wordllama")
-    folder = Path(package.__file__).parent
+    """The package's own model, put together without its search for files to download, and ours from the same files."""
+    inference, tokenizers = import_module("wordllama.inference"), import_module("tokenizers")
+    folder = Path(str(inference.__file__)).parent
     table = folder / "weights" / "l2_supercat_256.safetensors"
     tokenizer = folder / "tokenizers" / "l2_supercat_tokenizer_config.json"
-    ours = StaticEmbedder.load(table, tokenizer=tokenizer, max_tokens=1 << 20)
-    return package.WordLlama.load(), ours
+    rows = import_module("safetensors.numpy").load_file(table)["embedding.weight"]
+    theirs = inference.WordLlamaInference(rows, tokenizers.Tokenizer.from_file(str(tokenizer)))
+    return theirs, StaticEmbedder.load(table, tokenizer=tokenizer, max_tokens=1 << 20)
 
 
 @pytest.mark.skipif(find_spec("model2vec") is None, reason="model2vec is not installed")

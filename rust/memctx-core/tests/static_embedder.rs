@@ -1,4 +1,6 @@
 //! Vectors from tables of word pieces: against golden values, against the tokenizers they come from, and broken files.
+// The numbers in golden tables are small.
+#![allow(clippy::cast_possible_wrap, clippy::cast_sign_loss)]
 
 mod golden;
 
@@ -142,6 +144,10 @@ proptest! {
             prop_assert_eq!(embedder.tokens(&text), expected.get_ids());
         }
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
 
     #[test]
     fn a_limit_keeps_the_first_pieces(text in texts(), most in 1_usize..40) {

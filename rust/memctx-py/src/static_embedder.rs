@@ -13,7 +13,7 @@ use crate::array;
 use crate::boundary::{amount_of, enter_core, text_of, texts_of};
 use crate::error::to_python;
 
-/// Vectors from a table of word pieces, such as those of model2vec and WordLlama: meaning without a runtime.
+/// Vectors from a table of word pieces, such as those of model2vec and `WordLlama`: meaning without a runtime.
 #[pyclass(frozen, module = "memctx._core")]
 pub(crate) struct StaticEmbedder(Arc<Core>);
 

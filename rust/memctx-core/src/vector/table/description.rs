@@ -20,6 +20,7 @@ pub(super) struct Description<'a> {
 }
 
 /// A piece that is found in the text as it stands, before anything else is done to it.
+#[allow(clippy::struct_excessive_bools)] // the fields of the file
 #[derive(Deserialize)]
 pub(super) struct AddedToken {
     pub(super) id: u32,

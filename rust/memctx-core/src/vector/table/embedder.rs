@@ -31,7 +31,7 @@ impl Default for Choices<'_> {
     }
 }
 
-/// Vectors from a table of word pieces, such as those of model2vec and WordLlama.
+/// Vectors from a table of word pieces, such as those of model2vec and `WordLlama`.
 ///
 /// The table stays in memory as it is stored, half precision included, and threads share it.
 ///

@@ -18,6 +18,8 @@ const LOOKAHEAD: usize = 16;
 pub(super) struct Llama {
     vocabulary: Vocabulary,
     merges: FxHashMap<(u32, u32), Merge>,
+    /// The pieces that are one ASCII character, which most symbols begin as.
+    ascii: Box<[Option<u32>; 128]>,
     /// Pieces that stand for one byte each, for characters that are no pieces.
     bytes: Box<[Option<u32>; 256]>,
     unknown: Option<u32>,
@@ -38,7 +40,7 @@ struct Merge {
 
 /// Symbols of a word as a linked list, and the joins to do, kept between words.
 #[derive(Default)]
-struct Work {
+struct Scratch {
     symbols: Vec<Symbol>,
     /// Rank and place; a join whose pair has changed since is passed over.
     joins: BinaryHeap<Reverse<(u32, u32)>>,
@@ -78,7 +80,9 @@ impl Llama {
         }
         let byte = |byte: usize| vocab.get(&format!("<0x{byte:02X}>")).copied().filter(|_| model.byte_fallback);
         let vocabulary = Vocabulary::new(vocab.iter().map(|(piece, &id)| (piece.as_str(), id)));
+        let ascii = |code: usize| vocabulary.get(char::from(code as u8).encode_utf8(&mut [0; 4]));
         let mut llama = Self {
+            ascii: Box::new(std::array::from_fn(ascii)),
             merges,
             bytes: Box::new(std::array::from_fn(byte)),
             unknown: model.unk_token.as_ref().and_then(|token| vocab.get(token).copied()),
@@ -88,10 +92,10 @@ impl Llama {
             wholes: Vocabulary::new([]),
             vocabulary,
         };
-        let (mut work, mut ids) = (Work::default(), Vec::new());
+        let (mut scratch, mut ids) = (Scratch::default(), Vec::new());
         llama.wholes = Vocabulary::new(llama.vocabulary.iter().filter(|(piece, id)| {
             ids.clear();
-            llama.join(piece, &mut work, &mut ids);
+            llama.join(piece, &mut scratch, &mut ids);
             ids == [*id]
         }));
         Ok(llama)
@@ -109,7 +113,7 @@ impl Llama {
     pub(super) fn split(&self, text: &str, most: usize, ids: &mut Vec<u32>) {
         // No piece is longer than the longest. What follows can decide where a piece ends, hence some more.
         let text = self.form(start_of(text, most.saturating_add(LOOKAHEAD).saturating_mul(self.vocabulary.longest())));
-        let mut work = Work::default();
+        let mut scratch = Scratch::default();
         let mut start = 0;
         while start < text.len() && ids.len() < most {
             let end = if self.splits { self.end_of_word(&text, start) } else { text.len() };
@@ -117,7 +121,7 @@ impl Llama {
             start = end;
             match self.wholes.get(word) {
                 Some(id) => ids.push(id),
-                None => self.join(word, &mut work, ids),
+                None => self.join(word, &mut scratch, ids),
             }
         }
     }
@@ -138,13 +142,14 @@ impl Llama {
         letters.find(self.space).map_or(text.len(), |end| text.len() - letters.len() + end)
     }
 
-    fn join(&self, word: &str, work: &mut Work, ids: &mut Vec<u32>) {
-        let Work { symbols, joins } = work;
+    fn join(&self, word: &str, scratch: &mut Scratch, ids: &mut Vec<u32>) {
+        let Scratch { symbols, joins } = scratch;
         symbols.clear();
         let mut buffer = [0; 4];
         for c in word.chars() {
             let piece: &str = c.encode_utf8(&mut buffer);
-            if let Some(id) = self.vocabulary.get(piece) {
+            let known = self.ascii.get(c as usize).copied().unwrap_or_else(|| self.vocabulary.get(piece));
+            if let Some(id) = known {
                 push(symbols, id);
             } else if piece.bytes().all(|byte| self.bytes[usize::from(byte)].is_some()) {
                 piece.bytes().filter_map(|byte| self.bytes[usize::from(byte)]).for_each(|id| push(symbols, id));

@@ -1,4 +1,4 @@
-//! Vectors from a table of word pieces, as model2vec and WordLlama keep them: no runtime, microseconds for a text.
+//! Vectors from a table of word pieces, as model2vec and `WordLlama` keep them: no runtime, microseconds for a text.
 //!
 //! A text is cut into pieces ([`Tokenizer`]), each piece has a row of numbers ([`Cells`]), and the mean of the rows,
 //! brought to length 1, is the vector ([`StaticEmbedder`]).

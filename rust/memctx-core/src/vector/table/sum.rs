@@ -3,6 +3,8 @@
 //! The one `unsafe` call here is to a copy of the loop that needs instructions which not every processor has; it is made
 //! only after asking the processor for them. Every number is added by itself, so the copies give the same bits.
 #![allow(unsafe_code)]
+// Each copy of the loop must be compiled with the instructions of its caller.
+#![allow(clippy::inline_always)]
 
 use super::cells::Number;
 

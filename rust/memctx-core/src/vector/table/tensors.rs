@@ -7,7 +7,7 @@ use safetensors::{Dtype, SafeTensors};
 
 use super::cells::{Cells, Number};
 
-/// What the rows of a table are called: by model2vec, and by WordLlama and Sentence Transformers.
+/// What the rows of a table are called: by model2vec, and by `WordLlama` and Sentence Transformers.
 const TABLE_NAMES: [&str; 2] = ["embeddings", "embedding.weight"];
 
 /// A file in memory, with what its header says.

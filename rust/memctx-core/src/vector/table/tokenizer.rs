@@ -18,7 +18,7 @@ pub(super) struct Tokenizer {
 
 #[derive(Debug)]
 enum Kind {
-    WordPiece(WordPiece),
+    WordPiece(Box<WordPiece>),
     Llama(Llama),
 }
 
@@ -37,7 +37,7 @@ impl Tokenizer {
                 expect("pre_tokenizer", &file.pre_tokenizer, "BertPreTokenizer")?;
                 let rules = serde_json::from_value(file.normalizer)
                     .map_err(|fault| format!("`normalizer` is not that of BERT: {fault}"))?;
-                Kind::WordPiece(WordPiece::new(&file.model, limit, rules)?)
+                Kind::WordPiece(Box::new(WordPiece::new(&file.model, limit, rules)?))
             }
             Some("BPE") => {
                 expect("pre_tokenizer", &file.pre_tokenizer, "null")?;
