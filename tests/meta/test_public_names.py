@@ -42,6 +42,7 @@ PUBLIC = {
         "CorruptStoreError",
         "DimensionMismatchError",
         "EmbeddingError",
+        "EmbeddingStatus",
         "Explanation",
         "ExtractionError",
         "Fact",

@@ -27,7 +27,14 @@ State: TypeAlias = Literal["ok", "note", "bad"]
 
 LITTLE_SPACE = 100 * 1024 * 1024
 OTHERS = 0o077
-EXTRAS = ("anthropic", "openai")
+EXTRAS = {
+    "anthropic": "anthropic",
+    "openai": "openai",
+    "remote": "httpx2",
+    "static": "wordllama",
+    "transformer": "onnxruntime",
+}
+"""What each extra brings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +62,8 @@ def _checks(path: str | PathLike[str] | None, file: str | PathLike[str] | None) 
     yield Check("memctx", "ok", f"{memctx.__version__}, {Path(memctx.__file__).parent}")
     python = f"{platform.python_implementation()} {platform.python_version()}"
     yield Check("python", "ok", f"{python}, {sys.platform} {platform.machine()}")
-    for extra in EXTRAS:
-        is_there = importlib.util.find_spec(extra) is not None
+    for extra, module in EXTRAS.items():
+        is_there = importlib.util.find_spec(module) is not None
         words = "installed" if is_there else f"not installed: pip install 'memctx[{extra}]'"
         yield Check(extra, "ok" if is_there else "note", words)
     try:
