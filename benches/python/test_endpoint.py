@@ -146,7 +146,13 @@ def test_endpoint(store: Path, race: Race) -> None:
     ends = {"answering": well, **found}
     race.enter(
         *(
-            Row(f"turn, endpoint {name}, wall p99", Figure.of([p99(took)]), "time-out + 5 ms", limit, 1.0)
+            Row(
+                f"turn, endpoint {name}, wall p99",
+                Figure.of([p99(took)]),
+                "time-out + 5 ms",
+                limit,
+                1.0,
+            )
             for name, took in ends.items()
         )
     )

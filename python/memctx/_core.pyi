@@ -559,9 +559,10 @@ class WarmStore:
         """The segments that answer a query best, best first.
 
         ``vector`` is the query's, of the store's model; the store makes it itself where the core runs the model, and
-        goes by words alone where it has none. Those in memory answer at once; older ones join in when they are found within ``deadline_ms``, by default
-        ``cold_deadline_ms``. With 0 nobody waits: they are looked for afterwards, and join in when the same is asked
-        again within a minute. With ``everything`` the search waits for them, and indexes what is not indexed yet.
+        goes by words alone where it has none. Those in memory answer at once; older ones join in when they are found
+        within ``deadline_ms``, by default ``cold_deadline_ms``. With 0 nobody waits: they are looked for afterwards,
+        and join in when the same is asked again within a minute. With ``everything`` the search waits for them, and
+        indexes what is not indexed yet.
         """
 
     def catch_up(

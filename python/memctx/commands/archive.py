@@ -112,9 +112,7 @@ def reindex(
     return Outcome(data, (f"Indexed {how}: {told}.", *_fault(status)), is_ok=is_ok)
 
 
-def reembed(
-    memory: Memory, *, on_progress: Callable[[int, int], object] | None = None
-) -> Outcome:
+def reembed(memory: Memory, *, on_progress: Callable[[int, int], object] | None = None) -> Outcome:
     """Give everything its vectors, of the model that the settings name; told as `reindex` is."""
     began = time.monotonic()
     status = memory.reembed(on_progress)

@@ -302,7 +302,11 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 def _derived(store: Path) -> list[Path]:
     """What is made anew from the log."""
-    others = [store / name for name in (VECTORS, STAMP, NEXT_VECTORS, NEXT_STAMP, COLD) if (store / name).exists()]
+    others = [
+        store / name
+        for name in (VECTORS, STAMP, NEXT_VECTORS, NEXT_STAMP, COLD)
+        if (store / name).exists()
+    ]
     return [*_snapshots(store), *others]
 
 

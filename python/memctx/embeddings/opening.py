@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from memctx import _core
 from memctx.embeddings.choice import choose
@@ -90,8 +90,8 @@ def stamp_of(store: Path | str) -> dict[str, Any] | None:
         stamp: Any = json.loads((Path(store) / STAMP).read_text("utf-8"))
     except (OSError, ValueError):
         return None
-    fields = {"model": str, "dim": int}
-    is_stamp = isinstance(stamp, dict) and all(
-        isinstance(stamp.get(name), kind) for name, kind in fields.items()
-    )
-    return stamp if is_stamp else None
+    if not isinstance(stamp, dict):
+        return None
+    found = cast("dict[str, Any]", stamp)
+    is_stamp = isinstance(found.get("model"), str) and isinstance(found.get("dim"), int)
+    return found if is_stamp else None

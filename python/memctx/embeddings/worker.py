@@ -51,7 +51,7 @@ class Worker:
         self._store = store
         self._embedder = embedder
         self._more = threading.Event()
-        self._is_closed = False
+        self._closing = threading.Event()
         self._work = Work()
         self._stepping = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="memctx-embed", daemon=True)
@@ -68,12 +68,12 @@ class Worker:
 
     def close(self) -> None:
         """Stop after the batch under way."""
-        self._is_closed = True
+        self._closing.set()
         self._more.set()
         self._thread.join(PATIENCE)
 
     def _run(self) -> None:
-        while not self._is_closed:
+        while not self._closing.is_set():
             self._more.clear()
             try:
                 pause = None if self.step() else IDLE
@@ -82,17 +82,17 @@ class Worker:
                     logger.warning("%s; searches go by words until it works", error)
                 pause = self._pause()
             except Exception:
-                if self._is_closed:
+                if self._closing.is_set():
                     return
                 logger.exception("vectors could not be kept; they are made again later")
                 self._note(None)
                 pause = self._pause()
-            if pause is not None and not self._is_closed:
+            if pause is not None and not self._closing.is_set():
                 self._more.wait(pause)
 
     def _pause(self) -> float:
         """How long to leave the embedder alone; what comes meanwhile does not shorten it by much."""
-        longest = min(FIRST_PAUSE * 2 ** min(self._work.failures, 20), LONGEST_PAUSE)
+        longest = min(FIRST_PAUSE * 2.0 ** min(self._work.failures, 20), LONGEST_PAUSE)
         return longest * random.uniform(0.5, 1.0)  # noqa: S311 - so that processes do not try at once
 
     def step(self) -> bool:
@@ -117,8 +117,7 @@ class Worker:
             if isinstance(error, EmbeddingError):
                 raise
             raise EmbeddingError(str(error)) from error
-        except Exception as error:
-            # Its words may hold a key.
+        except Exception as error:  # noqa: BLE001 - of whatever kind, and its words may hold a key
             raise EmbeddingError(
                 f"{self._embedder.name} failed ({type(error).__name__})", can_retry=True
             ) from None

@@ -17,7 +17,6 @@ from memctx.turn.cut import Cut, cut
 from memctx.turn.keeper import Keeper
 from memctx.turn.listing import Listing
 from memctx.turn.outgoing import ALTERNATING, Outgoing
-from memctx.turn.recollection import Recall
 from memctx.turn.report import Report
 from memctx.turn.source import Source
 from memctx.turn.stopwatch import Stopwatch
@@ -25,13 +24,11 @@ from memctx.turn.stopwatch import Stopwatch
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from memctx._core import Conversation, Scanner, WarmStore
-    from memctx.config import Config
-    from memctx.embeddings.embedding import Embedding
+    from memctx._core import Conversation, Scanner
     from memctx.messages import Shape
     from memctx.turn.keeper import Archive
     from memctx.turn.placement import Blocks
-    from memctx.turn.recollection import Candidates, Facts
+    from memctx.turn.recollection import Candidates, Recall
     from memctx.turn.state import Block, State
 
 
@@ -54,20 +51,12 @@ class Turn:
 class Turns:
     """Prepares the turns of one session, one at a time."""
 
-    def __init__(
-        self,
-        config: Config,
-        store: WarmStore,
-        facts: Facts,
-        scanner: Scanner,
-        archive: Archive,
-        embedding: Embedding | None = None,
-    ) -> None:
-        self._config = config
-        self._store = store
+    def __init__(self, recall: Recall, scanner: Scanner, archive: Archive) -> None:
+        self._config = recall.config
+        self._store = recall.store
         self._archive = archive
-        self._budget = Budget.of(config)
-        self._recall = Recall(store, facts, config, embedding)
+        self._budget = Budget.of(recall.config)
+        self._recall = recall
         self._degraded: tuple[str, ...] = ()
         self._state: State | None = None
         self._before: State | None = None

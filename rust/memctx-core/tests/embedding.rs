@@ -35,10 +35,8 @@ fn open_hash(path: &Path, replaces_vectors: bool) -> WarmStore {
 }
 
 fn say(store: &WarmStore, texts: &[&str]) {
-    let records: Vec<Record<'_>> = texts
-        .iter()
-        .map(|content| Record { role: "user", content, timestamp: Some(1e12), metadata: None })
-        .collect();
+    let records: Vec<Record<'_>> =
+        texts.iter().map(|content| Record { role: "user", content, timestamp: Some(1e12), metadata: None }).collect();
     store.add(&records).unwrap();
 }
 

@@ -153,10 +153,13 @@ impl Indexer {
             let text = &segment.content[piece.clone()];
             let (place, vector) = match self.places.find(&vector_id(&segment.id, number))? {
                 Some((place, vector)) if vector.len() == self.model.dim() => (place, vector),
-                _ => (0, self.model.vector(text).unwrap_or_else(|| {
-                    self.manifest.lacking += 1;
-                    vec![0.0; self.model.dim()]
-                })),
+                _ => (
+                    0,
+                    self.model.vector(text).unwrap_or_else(|| {
+                        self.manifest.lacking += 1;
+                        vec![0.0; self.model.dim()]
+                    }),
+                ),
             };
             let (start, end, piece) = (piece.start as u32, piece.end as u32, number as u32);
             let passage = Passage { start, end, piece, vector: place, ..whole };

@@ -44,7 +44,8 @@ impl Opened {
     fn open(folder: PathBuf, log: File, identity: Identity, directory: &Directory, model: &Model) -> Result<Self> {
         let texts = TextIndex::open(&folder.join(TEXTS))?;
         let newest = texts.view()?;
-        let manifest = Manifest::parse(newest.payload(), &model.words()).map_err(|fault| Error::corrupt(&folder, 0, fault))?;
+        let manifest =
+            Manifest::parse(newest.payload(), &model.words()).map_err(|fault| Error::corrupt(&folder, 0, fault))?;
         manifest.check_log(&log).map_err(|fault| Error::corrupt(&folder, 0, fault))?;
         let view = View {
             log: Arc::new(log),
@@ -65,7 +66,8 @@ impl Opened {
         if newest.payload() == old.texts.payload() && is_exact {
             return Ok(Self { folder, log, texts, view: old, looked: Some(Instant::now()) });
         }
-        let manifest = Manifest::parse(newest.payload(), &model.words()).map_err(|fault| Error::corrupt(&folder, 0, fault))?;
+        let manifest =
+            Manifest::parse(newest.payload(), &model.words()).map_err(|fault| Error::corrupt(&folder, 0, fault))?;
         let view = View {
             log: Arc::clone(&old.log),
             texts: newest,

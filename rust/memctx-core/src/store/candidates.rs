@@ -220,6 +220,19 @@ impl Warm {
 }
 
 impl Warm {
+    /// The share of its neighbours' scores that a segment gets.
+    ///
+    /// A short remark is about what was said around it; a long answer says itself what it is about, and would rise with
+    /// every question that it stands beside.
+    fn share(&self, segment: u32) -> f64 {
+        const SHARE: f64 = 0.3;
+        /// Bytes up to which a segment counts as short.
+        const SHORT: f64 = 360.0;
+        let last = self.entries[segment as usize].passages.end.saturating_sub(1);
+        let bytes = self.passages.get(last as usize).map_or(0, |passage| passage.end);
+        SHARE * (SHORT / f64::from(bytes)).min(1.0)
+    }
+
     /// The candidates with a share of their neighbours' scores, and the neighbours that this brings into the race: those
     /// that are a little like the query, too.
     ///
@@ -232,7 +245,6 @@ impl Warm {
         admit: impl Fn(u32) -> bool,
     ) -> Result<Vec<Candidate>> {
         const REACH: usize = 2;
-        const SHARE: f64 = 0.3;
         /// Neighbours that say the same again do not lift each other: repeating a thing must not make it matter more.
         const ALIKE: f64 = 0.8;
         let cosine = race.vector.map(|vector| self.rows.cosines(vector)).transpose()?;
@@ -253,7 +265,7 @@ impl Warm {
             for (neighbour, _) in self.neighbours(segment, REACH) {
                 if let Some(&place) = places.get(&neighbour) {
                     if !is_alike(all[place].passage) {
-                        all[place].score += SHARE * score;
+                        all[place].score += self.share(neighbour) * score;
                     }
                     continue;
                 }
@@ -267,7 +279,7 @@ impl Warm {
                 if (race.scale.value(cosine) > 0.0 || bm25 > 0.0) && !is_alike(passage) {
                     places.insert(neighbour, all.len());
                     let mut newcomer = self.candidate(race, passage, cosine, bm25);
-                    newcomer.score += SHARE * score;
+                    newcomer.score += self.share(neighbour) * score;
                     all.push(newcomer);
                 }
             }

@@ -100,7 +100,8 @@ impl Inner {
                 match read(&view, offset, bytes) {
                     Ok(segment) if filter.admits_session(&segment) => {
                         let (piece, _) = view.piece(row);
-                        let exact = view.vector(row, &segment.id).or_else(|| self.model().vector(segment.content.get(piece)?));
+                        let exact =
+                            view.vector(row, &segment.id).or_else(|| self.model().vector(segment.content.get(piece)?));
                         best.extend(exact.map(|exact| (segment.id, crate::vector::cosine(vector, &exact))));
                     }
                     Ok(_) => {}

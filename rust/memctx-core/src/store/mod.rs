@@ -49,9 +49,9 @@ pub use health::{Health, Skipped};
 pub use intake::{Added, Outcome, Record};
 #[cfg(feature = "cold")]
 pub(crate) use lines::Lines;
+pub use model::{Maker, Model};
 #[cfg(feature = "cold")]
 pub(crate) use passage::passages;
-pub use model::{Maker, Model};
 pub use search::{Found, Ranking, Request};
 pub use segment::Segment;
 pub use settings::{Durability, Settings};

@@ -249,7 +249,8 @@ impl Warm {
             return Ok(Explanation::of("neighbour", candidate.score, vec![steps]));
         }
         let cosine = vector.map(|vector| self.rows.explain(vector, candidate.passage)).transpose()?;
-        let above = |cosine| Explanation::of("from what any text has to the best", candidate.blend.vector, vec![cosine]);
+        let above =
+            |cosine| Explanation::of("from what any text has to the best", candidate.blend.vector, vec![cosine]);
         let is_centred = self.worth.is_centred() && request.ranking == Ranking::Best;
         let cosine = if is_centred { cosine.map(above) } else { cosine };
         let text = match request.ranking {

@@ -66,9 +66,8 @@ impl Inner {
         // Where they are to take the place of others, those who bring all of them there bring these, too.
         let Some(Shelf::Current) = Shelf::for_new(&self.directory, stamp, false) else { return Ok(()) };
         let index = self.index();
-        let is_unsaved = |passage: &Passage| {
-            passage.vector == Standing::UNSAVED && index.entries[passage.segment as usize].is_live
-        };
+        let is_unsaved =
+            |passage: &Passage| passage.vector == Standing::UNSAVED && index.entries[passage.segment as usize].is_live;
         let unsaved: Vec<u32> =
             (0..).zip(&index.passages).filter(|(_, passage)| is_unsaved(passage)).map(|found| found.0).collect();
         let ids: Vec<String> = unsaved.iter().map(|&passage| index.vector_id(passage)).collect();

@@ -267,10 +267,9 @@ impl Warm {
         self.lacking
     }
 
-    /// Whether so few vectors are still to come that a search by vectors is fair to all.
+    /// Whether most vectors are there. Until then words carry the search, which is fair to all.
     pub(super) fn has_vectors(&self) -> bool {
-        const ALL_BUT: usize = 10;
-        self.lacking * ALL_BUT <= self.pieces
+        self.lacking * 2 <= self.pieces
     }
 
     /// How alike two passages are, beside how alike any two are where all have something in common.
@@ -284,9 +283,8 @@ impl Warm {
 
     /// The passages of live segments whose vectors are not known to be on disk.
     pub(super) fn wanting(&self) -> impl Iterator<Item = u32> + '_ {
-        let is_wanting = |passage: &Passage| {
-            passage.vector != Standing::SAVED && self.entries[passage.segment as usize].is_live
-        };
+        let is_wanting =
+            |passage: &Passage| passage.vector != Standing::SAVED && self.entries[passage.segment as usize].is_live;
         (0..).zip(&self.passages).filter(move |(_, passage)| is_wanting(passage)).map(|(number, _)| number)
     }
 
