@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -12,7 +13,6 @@ from memctx import HashEmbedder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -65,10 +65,26 @@ class Static:
     revision = "l2_supercat_256"
 
     def __init__(self) -> None:
-        self._model: Any = importlib.import_module("wordllama").WordLlama.load()
+        # Its own loader asks a server for the tokenizer that lies beside it.
+        package = Path(importlib.import_module("wordllama").__file__ or "").parent
+        tokenizer = package / "tokenizers" / "l2_supercat_tokenizer_config.json"
+        self._tokenizer: Any = importlib.import_module("tokenizers").Tokenizer.from_file(
+            str(tokenizer)
+        )
+        self._tokenizer.no_padding()
+        self._tokenizer.no_truncation()
+        tensors = importlib.import_module("safetensors.numpy")
+        (self._table,) = tensors.load_file(
+            package / "weights" / f"{self.revision}.safetensors"
+        ).values()
 
     def embed_many(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return _in_order(texts, 64, self._model.embed)
+        return _in_order(texts, 64, self._embed)
+
+    def _embed(self, texts: list[str]) -> NDArray[np.float32]:
+        read = self._tokenizer.encode_batch(texts, add_special_tokens=False)
+        rows = [self._table[each.ids].astype(np.float32).mean(0) for each in read]
+        return np.stack(rows)
 
 
 class Multilingual:
