@@ -33,7 +33,7 @@ from recall.language import NAMES, language
 from recall.metrics import Figures
 from recall.sides import Sides
 from recall.table import table
-from recall.ways import ways
+from recall.ways import CONSTANTS, ways
 from recall_sets import SETS, RecallSet
 
 from recall import encoders, lane, material, metrics, race
@@ -151,20 +151,26 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--cache", type=Path, required=True, help="where vectors are kept")
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--embedders", default="hash")
+    parser.add_argument("--memories", type=int, default=material.EVERY, help="of each set, at most")
     parser.add_argument("--ways", default="", help="only those whose names begin so")
     parser.add_argument("--transformer", type=Path, help="the folder of a sentence transformer")
     parser.add_argument("--out", type=Path, help="where to write all figures as JSON")
     given = parser.parse_args(arguments)
     given.cache.mkdir(parents=True, exist_ok=True)
-    sets = [material.load(name, given.data, given.cache) for name in given.sets.split(",")]
+    sets = [
+        material.load(name, given.data, given.cache, given.memories)
+        for name in given.sets.split(",")
+    ]
     wanted = tuple(given.ways.split(","))
     found: Found = {}
     for name in given.embedders.split(","):
         encoder = encoders.encoder(name, given.transformer)
         for each in sets:
             vectors = material.vectors(each, encoder, given.cache)
+            is_centred = not CONSTANTS[name].is_plain
             sides = [
-                Sides(*parts) for parts in zip(each.memories, each.words, vectors, strict=True)
+                Sides(*parts, is_centred=is_centred)
+                for parts in zip(each.memories, each.words, vectors, strict=True)
             ]
             for way in ways(name):
                 if way.name.startswith(wanted):

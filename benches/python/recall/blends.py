@@ -84,19 +84,10 @@ def affine(low: float, high: float) -> Shape:
     return lambda sides: np.clip((sides.cosine - low) / (high - low), 0, 1)
 
 
-def above_mean(span: float = 0.0) -> Shape:
-    """How far above the question's mean cosine, against the best or, if that is more, `span`.
-
-    Flat cosines, as of a language that the model does not know, so count for little.
-    """
-
-    def shape(sides: Sides) -> Scores:
-        mean = sides.mean[:, None]
-        return np.maximum(sides.cosine - mean, 0) / np.maximum(
-            sides.top[:, None] - mean, max(span, 1e-6)
-        )
-
-    return shape
+def above_mean(sides: Sides) -> Scores:
+    """How far above the question's mean cosine, divided by the best."""
+    mean = sides.mean[:, None]
+    return np.maximum(sides.cosine - mean, 0) / np.maximum(sides.top[:, None] - mean, 1e-6)
 
 
 def by_cover(base: float, more: float) -> Weight:

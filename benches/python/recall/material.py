@@ -35,11 +35,12 @@ class Material:
     words: list[Words]
 
 
-def load(name: str, data: Path, cache: Path) -> Material:
-    """A set as arrays, from the cache where it was made before."""
+def load(name: str, data: Path, cache: Path, most: int = EVERY) -> Material:
+    """The first memories of a set as arrays, from the cache where they were made before."""
     kept = cache / f"{name}.pickle"
     if kept.exists():
-        return Material(name, *pickle.loads(kept.read_bytes()))  # noqa: S301 - written by the lines below
+        memories, found = pickle.loads(kept.read_bytes())  # noqa: S301 - written by the lines below
+        return Material(name, memories[:most], found[:most])
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         recall = RecallSet(data / name, folder / "whole", EVERY)
@@ -51,24 +52,23 @@ def load(name: str, data: Path, cache: Path) -> Material:
             words.ask(memory, folder / "pieces" / str(at)) for at, memory in enumerate(memories)
         ]
     kept.write_bytes(pickle.dumps((memories, found)))
-    return Material(name, memories, found)
+    return Material(name, memories[:most], found[:most])
 
 
 def vectors(material: Material, encoder: Encoder, cache: Path) -> list[Vectors]:
     """The vectors of each memory's pieces and questions, from the cache where they were made before."""
-    texts = [text for memory in material.memories for text in memory.texts]
-    queries = [query for memory in material.memories for query in memory.queries]
-    digest = hashlib.sha256("\0".join([encoder.revision, *texts, *queries]).encode()).hexdigest()
-    kept = cache / f"{material.name}-{encoder.name}.npz"
-    made = dict(np.load(kept)) if kept.exists() else {}
-    if str(made.get("digest")) != digest:
-        made = {"pieces": _unit(encoder, texts), "queries": _unit(encoder, queries)}
-        np.savez(kept, digest=np.array(digest), **made)
-    at_pieces = np.cumsum([len(memory.texts) for memory in material.memories])[:-1]
-    at_queries = np.cumsum([len(memory.queries) for memory in material.memories])[:-1]
-    pieces = np.split(made["pieces"], at_pieces)
-    asked = np.split(made["queries"], at_queries)
-    return [Vectors(*pair) for pair in zip(pieces, asked, strict=True)]
+    return [_vectors(material.name, memory, encoder, cache) for memory in material.memories]
+
+
+def _vectors(name: str, memory: Memory, encoder: Encoder, cache: Path) -> Vectors:
+    said = "\0".join([encoder.revision, *memory.texts, *memory.queries])
+    digest = hashlib.sha256(said.encode()).hexdigest()
+    kept = cache / f"{name}-{memory.name}-{encoder.name}.npz"
+    if kept.exists() and str((made := np.load(kept))["digest"]) == digest:
+        return Vectors(made["pieces"], made["queries"])
+    made = Vectors(_unit(encoder, memory.texts), _unit(encoder, memory.queries))
+    np.savez(kept, digest=np.array(digest), pieces=made.pieces, queries=made.queries)
+    return made
 
 
 @dataclass(frozen=True)

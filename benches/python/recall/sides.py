@@ -26,6 +26,8 @@ class Sides:
     vectors: Vectors
     is_cut: bool = False
     """Whether only the first piece of a message has a vector."""
+    is_centred: bool = True
+    """Whether likeness counts from what any two messages have in common, as cosines of models are rarely near 0."""
 
     @property
     def text(self) -> NDArray[np.float32]:
@@ -65,7 +67,11 @@ class Sides:
     def likeness(self) -> NDArray[np.float32]:
         """How like the first pieces of each two messages are."""
         heads = self.vectors.pieces[self.memory.first]
-        return heads @ heads.T
+        likeness = heads @ heads.T
+        if not self.is_centred:
+            return likeness
+        common = float((heads.mean(0) ** 2).sum())
+        return np.maximum(likeness - common, 0) / (1 - common)
 
 
 def _latin(text: str) -> float:

@@ -22,26 +22,27 @@ class Constants:
     """What the core's ranking takes from the embedder: `w = base + more * (1 - cover)`."""
 
     base: float
-    more: float
+    more: float = 0.0
     is_plain: bool = False
     """Whether the cosine counts as it is, rather than by how far it is above the question's mean."""
-    span: float = 0.0
     is_latin_only: bool = False
+    """Whether the weight falls with the share of other letters in the question."""
+    span: tuple[float, float] = (0.0, 1.0)
+    """The cosines that stand for 0 and 1 in a fixed calibration."""
 
     @property
     def blend(self) -> Blend:
         weight = blends.by_cover(self.base, self.more)
         if self.is_latin_only:
             weight = blends.latin_only(weight)
-        shape = blends.plain if self.is_plain else blends.above_mean(self.span)
-        return blends.convex(shape, weight)
+        return blends.convex(blends.plain if self.is_plain else blends.above_mean, weight)
 
 
 CONSTANTS = {
-    "hash": Constants(0.2, 0.0, is_plain=True),
-    "static": Constants(0.3, 0.5),
-    "transformer": Constants(0.3, 0.5, is_latin_only=True),
-    "use": Constants(0.3, 0.5),
+    "hash": Constants(0.3, is_plain=True, is_latin_only=True, span=(0.1, 0.45)),
+    "static": Constants(0.2, 0.3, is_latin_only=True, span=(0.2, 0.6)),
+    "transformer": Constants(0.2, 0.3, is_latin_only=True, span=(0.1, 0.6)),
+    "use": Constants(0.2, 0.3, span=(0.2, 0.7)),
 }
 
 
@@ -61,15 +62,19 @@ class Way:
 
 def ways(embedder: str) -> Iterator[Way]:
     """Those for an embedder."""
-    best = CONSTANTS[embedder].blend
+    constants = CONSTANTS[embedder]
+    best = constants.blend
     yield Way("seed", blends.seed, race.SEED)
     yield Way("seed's blend", blends.seed)
     yield Way("BM25 only", blends.text_only)
     yield Way("vectors only", blends.vectors_only)
     yield Way("RRF", blends.reciprocal)
-    yield Way("convex 0.2 of the cosine", blends.convex(blends.plain, 0.2))
-    yield Way("convex 0.5 of min-max", blends.convex(blends.min_max, 0.5))
-    yield Way("adaptive min-max", blends.convex(blends.min_max, blends.by_cover(0.3, 0.5)))
+    yield Way("convex 0.2, cosine", blends.convex(blends.plain, 0.2))
+    yield Way("convex 0.3, by the best", blends.convex(blends.by_best, 0.3))
+    yield Way("convex 0.3, min-max", blends.convex(blends.min_max, 0.3))
+    yield Way("convex 0.3, calibrated", blends.convex(blends.affine(*constants.span), 0.3))
+    yield Way("convex 0.3, above the mean", blends.convex(blends.above_mean, 0.3))
+    yield Way("adaptive, min-max", blends.convex(blends.min_max, blends.by_cover(0.3, 0.5)))
     yield Way(DEFAULT, best)
     yield Way(f"{DEFAULT}, no smoothing", best, replace(RULES, smoothing=0.0))
     yield Way(f"{DEFAULT}, no MMR", best, replace(RULES, balance=1.0))
