@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 NEVER = np.float32(-np.inf)
 OTHERS = 1 / 1.3
 DECAY, MOST_OF_AGE = 0.995, 0.05
-SHARE, ALIKE = 0.3, 0.8
+SHARE, SHORT, ALIKE = 0.3, 120.0, 0.8
 BALANCE = 0.7
 STEP = 0.15
 
@@ -32,6 +32,8 @@ class Rules:
     pool: int = 4
     has_roles: bool = True
     smoothing: float = SHARE
+    short: float = SHORT
+    """Tokens up to which a message takes its whole share of its neighbours' scores; a longer one speaks for itself."""
     balance: float = BALANCE
     """Relevance against difference; 1 takes the best as they are."""
     window: int = 0
@@ -106,7 +108,8 @@ def _smoothed(sides: Sides, own: Scores, blended: Scores, rules: Rules) -> Score
         is_beside_leader |= is_leading[:, neighbour] & is_other
     is_newcomer = (own == NEVER) & is_beside_leader & (sides.cosine[:, memory.first] > 0)
     base = np.where(is_newcomer, blended[:, memory.first] * _factors(sides, rules), own)
-    return np.where(base > NEVER, base + rules.smoothing * added, NEVER)
+    share = rules.smoothing * np.minimum(1, rules.short / np.maximum(1, memory.tokens))
+    return np.where(base > NEVER, base + share.astype(np.float32) * added, NEVER)
 
 
 def _diverse(

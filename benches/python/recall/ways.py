@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from recall import blends, race
 from recall.race import Rules
 
@@ -41,7 +43,7 @@ class Constants:
 CONSTANTS = {
     "hash": Constants(0.3, is_plain=True, is_latin_only=True, span=(0.1, 0.45)),
     "static": Constants(0.2, 0.3, is_latin_only=True, span=(0.2, 0.6)),
-    "transformer": Constants(0.2, 0.3, is_latin_only=True, span=(0.1, 0.6)),
+    "transformer": Constants(0.3, 0.3, is_latin_only=True, span=(0.1, 0.6)),
     "use": Constants(0.2, 0.3, span=(0.2, 0.7)),
 }
 
@@ -77,6 +79,7 @@ def ways(embedder: str) -> Iterator[Way]:
     yield Way("adaptive, min-max", blends.convex(blends.min_max, blends.by_cover(0.3, 0.5)))
     yield Way(DEFAULT, best)
     yield Way(f"{DEFAULT}, no smoothing", best, replace(RULES, smoothing=0.0))
+    yield Way(f"{DEFAULT}, smoothing of long messages, too", best, replace(RULES, short=np.inf))
     yield Way(f"{DEFAULT}, no MMR", best, replace(RULES, balance=1.0))
     yield Way(f"{DEFAULT}, window of 2", best, replace(RULES, window=2))
     yield Way(f"{DEFAULT}, first passages only", best, is_cut=True)
