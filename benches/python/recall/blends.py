@@ -22,6 +22,7 @@ Weight = Callable[["Sides"], "NDArray[np.float32] | float"]
 """The share of the vector side, by question."""
 
 RRF = 60.0
+LEAST = 1e-6
 
 
 def text_only(sides: Sides) -> Scores:
@@ -70,13 +71,13 @@ def plain(sides: Sides) -> Scores:
 
 def by_best(sides: Sides) -> Scores:
     """The cosine divided by the question's best."""
-    return np.maximum(sides.cosine, 0) / np.maximum(sides.top, 1e-6)[:, None]
+    return _share(plain(sides), sides.top[:, None])
 
 
 def min_max(sides: Sides) -> Scores:
     """From the worst of all pieces to the best."""
     least = sides.cosine.min(1, keepdims=True)
-    return (sides.cosine - least) / np.maximum(sides.top[:, None] - least, 1e-6)
+    return _share(sides.cosine - least, sides.top[:, None] - least)
 
 
 def affine(low: float, high: float) -> Shape:
@@ -87,7 +88,11 @@ def affine(low: float, high: float) -> Shape:
 def above_mean(sides: Sides) -> Scores:
     """How far above the question's mean cosine, divided by the best."""
     mean = sides.mean[:, None]
-    return np.maximum(sides.cosine - mean, 0) / np.maximum(sides.top[:, None] - mean, 1e-6)
+    return _share(np.maximum(sides.cosine - mean, 0), sides.top[:, None] - mean)
+
+
+def _share(part: Scores, whole: Scores) -> Scores:
+    return np.asarray(part / np.maximum(whole, LEAST), dtype=np.float32)
 
 
 def by_cover(base: float, more: float) -> Weight:

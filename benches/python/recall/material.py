@@ -82,4 +82,4 @@ class Vectors:
 def _unit(encoder: Encoder, texts: Sequence[str]) -> NDArray[np.float32]:
     made = np.asarray(encoder.embed_many(texts), dtype=np.float32)
     norms = np.linalg.norm(made, axis=1, keepdims=True)
-    return made / np.where(norms > 0, norms, 1)
+    return np.asarray(made / np.where(norms > 0, norms, 1), dtype=np.float32)
