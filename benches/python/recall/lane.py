@@ -46,5 +46,7 @@ def _pieces(memory: Memory, messages: NDArray[np.intp], hits: Sequence[StoreHit]
         while start < hit.passage[0]:
             start += len(memory.texts[number])
             number += 1
+        if start != hit.passage[0]:
+            raise ValueError(f"the core cuts at {hit.passage[0]}, `recall.pieces` at {start}")
         found.append(number)
     return found
