@@ -1,0 +1,105 @@
+"""Ways to make one score of two sides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from recall.sides import Sides
+
+    Scores = NDArray[np.float32]
+
+Blend = Callable[["Sides"], "NDArray[np.float32]"]
+"""A score for every question and piece."""
+Shape = Callable[["Sides"], "NDArray[np.float32]"]
+"""Cosines brought to the scale of the text side."""
+Weight = Callable[["Sides"], "NDArray[np.float32] | float"]
+"""The share of the vector side, by question."""
+
+RRF = 60.0
+LEAST = 1e-6
+
+
+def text_only(sides: Sides) -> Scores:
+    return sides.text
+
+
+def vectors_only(sides: Sides) -> Scores:
+    return np.maximum(sides.cosine, 0)
+
+
+def seed(sides: Sides) -> Scores:
+    """The original's 0.7 and 0.3 over plain cosines."""
+    return 0.7 * np.maximum(sides.cosine, 0) + 0.3 * sides.text
+
+
+def reciprocal(sides: Sides) -> Scores:
+    """Reciprocal rank fusion; who shares no word with the question has no rank among the texts."""
+    ranks = 1 / (RRF + _ranks(sides.cosine)) + np.where(
+        sides.text > 0, 1 / (RRF + _ranks(sides.text)), 0
+    )
+    return np.asarray(ranks * RRF / 2, dtype=np.float32)
+
+
+def _ranks(scores: Scores) -> NDArray[np.intp]:
+    order = np.argsort(-scores, axis=1, kind="stable")
+    ranks = np.empty_like(order)
+    np.put_along_axis(ranks, order, np.arange(1, scores.shape[1] + 1)[None, :], axis=1)
+    return ranks
+
+
+def convex(shape: Shape, weight: Weight | float) -> Blend:
+    """`(1 - w) * text + w * shape(cosine)`."""
+
+    def blend(sides: Sides) -> Scores:
+        share = weight(sides) if callable(weight) else weight
+        share = np.asarray(share, dtype=np.float32).reshape(-1, 1)
+        return (1 - share) * sides.text + share * shape(sides)
+
+    return blend
+
+
+def plain(sides: Sides) -> Scores:
+    """The cosine, if above zero."""
+    return np.maximum(sides.cosine, 0)
+
+
+def by_best(sides: Sides) -> Scores:
+    """The cosine divided by the question's best."""
+    return _share(plain(sides), sides.top[:, None])
+
+
+def min_max(sides: Sides) -> Scores:
+    """From the worst of all pieces to the best."""
+    least = sides.cosine.min(1, keepdims=True)
+    return _share(sides.cosine - least, sides.top[:, None] - least)
+
+
+def affine(low: float, high: float) -> Shape:
+    """From one cosine to another, the same for all questions."""
+    return lambda sides: np.clip((sides.cosine - low) / (high - low), 0, 1)
+
+
+def above_mean(sides: Sides) -> Scores:
+    """How far above the question's mean cosine, divided by the best."""
+    mean = sides.mean[:, None]
+    return _share(np.maximum(sides.cosine - mean, 0), sides.top[:, None] - mean)
+
+
+def _share(part: Scores, whole: Scores) -> Scores:
+    return np.asarray(part / np.maximum(whole, LEAST), dtype=np.float32)
+
+
+def by_cover(base: float, more: float) -> Weight:
+    """More for vectors the less of the question is found word for word."""
+    return lambda sides: base + more * (1 - sides.cover)
+
+
+def latin_only(weight: Weight | float) -> Weight:
+    """As much of a weight as the question has Latin letters: for a model that knows no other script."""
+    return lambda sides: (weight(sides) if callable(weight) else weight) * sides.latin

@@ -1,0 +1,52 @@
+"""The real store as one way among the others: what users get."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recall.memory import NOBODY
+from recall.race import Listed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from memctx import WarmStore
+    from memctx._core import StoreHit
+    from recall.material import Vectors
+    from recall.memory import Memory
+
+
+def ask(
+    memory: Memory, store: WarmStore, limit: int, vectors: Vectors | None = None, **options: Any
+) -> Listed:
+    """What a filled store finds for a memory's questions.
+
+    `vectors` are for a store that does not make its own: the questions' go with the questions.
+    """
+    numbers = {segment.id: at for at, segment in enumerate(store.segments())}
+    messages = np.full((len(memory.queries), limit), NOBODY, dtype=np.intp)
+    pieces = np.zeros_like(messages)
+    for at, query in enumerate(memory.queries):
+        given = {} if vectors is None else {"vector": vectors.queries[at]}
+        hits = store.search(query, limit=limit, **given, **options)
+        messages[at, : len(hits)] = [numbers[hit.segment.id] for hit in hits]
+        pieces[at, : len(hits)] = _pieces(memory, messages[at], hits)
+    return Listed(messages, pieces)
+
+
+def _pieces(memory: Memory, messages: NDArray[np.intp], hits: Sequence[StoreHit]) -> list[int]:
+    """The number of the piece of each hit."""
+    found = []
+    for message, hit in zip(messages, hits, strict=False):
+        start, number = 0, int(memory.first[message])
+        while start < hit.passage[0]:
+            start += len(memory.texts[number])
+            number += 1
+        if start != hit.passage[0]:
+            raise ValueError(f"the core cuts at {hit.passage[0]}, `recall.pieces` at {start}")
+        found.append(number)
+    return found
