@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import textwrap
 import time
 import zlib
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +23,6 @@ from .test_remote import dead_url
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from memctx import Memory
 
@@ -184,12 +187,28 @@ def test_what_stands_in_leaves_better_vectors_alone(tmp_path: Path) -> None:
         assert stamp(tmp_path)["model"] == "meanings"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no fork")
 def test_a_fork_goes_on_embedding(tmp_path: Path) -> None:
-    with opened(tmp_path, Meanings()) as memory:
-        memory.reopen()
-        archive(memory, *SAID)
-        eventually(lambda: not memory.store.embedding().lacking)
-        assert found(memory, "which car?")[0] == SAID[0]
+    """In a child of its own, as forking a process with threads is nothing for this one."""
+    code = """
+        import os, sys, time, memctx
+        sys.path.insert(0, sys.argv[2])
+        from embeddings.test_memory import SAID, Meanings, archive
+        model = Meanings()
+        memory = memctx.open(sys.argv[1], session_id="s", embedding_model=model)
+        if (child := os.fork()) == 0:
+            memory = memctx.open(sys.argv[1], session_id="s", embedding_model=model)
+            archive(memory, *SAID)
+            while memory.store.embedding().lacking:
+                time.sleep(0.01)
+            assert memory.search("which car?")[0].segment.content == SAID[0]
+            os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    """
+    here = Path(__file__).parent.parent
+    command = [sys.executable, "-c", textwrap.dedent(code), str(tmp_path), str(here)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("model", [object(), "no_such_module:Embedder", "hahs", "openai:"])

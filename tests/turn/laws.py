@@ -27,6 +27,10 @@ CLOSING = re.compile(r"<\s*/\s*recalled-context", re.IGNORECASE)
 MOMENT = re.compile(r"\[\d{4}-\d\d-\d\d \d\d:\d\d (?=\w+\])")
 
 
+FRAME = 4
+"""What a block costs that is a message of its own, beside its text."""
+
+
 def wire(messages: Sequence[Any]) -> str:
     """The messages as bytes that can be compared."""
     return json.dumps(messages, ensure_ascii=True)
@@ -140,7 +144,7 @@ def the_rest_fits(
     if limit is None or window is None:
         return
     scanned = _core.Scanner().scan(turn.messages, shape)
-    added = sum(memctx.estimate_tokens(text, "script") for text in recalled(turn, given))
+    added = sum(memctx.estimate_tokens(text, "script") + FRAME for text in recalled(turn, given))
     if scanned.tokens - added <= limit:
         return
     if report.is_deferred:

@@ -72,7 +72,9 @@ def test_every_turn_of_a_session_keeps_every_law(
             is_cut |= any(item.is_new for item in report.pruned)
             # Who pastes a whole block and says nothing else has it sent until a person speaks.
             is_as_it_was = grown == list(map(id, given_before)) and not blocks(messages)
-            if placement == "stable" and is_as_it_was and not is_cut:
+            # When room gets short a block makes way for another, where that costs little.
+            is_retired = not set(blocks(sent_before)) <= set(blocks(turn.messages))
+            if placement == "stable" and is_as_it_was and not is_cut and not is_retired:
                 same = turn.messages[: len(sent_before)]
                 assert laws.wire(same) == laws.wire(sent_before), "what was sent was changed"
             given_before, sent_before = messages, turn.messages

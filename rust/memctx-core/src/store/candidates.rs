@@ -24,6 +24,9 @@ const GUESSED: usize = 2;
 /// So many of the best texts are looked at to see whether one of them covers the question.
 const COVERING: usize = 20;
 
+/// As many digits of a match are told.
+const DIGITS: f64 = 1e9;
+
 /// A segment in the race.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate {
@@ -134,8 +137,9 @@ impl Warm {
             }
         };
         let best = normalize(first.iter().map(|hit| hit.score)).unwrap_or(1.0);
-        let bm25 = |passages: &[u32]| -> FxHashMap<u32, f64> {
-            question.scores(passages).iter().map(|found| (found.number, found.score / best)).collect()
+        let bm25 = |passages: &[u32]| -> Vec<Scored> {
+            let scores = question.scores(passages).into_iter();
+            scores.map(|found| Scored { score: found.score / best, ..found }).collect()
         };
         Ok(match_all(self.smoothed(&race, candidates, bm25, admit)?, &race.scale, cover(&first)))
     }
@@ -241,7 +245,7 @@ impl Warm {
         &self,
         race: &Race<'_, '_>,
         candidates: Vec<Candidate>,
-        bm25: impl FnOnce(&[u32]) -> FxHashMap<u32, f64>,
+        bm25: impl FnOnce(&[u32]) -> Vec<Scored>,
         admit: impl Fn(u32) -> bool,
     ) -> Result<Vec<Candidate>> {
         const REACH: usize = 2;
@@ -251,38 +255,32 @@ impl Warm {
         let likeness = self.likeness();
         let limit = race.request.limit;
         let mut all = candidates;
-        let own = all.clone();
-        let mut places: FxHashMap<u32, usize> = own.iter().map(|candidate| candidate.segment).zip(0..).collect();
         let first_passage = |segment: u32| self.entries[segment as usize].passages.start;
-        let around = own.iter().take(limit).flat_map(|candidate| self.neighbours(candidate.segment, REACH));
-        let others = around.map(|(neighbour, _)| neighbour).filter(|neighbour| !places.contains_key(neighbour));
-        let mut others: Vec<u32> = others.map(first_passage).filter(|&passage| admit(passage)).collect();
+        let mut places: FxHashMap<u32, usize> = all.iter().map(|candidate| candidate.segment).zip(0..).collect();
+        // Those around a lesser one are not worth a look.
+        let around = all.iter().take(limit).flat_map(|candidate| {
+            let neighbours = self.neighbours(candidate.segment, REACH).map(|(neighbour, _)| neighbour);
+            neighbours.filter(|&neighbour| likeness(candidate.passage, first_passage(neighbour)) <= ALIKE)
+        });
+        let mut others: Vec<u32> = around.filter(|neighbour| !places.contains_key(neighbour)).map(first_passage).collect();
+        others.retain(|&passage| admit(passage));
         others.sort_unstable();
         others.dedup();
-        let bm25 = bm25(&others);
-        for (rank, Candidate { segment, passage, score, .. }) in own.into_iter().enumerate() {
-            let is_alike = |other: u32| likeness(passage, other) > ALIKE;
-            for (neighbour, _) in self.neighbours(segment, REACH) {
-                if let Some(&place) = places.get(&neighbour) {
-                    if !is_alike(all[place].passage) {
-                        all[place].score += self.share(neighbour) * score;
-                    }
-                    continue;
-                }
-                // A share of a score that is itself too low for a place brings nobody in.
-                if rank >= limit {
-                    continue;
-                }
-                let passage = first_passage(neighbour);
-                let Some(&bm25) = bm25.get(&passage) else { continue };
-                let cosine = cosine.as_ref().map_or(0.0, |cosine| cosine(passage));
-                if (race.scale.value(cosine) > 0.0 || bm25 > 0.0) && !is_alike(passage) {
-                    places.insert(neighbour, all.len());
-                    let mut newcomer = self.candidate(race, passage, cosine, bm25);
-                    newcomer.score += self.share(neighbour) * score;
-                    all.push(newcomer);
-                }
+        for Scored { number, score } in bm25(&others) {
+            let cosine = cosine.as_ref().map_or(0.0, |cosine| cosine(number));
+            if race.scale.value(cosine) > 0.0 || score > 0.0 {
+                let newcomer = self.candidate(race, number, cosine, score);
+                places.insert(newcomer.segment, all.len());
+                all.push(newcomer);
             }
+        }
+        let own: Vec<f64> = all.iter().map(|candidate| candidate.score).collect();
+        let passages: Vec<u32> = all.iter().map(|candidate| candidate.passage).collect();
+        for candidate in &mut all {
+            let passage = candidate.passage;
+            let beside = self.neighbours(candidate.segment, REACH).filter_map(|(neighbour, _)| places.get(&neighbour));
+            let others = beside.filter(|&&place| likeness(passage, passages[place]) <= ALIKE).map(|&place| own[place]);
+            candidate.score += self.share(candidate.segment) * others.sum::<f64>();
         }
         Ok(ranked(all, limit))
     }
@@ -292,7 +290,9 @@ impl Warm {
 fn match_all(mut candidates: Vec<Candidate>, scale: &Scale, cover: Cover) -> Vec<Candidate> {
     let best = normalize(candidates.iter().map(|candidate| candidate.score)).unwrap_or(1.0);
     for candidate in &mut candidates {
-        candidate.matched = matched(cover, scale.matched(candidate.cosine), candidate.score / best);
+        // The clock must not show in the last digits of what does not depend on it.
+        let exact = matched(cover, scale.matched(candidate.cosine), candidate.score / best);
+        candidate.matched = (exact * DIGITS).round() / DIGITS;
     }
     candidates
 }
