@@ -42,6 +42,7 @@ from recall import encoders, lane, material, metrics, race
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from recall.encoders import Encoder
     from recall.material import Material, Vectors
     from recall.table import Found
     from recall.ways import Way
@@ -51,9 +52,8 @@ FULL = 100
 """Results that fill a block even where messages are short."""
 LIMITS = (FIVE, FULL)
 STORE = "the store itself"
-LANES = ("hash",)
-"""Embedders with which a store is asked itself: for another, fill it with the vectors of `asked` and add it here."""
-MAKES_ITS_OWN = ("hash",)
+OWN = "hash"
+"""The encoder that a store has by itself."""
 
 
 def measured(sides: Sequence[Sides], way: Way) -> Figures:
@@ -72,19 +72,25 @@ def measured(sides: Sequence[Sides], way: Way) -> Figures:
 
 
 def asked(
-    given: Material, data: Path, embedder: str, vectors: Sequence[Vectors]
+    given: Material, data: Path, encoder: Encoder, vectors: Sequence[Vectors]
 ) -> Iterator[tuple[str, Figures]]:
-    """The figures of the store's own search, for an embedder that it has."""
-    if embedder not in LANES:
-        return
+    """The figures of the store's own search, with its own vectors or those of another encoder."""
     with tempfile.TemporaryDirectory() as scratch:
         filled = RecallSet(data / given.name, Path(scratch), 0)
+        stores = dict(filled.stores)
+        if encoder.name != OWN:
+            for memory, each in zip(given.memories, vectors, strict=True):
+                stores[memory.name].close()
+                path = filled.path_of(memory.name)
+                stores[memory.name] = lane.supplied(memory, path, encoder, each)
         for ranking in ("best", "seed"):
             parts = []
             for memory, each in zip(given.memories, vectors, strict=True):
-                store = filled.stores[memory.name]
-                known = None if embedder in MAKES_ITS_OWN else each
-                lists = (lane.ask(memory, store, limit, known, ranking=ranking) for limit in LIMITS)
+                known = None if encoder.name == OWN else each
+                lists = (
+                    lane.ask(memory, stores[memory.name], limit, known, ranking=ranking)
+                    for limit in LIMITS
+                )
                 parts.append(_joined(Figures.of(memory, listed) for listed in lists))
             yield f"{STORE}, {ranking}", Figures.joined(parts)
 
@@ -178,7 +184,7 @@ def main(arguments: list[str]) -> None:
                 if way.name.startswith(wanted):
                     found[name, way.name, each.name] = measured(sides, way)
             if STORE.startswith(wanted):
-                for way_name, figures in asked(each, given.data, name, vectors):
+                for way_name, figures in asked(each, given.data, encoder, vectors):
                     found[name, way_name, each.name] = figures
             print(f"{name}: {each.name}", file=sys.stderr, flush=True)
     print("\n".join(report(found, sets)))

@@ -72,13 +72,18 @@ class RecallSet:
         for message in read(folder / "messages.jsonl.gz"):
             messages[message["store"]].append(message)
         self.names: dict[str, dict[str, str]] = {}
-        self.stores = {name: self.filled(name, scratch, each) for name, each in messages.items()}
+        self._scratch = scratch
+        self.stores = {name: self.filled(name, each) for name, each in messages.items()}
         self.questions = list(read(folder / "queries.jsonl.gz"))[:questions]
 
-    def filled(self, name: str, scratch: Path, messages: list[Message]) -> WarmStore:
+    def path_of(self, name: str) -> Path:
+        """Where the store of a memory is."""
+        return self._scratch / name.replace("/", "_")
+
+    def filled(self, name: str, messages: list[Message]) -> WarmStore:
         """A store with the messages of one memory, each in its session and at its time."""
         names = self.names.setdefault(name, {})
-        path = scratch / name.replace("/", "_")
+        path = self.path_of(name)
         sessions: dict[str, WarmStore] = {}
         for message in messages:
             session = message["session"]
@@ -100,7 +105,7 @@ class RecallSet:
         return [(names[hit.segment.id], hit) for hit in store.search(question["query"], **options)]
 
 
-def opened(path: Path, session: str) -> WarmStore:
+def opened(path: Path, session: str, **settings: Any) -> WarmStore:
     return WarmStore(
         path,
         session_id=session,
@@ -109,6 +114,7 @@ def opened(path: Path, session: str) -> WarmStore:
         eviction_days=0.0,
         durability="os",
         redaction="off",
+        **settings,
     )
 
 

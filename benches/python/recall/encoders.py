@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import importlib
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from memctx import HashEmbedder
+from memctx.embeddings import static_embedder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -26,6 +27,7 @@ class Encoder(Protocol):
 
     name: str
     revision: str
+    is_latin_only: bool
 
     def embed_many(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
 
@@ -50,6 +52,7 @@ class Hash:
 
     name = "hash"
     revision = "1"
+    is_latin_only = False
 
     def __init__(self) -> None:
         self._embedder = HashEmbedder()
@@ -59,38 +62,24 @@ class Hash:
 
 
 class Static:
-    """WordLlama: a vector for each token, and their mean."""
+    """WordLlama's table, as the core runs it."""
 
     name = "static"
-    revision = "l2_supercat_256"
+    is_latin_only = True
 
     def __init__(self) -> None:
-        # Its own loader asks a server for the tokenizer that lies beside it.
-        package = Path(importlib.import_module("wordllama").__file__ or "").parent
-        tokenizer = package / "tokenizers" / "l2_supercat_tokenizer_config.json"
-        self._tokenizer: Any = importlib.import_module("tokenizers").Tokenizer.from_file(
-            str(tokenizer)
-        )
-        self._tokenizer.no_padding()
-        self._tokenizer.no_truncation()
-        tensors = importlib.import_module("safetensors.numpy")
-        (self._table,) = tensors.load_file(
-            package / "weights" / f"{self.revision}.safetensors"
-        ).values()
+        self._embedder = static_embedder()
+        self.revision = self._embedder.revision
 
     def embed_many(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return _in_order(texts, 64, self._embed)
-
-    def _embed(self, texts: list[str]) -> NDArray[np.float32]:
-        read = self._tokenizer.encode_batch(texts, add_special_tokens=False)
-        rows = [self._table[each.ids].astype(np.float32).mean(0) for each in read]
-        return np.stack(rows)
+        return np.asarray(self._embedder.embed_many(texts), dtype=np.float32)
 
 
 class Multilingual:
     """The multilingual Universal Sentence Encoder: for what a model that knows all the languages would be worth."""
 
     name = "use"
+    is_latin_only = False
     revision = "multilingual v3"
 
     def __init__(self) -> None:
@@ -104,6 +93,7 @@ class Transformer:
     """A sentence transformer in a folder with `model.onnx` and `tokenizer.json`: the mean of its last states."""
 
     name = "transformer"
+    is_latin_only = True
 
     def __init__(self, folder: Path, most_tokens: int = 256) -> None:
         self.revision = f"mean-{most_tokens}-{(folder / 'model.onnx').stat().st_size}"

@@ -5,19 +5,39 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from recall_sets import opened
 
 from recall.memory import NOBODY
 from recall.race import Listed
 
+BATCH = 256
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
     from memctx import WarmStore
     from memctx._core import StoreHit
+    from recall.encoders import Encoder
     from recall.material import Vectors
     from recall.memory import Memory
+
+
+def supplied(memory: Memory, path: Path, encoder: Encoder, vectors: Vectors) -> WarmStore:
+    """The store at a path, with the vectors of an encoder instead of its own."""
+    dim = vectors.pieces.shape[1]
+    model = (encoder.name, encoder.revision, dim, encoder.is_latin_only)
+    store = opened(path, "asking", model=model, replaces_vectors=True)
+    rows = {text: row for text, row in zip(memory.texts, vectors.pieces, strict=True) if row.any()}
+    while texts := store.unembedded(BATCH):
+        known = [(name, rows[text]) for name, text in texts if text in rows]
+        store.set_aside([name for name, text in texts if text not in rows])
+        if known:
+            names, values = zip(*known, strict=True)
+            store.supply(names, np.stack(values))
+    return store
 
 
 def ask(
