@@ -16,7 +16,7 @@ export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test lint redaction extractors contradictions bench bench-cold bench-rust wheel fuzz crash \
+.PHONY: help dev demo test lint redaction extractors contradictions bench bench-cold recall bench-rust wheel fuzz crash \
 	check clean extension cargo
 
 help: ## List the commands
@@ -66,6 +66,10 @@ STORE ?= target/cold
 
 bench-cold: extension $(VENV)/.installed-bench ## Race search over SIZES="20000 …" segments on disk, stores kept in STORE=folder
 	PYTHONPATH=benches/python $(ONE_THREAD) $(ONE_CORE) $(BIN)/python -m cold --reuse --sizes $(SIZES) --store $(STORE)
+
+recall: extension ## Table of what each embedder and ranking recalls of the sets in DATA=folder, vectors kept in CACHE=folder
+	PYTHONPATH=benches/python $(BIN)/python benches/python/recall_eval.py $(DATA) --cache $(CACHE) \
+		--embedders hash,static,transformer
 
 bench-rust: cargo ## Run the criterion benches of the core
 	$(ONE_CORE) cargo bench -p memctx-benches --locked

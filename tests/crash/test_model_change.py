@@ -98,6 +98,7 @@ def test_no_change_of_the_model_fails_a_search_or_loses_a_vector(tmp_path: Path)
 
 @posix
 @pytest.mark.crash
+@pytest.mark.timeout(3600)
 def test_nor_does_one_to_a_transformer_and_back(tmp_path: Path) -> None:
     pytest.importorskip("onnxruntime")
     change_twice(tmp_path, "transformer", "all-MiniLM-L6-v2", segments=20_000, kills=8)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from memctx import HashEmbedder
-from memctx.embeddings import static_embedder
+from memctx.embeddings import TransformerEmbedder, static_embedder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -40,11 +40,9 @@ def encoder(name: str, transformer: Path | None) -> Encoder:
         return Static()
     if name == "use":
         return Multilingual()
-    if name == "transformer" and transformer is not None:
-        return Transformer(transformer)
-    raise ValueError(
-        f"embedder {name!r}: expected one of {NAMES}; `transformer` needs --transformer FOLDER"
-    )
+    if name == "transformer":
+        return Packaged() if transformer is None else Transformer(transformer)
+    raise ValueError(f"embedder {name!r}: expected one of {NAMES}")
 
 
 class Hash:
@@ -87,6 +85,20 @@ class Multilingual:
 
     def embed_many(self, texts: Sequence[str]) -> NDArray[np.float32]:
         return _in_order(texts, 64, self._model.encode)
+
+
+class Packaged:
+    """The sentence transformer of an installed package, as memctx runs it."""
+
+    name = "transformer"
+
+    def __init__(self) -> None:
+        self._embedder = TransformerEmbedder()
+        self.revision = self._embedder.revision
+        self.is_latin_only = self._embedder.is_latin_only
+
+    def embed_many(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return self._embedder.embed_many([text or " " for text in texts])
 
 
 class Transformer:

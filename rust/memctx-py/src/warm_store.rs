@@ -84,7 +84,7 @@ impl WarmStore {
         redaction = "mask", pii = false, patterns = None, lock_timeout = 5.0, cold = true, cold_deadline_ms = 50.0,
         model = None, replaces_vectors = false
     ))]
-    #[allow(clippy::too_many_arguments)]
+    #[allow(clippy::too_many_arguments, clippy::fn_params_excessive_bools)] // named in Python
     fn new(
         py: Python<'_>,
         path: PathBuf,

@@ -262,7 +262,8 @@ impl Warm {
             let neighbours = self.neighbours(candidate.segment, REACH).map(|(neighbour, _)| neighbour);
             neighbours.filter(|&neighbour| likeness(candidate.passage, first_passage(neighbour)) <= ALIKE)
         });
-        let mut others: Vec<u32> = around.filter(|neighbour| !places.contains_key(neighbour)).map(first_passage).collect();
+        let mut others: Vec<u32> =
+            around.filter(|neighbour| !places.contains_key(neighbour)).map(first_passage).collect();
         others.retain(|&passage| admit(passage));
         others.sort_unstable();
         others.dedup();

@@ -70,8 +70,12 @@ mod tests {
             gone in prop::collection::vec(any::<bool>(), 30),
         ) {
             let mut centre = Centre::new(4);
-            vectors.iter().for_each(|vector| centre.add(vector));
-            vectors.iter().zip(&gone).filter(|(_, gone)| **gone).for_each(|(vector, _)| centre.remove(vector));
+            for vector in &vectors {
+                centre.add(vector);
+            }
+            for (vector, _) in vectors.iter().zip(&gone).filter(|(_, gone)| **gone) {
+                centre.remove(vector);
+            }
             let rest: Vec<&[f32; 4]> = vectors.iter().zip(&gone).filter(|(_, gone)| !**gone).map(|it| it.0).collect();
             let query = [1.0, -2.0, 0.5, 3.0];
             let mean = rest.iter().map(|vector| crate::vector::cosine(&query, *vector)).sum::<f64>()

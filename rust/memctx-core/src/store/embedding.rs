@@ -18,7 +18,7 @@ use super::passage::passages;
 use super::segment::Segment;
 use super::snapshot::tail;
 use super::stamp::Done;
-use super::vectors::{self, Shelf};
+use super::vectors::{self, Slot};
 use super::warm::{Cursor, vector_id};
 use super::warm_store::{Inner, lock};
 use crate::file::Identity;
@@ -64,7 +64,7 @@ pub struct EmbeddingStatus {
 #[derive(Debug, Default)]
 pub(super) struct Pass {
     leading: Option<Elected>,
-    shelf: Option<Shelf>,
+    slot: Option<Slot>,
     /// Everything before this place has its vectors or was set aside.
     cursor: Cursor,
     /// Where the first text begins that was set aside.
@@ -95,30 +95,30 @@ impl Inner {
         let mut pass = lock(&self.pass);
         self.follow_vectors(&mut pass)?;
         let stamp = self.model().stamp();
-        pass.shelf = Shelf::for_new(&self.directory, stamp, self.settings.replaces_vectors);
-        // Those that are made at once are put on the current shelf by whoever tidies up.
-        let is_done = self.model().is_instant() && pass.shelf == Some(Shelf::Current);
-        let Some(shelf) = pass.shelf.filter(|_| !is_done && !self.health().is_read_only) else { return Ok(Vec::new()) };
+        pass.slot = Slot::for_new(&self.directory, stamp, self.settings.replaces_vectors);
+        // Those that are made at once are put into the current slot by whoever tidies up.
+        let is_done = self.model().is_instant() && pass.slot == Some(Slot::Current);
+        let Some(slot) = pass.slot.filter(|_| !is_done && !self.health().is_read_only) else { return Ok(Vec::new()) };
         if pass.leading.is_none() {
             pass.leading = elect(&self.directory.index()?.join(LEADING))?;
             if pass.leading.is_none() {
                 return Ok(Vec::new());
             }
-            self.resume(&mut pass, shelf)?;
+            self.resume(&mut pass, slot)?;
         }
         let wanted = self.collect(&mut pass, limit)?;
         self.embedded.store(pass.cursor.offset, Ordering::Relaxed);
         if wanted.is_empty() {
-            self.complete(&mut pass, shelf)?;
+            self.complete(&mut pass, slot)?;
         }
         Ok(wanted)
     }
 
     /// Go on where the last one who led stopped.
-    fn resume(&self, pass: &mut Pass, shelf: Shelf) -> Result<()> {
+    fn resume(&self, pass: &mut Pass, slot: Slot) -> Result<()> {
         self.follow_vectors(pass)?;
         pass.rewind();
-        let imprint = shelf.imprint(&self.directory).filter(|found| found.stamp == *self.model().stamp());
+        let imprint = slot.imprint(&self.directory).filter(|found| found.stamp == *self.model().stamp());
         let Some((done, log)) = imprint.map(|found| found.done).zip(self.directory.log()?) else { return Ok(()) };
         if tail(&log, done.offset).is_ok_and(|found| found == done.tail) {
             pass.cursor = Cursor { offset: done.offset, line: done.line };
@@ -157,10 +157,10 @@ impl Inner {
     }
 
     /// Note that everything is embedded, and let others lead. A new set takes the place of the old one.
-    fn complete(&self, pass: &mut Pass, shelf: Shelf) -> Result<()> {
+    fn complete(&self, pass: &mut Pass, slot: Slot) -> Result<()> {
         let held = self.directory_lock().acquire(Instant::now())?;
-        self.note_done(pass, shelf)?;
-        let is_complete = shelf == Shelf::Next && pass.aside.len().saturating_sub(1) * ALL_BUT <= pass.known.len();
+        self.note_done(pass, slot)?;
+        let is_complete = slot == Slot::Next && pass.aside.len().saturating_sub(1) * ALL_BUT <= pass.known.len();
         // Who writes now waits, so nothing more can come.
         if is_complete && self.collect(pass, 1)?.is_empty() {
             vectors::promote(&self.directory)?;
@@ -178,11 +178,11 @@ impl Inner {
         Ok(())
     }
 
-    fn note_done(&self, pass: &Pass, shelf: Shelf) -> Result<()> {
+    fn note_done(&self, pass: &Pass, slot: Slot) -> Result<()> {
         let Some(log) = self.directory.log()? else { return Ok(()) };
         let Cursor { offset, line } = pass.first_aside.unwrap_or(pass.cursor);
         let tail = tail(&log, offset).map_err(Error::io(self.directory.path()))?;
-        shelf.note(&self.directory, self.model().stamp(), Done { offset, line, tail })
+        slot.note(&self.directory, self.model().stamp(), Done { offset, line, tail })
     }
 
     /// Keep vectors, one behind the other.
@@ -208,18 +208,18 @@ impl Inner {
         self.wait();
         let mut pass = lock(&self.pass);
         let stamp = self.model().stamp();
-        let Some(shelf) = Shelf::for_new(&self.directory, stamp, self.settings.replaces_vectors) else {
+        let Some(slot) = Slot::for_new(&self.directory, stamp, self.settings.replaces_vectors) else {
             let why = "its vectors are another model's, and are to stay";
             return Err(Error::Refused { path: self.directory.path().to_owned(), why });
         };
-        pass.shelf = Some(shelf);
+        pass.slot = Some(slot);
         if !pass.is_checked {
             // Long before anyone has to wait for it.
-            let whole = vmem::verify(&shelf.path(&self.directory));
+            let whole = vmem::verify(&slot.path(&self.directory));
             pass.is_checked = whole.is_ok_and(|report| report.checksum == Checksum::Valid);
         }
         let held = self.directory_lock().acquire(Instant::now())?;
-        let is_kept = shelf.add(&self.directory, stamp, ids, &units, &mut pass.is_checked)?;
+        let is_kept = slot.add(&self.directory, stamp, ids, &units, &mut pass.is_checked)?;
         drop(held);
         if !is_kept {
             pass.rewind();
@@ -267,18 +267,18 @@ impl Inner {
         self.wait();
         let log_bytes = self.directory.log()?.and_then(|log| log.metadata().ok()).map_or(0, |found| found.len());
         let model = self.model();
-        let shelf = Shelf::for_new(&self.directory, model.stamp(), self.settings.replaces_vectors);
-        let noted = Shelf::of(&self.directory, model.stamp()).and_then(|shelf| shelf.imprint(&self.directory));
+        let slot = Slot::for_new(&self.directory, model.stamp(), self.settings.replaces_vectors);
+        let noted = Slot::of(&self.directory, model.stamp()).and_then(|slot| slot.imprint(&self.directory));
         let noted = noted.map_or(0, |imprint| imprint.done.offset);
         let pass = lock(&self.pass);
-        let is_current = model.is_instant() && shelf == Some(Shelf::Current);
+        let is_current = model.is_instant() && slot == Some(Slot::Current);
         let reached = if pass.leading.is_some() { pass.cursor.offset } else { noted };
         Ok(EmbeddingStatus {
             model: model.name().to_owned(),
             revision: model.revision().to_owned(),
             dim: model.dim(),
             is_instant: model.is_instant(),
-            is_replacing: shelf == Some(Shelf::Next),
+            is_replacing: slot == Some(Slot::Next),
             done_bytes: if is_current { log_bytes } else { reached.min(log_bytes) },
             log_bytes,
             lacking: self.index().lacking(),
@@ -315,8 +315,8 @@ impl Inner {
     }
 
     fn is_replacing_itself(&self) -> bool {
-        let shelf = || Shelf::for_new(&self.directory, self.model().stamp(), self.settings.replaces_vectors);
-        self.model().is_instant() && shelf() == Some(Shelf::Next)
+        let slot = || Slot::for_new(&self.directory, self.model().stamp(), self.settings.replaces_vectors);
+        self.model().is_instant() && slot() == Some(Slot::Next)
     }
 
     /// Embed everything, and let that take the place of another model's vectors.

@@ -51,6 +51,7 @@ const HASH_DIM: usize = 384;
 
 impl Model {
     /// The one that is always there: it knows spelling, not meaning.
+    #[allow(clippy::missing_panics_doc)] // the length is a constant
     #[must_use]
     pub fn hash() -> Self {
         // One for the process: it remembers what it has seen.

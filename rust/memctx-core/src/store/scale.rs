@@ -61,9 +61,9 @@ mod tests {
             assert!((centred.value(cosine) - value).abs() < 1e-9, "{cosine}");
         }
         assert!((centred.matched(0.76) - LINE).abs() < 1e-9);
-        assert!(centred.matched(0.6) == 0.0 && (centred.matched(1.0) - 1.0).abs() < 1e-9);
-        assert_eq!(Scale::centred(weights, 0.6, 0.6).value(0.6), 0.0);
+        assert!(centred.matched(0.6) < 1e-9 && (centred.matched(1.0) - 1.0).abs() < 1e-9);
+        assert!(Scale::centred(weights, 0.6, 0.6).value(0.6) < 1e-9);
         let raw = Scale::raw(weights);
-        assert_eq!((raw.value(-0.2), raw.value(0.3), raw.matched(0.3)), (0.0, 0.3, 0.3));
+        assert!(raw.value(-0.2) < 1e-9 && (raw.value(0.3) - 0.3).abs() < 1e-9 && (raw.matched(0.3) - 0.3).abs() < 1e-9);
     }
 }

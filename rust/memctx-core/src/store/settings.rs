@@ -28,6 +28,7 @@ impl Durability {
 }
 
 /// How a store behaves.
+#[allow(clippy::struct_excessive_bools)] // each is a setting of its own
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The session that writes, and the only one that is read unless `cross_session` is set.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::entry::{Passage, Standing};
-use super::vectors::Shelf;
+use super::vectors::Slot;
 use super::warm_store::{Gate, Inner, Tail};
 use crate::Result;
 
@@ -44,7 +44,7 @@ impl Inner {
         }
         if tail.unsaved > 0 {
             let _held = lock.acquire(Instant::now())?;
-            tail.is_checked &= Shelf::Current.is_large(&self.directory);
+            tail.is_checked &= Slot::Current.is_large(&self.directory);
             self.save_vectors(&mut tail.is_checked)?;
             tail.unsaved = 0;
         }
@@ -64,7 +64,7 @@ impl Inner {
         remove_leftovers(self.directory.path());
         let stamp = self.model().stamp();
         // Where they are to take the place of others, those who bring all of them there bring these, too.
-        let Some(Shelf::Current) = Shelf::for_new(&self.directory, stamp, false) else { return Ok(()) };
+        let Some(Slot::Current) = Slot::for_new(&self.directory, stamp, false) else { return Ok(()) };
         let index = self.index();
         let is_unsaved =
             |passage: &Passage| passage.vector == Standing::UNSAVED && index.entries[passage.segment as usize].is_live;
@@ -77,7 +77,7 @@ impl Inner {
         if ids.is_empty() {
             return Ok(());
         }
-        Shelf::Current.add(&self.directory, stamp, &ids, &values, is_checked)?;
+        Slot::Current.add(&self.directory, stamp, &ids, &values, is_checked)?;
         let mut index = self.index_mut();
         for passage in unsaved {
             index.passages[passage as usize].vector = Standing::SAVED;

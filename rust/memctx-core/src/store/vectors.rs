@@ -21,21 +21,21 @@ const READ_WHOLE: u64 = 64 << 20;
 
 /// One of the two files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shelf {
+pub(super) enum Slot {
     /// Every program that knows the format reads this one.
     Current,
     /// The vectors of another model, which take the place of the current ones when they are complete.
     Next,
 }
 
-impl Shelf {
-    /// The shelf that holds the vectors of a model.
+impl Slot {
+    /// The one that holds the vectors of a model.
     pub(super) fn of(directory: &Directory, stamp: &Stamp) -> Option<Self> {
-        let is_theirs = |shelf: &Self| shelf.imprint(directory).is_some_and(|found| found.stamp == *stamp);
+        let is_theirs = |slot: &Self| slot.imprint(directory).is_some_and(|found| found.stamp == *stamp);
         [Self::Current, Self::Next].into_iter().find(is_theirs)
     }
 
-    /// The shelf that vectors of a model may be put on; none if there are others that must stay.
+    /// The one that vectors of a model may be put in; none if there are others that must stay.
     pub(super) fn for_new(directory: &Directory, stamp: &Stamp, may_replace: bool) -> Option<Self> {
         let path = directory.file(FILE);
         let found = Self::Current.imprint(directory);
@@ -123,14 +123,14 @@ impl Shelf {
 /// The stamp is the step that counts: before it the old vectors are the current ones, after it the new ones, and whoever
 /// comes next finishes what is left of it.
 pub(super) fn promote(directory: &Directory) -> Result<()> {
-    let Some(next) = Shelf::Next.imprint(directory) else { return Ok(()) };
+    let Some(next) = Slot::Next.imprint(directory) else { return Ok(()) };
     Imprint { file: Some(NEXT.to_owned()), ..next }.write(directory, STAMP)?;
     finish_promotion(directory)
 }
 
 /// Finish a promotion that was begun. To be called under the directory's lock.
 pub(super) fn finish_promotion(directory: &Directory) -> Result<()> {
-    let Some(imprint) = Shelf::Current.imprint(directory).filter(|found| found.file.is_some()) else { return Ok(()) };
+    let Some(imprint) = Slot::Current.imprint(directory).filter(|found| found.file.is_some()) else { return Ok(()) };
     let (from, to) = (directory.file(NEXT), directory.file(FILE));
     if from.exists() {
         fs::rename(&from, &to).map_err(Error::io(&to))?;
@@ -143,7 +143,7 @@ pub(super) fn finish_promotion(directory: &Directory) -> Result<()> {
 
 /// Whether a promotion was begun and not finished.
 pub(super) fn is_promoting(directory: &Directory) -> bool {
-    Shelf::Current.imprint(directory).is_some_and(|found| found.file.is_some())
+    Slot::Current.imprint(directory).is_some_and(|found| found.file.is_some())
 }
 
 /// Open the vectors of a model. They are not mistaken for those of another that takes their place meanwhile.
@@ -152,11 +152,11 @@ pub(crate) fn open_of<T>(
     stamp: &Stamp,
     open: impl FnOnce(&std::path::Path) -> Result<T>,
 ) -> Option<T> {
-    let shelf = Shelf::of(directory, stamp)?;
-    let path = shelf.path(directory);
+    let slot = Slot::of(directory, stamp)?;
+    let path = slot.path(directory);
     let opened = if path.is_symlink() { None } else { open(&path).ok() };
     // A file gets the name of another only after the stamp has changed.
-    opened.filter(|_| Shelf::of(directory, stamp) == Some(shelf) && shelf.path(directory) == path)
+    opened.filter(|_| Slot::of(directory, stamp) == Some(slot) && slot.path(directory) == path)
 }
 
 /// The vectors on disk, for a tier that is built from the log.
@@ -181,11 +181,11 @@ impl Saved {
 
 /// Load the vectors if they are those of the model and whole; else say why not.
 pub(super) fn load(directory: &Directory, stamp: &Stamp) -> (Saved, String) {
-    let path = Shelf::Current.path(directory);
+    let path = Slot::Current.path(directory);
     if path.is_symlink() {
         return (Saved::default(), "a symbolic link; left as it is and not used".to_owned());
     }
-    if Shelf::of(directory, stamp).is_none() {
+    if Slot::of(directory, stamp).is_none() {
         return (Saved::default(), foreign(directory, &path));
     }
     let Some(found) = open_of(directory, stamp, |path| Ok(vmem::read(path))) else {
@@ -206,7 +206,7 @@ pub(super) fn load(directory: &Directory, stamp: &Stamp) -> (Saved, String) {
 
 /// Why vectors that are there are not used.
 fn foreign(directory: &Directory, path: &std::path::Path) -> String {
-    match Shelf::Current.imprint(directory) {
+    match Slot::Current.imprint(directory) {
         _ if !path.exists() => "there were none".to_owned(),
         Some(found) => {
             let Stamp { model, dim, .. } = found.stamp;
