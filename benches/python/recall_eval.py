@@ -53,8 +53,8 @@ FULL = 100
 """Results that fill a block even where messages are short."""
 LIMITS = (FIVE, FULL)
 STORE = "the store itself"
-OWN = "hash"
-"""The encoder that a store has by itself."""
+OWN = ("hash", "static")
+"""Encoders that the core runs itself."""
 
 
 def measured(sides: Sequence[Sides], way: Way) -> Figures:
@@ -79,15 +79,19 @@ def asked(
     with tempfile.TemporaryDirectory() as scratch:
         filled = RecallSet(data / given.name, Path(scratch), 0)
         stores = dict(filled.stores)
-        if encoder.name != OWN:
+        if not isinstance(encoder, encoders.Hash):
             for memory, each in zip(given.memories, vectors, strict=True):
                 stores[memory.name].close()
                 path = filled.path_of(memory.name)
-                stores[memory.name] = lane.supplied(memory, path, encoder, each)
+                stores[memory.name] = (
+                    lane.own(path, encoder.model)
+                    if isinstance(encoder, encoders.Static)
+                    else lane.supplied(memory, path, encoder, each)
+                )
         for ranking in ("best", "seed"):
             parts = []
             for memory, each in zip(given.memories, vectors, strict=True):
-                known = None if encoder.name == OWN else each
+                known = None if encoder.name in OWN else each
                 lists = (
                     lane.ask(memory, stores[memory.name], limit, known, ranking=ranking)
                     for limit in LIMITS

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
     from types import TracebackType
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from memctx._core import ColdStatus, Conversation, EmbeddingStatus, StoreHit, WarmStore
     from memctx.compact import MemoryFlushed
     from memctx.compact.flush import RunTurn
@@ -45,6 +48,9 @@ if TYPE_CHECKING:
     Row: TypeAlias = tuple[str, str, float | None, str | None]
 
 __all__ = ["Archived", "Memory"]
+
+# Who searches by hand waits longer for a vector than a turn does: the first one may have a model to load.
+PATIENCE_MS = 5_000.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +265,7 @@ class Memory:
         self._turns.settle()
         return self._store.search(
             query,
-            vector=None if self._embedding is None else self._embedding.queries.vector(query),
+            vector=self._vector(query),
             limit=limit,
             session_id=session_id,
             roles=roles,
@@ -451,6 +457,12 @@ class Memory:
         if embedder is None:
             return None
         return Embedding(self._store, embedder, timeout_ms=self._config.embedding_timeout_ms)
+
+    def _vector(self, query: str) -> NDArray[np.float32] | None:
+        """The vector of a query that somebody waits for; None where the store makes it, or there is none."""
+        if self._embedding is None:
+            return None
+        return self._embedding.queries.vector(query, PATIENCE_MS)
 
     def _wake(self) -> None:
         """There is more to embed and to extract from."""

@@ -1,4 +1,4 @@
-"""Opens a store under another model and, until everything has its vectors, archives and searches without a pause.
+"""Opens a store under another model and, until everything has its vectors, archives and searches all the time.
 
     switcher.py STORE MODEL
 
@@ -57,6 +57,7 @@ def search(memory: memctx.Memory, stop: threading.Event, counts: list[int]) -> N
         except Exception as error:  # noqa: BLE001 - to be counted, whatever it is
             say(f"failed {error!r}")
         counts[0] += 1
+        time.sleep(0.01)
 
 
 def main(store: str, model: str) -> None:
@@ -73,7 +74,7 @@ def main(store: str, model: str) -> None:
             status = memory.store.embedding()
             if not status.is_replacing and not status.lacking and number > 3:
                 break
-            time.sleep(0.02)
+            time.sleep(0.1)
         stop.set()
         searching.join()
         memory.reembed()

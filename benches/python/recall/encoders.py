@@ -66,11 +66,11 @@ class Static:
     is_latin_only = True
 
     def __init__(self) -> None:
-        self._embedder = static_embedder()
-        self.revision = self._embedder.revision
+        self.model = static_embedder()
+        self.revision = self.model.revision
 
     def embed_many(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return np.asarray(self._embedder.embed_many(texts), dtype=np.float32)
+        return np.asarray(self.model.embed_many(texts), dtype=np.float32)
 
 
 class Multilingual:

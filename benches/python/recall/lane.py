@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,10 +20,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from memctx import WarmStore
-    from memctx._core import StoreHit
+    from memctx._core import StaticEmbedder, StoreHit
     from recall.encoders import Encoder
     from recall.material import Vectors
     from recall.memory import Memory
+
+
+def own(path: Path, model: StaticEmbedder) -> WarmStore:
+    """The store at a path, with the vectors of a model that the core runs itself."""
+    store = opened(path, "asking", model=model, replaces_vectors=True)
+    while store.embedding().is_replacing:
+        time.sleep(0.01)
+    return store
 
 
 def supplied(memory: Memory, path: Path, encoder: Encoder, vectors: Vectors) -> WarmStore:

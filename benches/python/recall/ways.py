@@ -42,7 +42,7 @@ class Constants:
 
 CONSTANTS = {
     "hash": Constants(0.2, is_plain=True, span=(0.1, 0.45)),
-    "static": Constants(0.2, 0.5, is_latin_only=True, span=(0.2, 0.6)),
+    "static": Constants(0.2, 0.3, is_latin_only=True, span=(0.2, 0.6)),
     "transformer": Constants(0.3, 0.3, is_latin_only=True, span=(0.1, 0.6)),
     "use": Constants(0.2, 0.3, span=(0.2, 0.7)),
 }

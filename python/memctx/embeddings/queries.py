@@ -121,13 +121,14 @@ class Queries:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def vector(self, text: str) -> NDArray[np.float32] | None:
+    def vector(self, text: str, timeout_ms: float | None = None) -> NDArray[np.float32] | None:
         """The vector of a query; None if there is none in time, which `ask` says the reason of."""
-        return self.ask(text).vector
+        return self.ask(text, timeout_ms).vector
 
-    def ask(self, text: str) -> Answer:
-        """The vector of a query, or why there is none in time."""
-        deadline = time.monotonic() + self._timeout_ms / 1000
+    def ask(self, text: str, timeout_ms: float | None = None) -> Answer:
+        """The vector of a query, or why there is none in time; another time than usual for who can wait longer."""
+        waiting = self._timeout_ms if timeout_ms is None else timeout_ms
+        deadline = time.monotonic() + waiting / 1000
         key = text.strip()
         with self._lock:
             self._asked += 1
@@ -150,7 +151,7 @@ class Queries:
         try:
             call.done.wait(max(0.0, deadline - time.monotonic()))
             with self._lock:
-                answer = self._outcome(call)
+                answer = self._outcome(call, waiting)
             vector = answer.vector
         finally:
             # Also when the wait was interrupted: a probe that nobody settles would keep the breaker half-open.
@@ -192,7 +193,7 @@ class Queries:
         self._work.put(partial(self._make, call))
         return call
 
-    def _outcome(self, call: _Call) -> Answer:
+    def _outcome(self, call: _Call, waited_ms: float) -> Answer:
         """What came of waiting for a call."""
         call.waiting -= 1
         if call.vector is not None:
@@ -201,7 +202,7 @@ class Queries:
             self._failed += 1
             return Answer(None, call.error)
         self._timed_out += 1
-        self._last_error = f"{self._name} did not answer within {self._timeout_ms:g} ms"
+        self._last_error = f"{self._name} did not answer within {waited_ms:g} ms"
         if call.is_begun:
             call.is_overdue = True
         elif call.waiting == 0:

@@ -214,6 +214,30 @@ fn a_change_of_names_that_was_cut_short_is_finished() {
 }
 
 #[test]
+fn who_dies_while_adding_loses_no_vector() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("memory");
+    let store = open(&path);
+    say(&store, &TEXTS);
+    embed(&store, 10, 64);
+    store.close();
+    let file = path.join("vectors.bin");
+    let whole = fs::read(&file).unwrap();
+    // The checksum is written over first, and the header counts last.
+    let body = &whole[..whole.len() - 28];
+    for (number, torn) in [[body, &[7; 100]].concat(), body.to_vec()].into_iter().enumerate() {
+        fs::write(&file, torn).unwrap();
+        let store = open(&path);
+        assert!(store.unembedded(10).unwrap().is_empty(), "all are known");
+        assert_eq!(find(&store, "which car?", Some(&meaning("car")))[0].segment.content, TEXTS[0]);
+        say(&store, &[&format!("the sea is calm on day {number}")]);
+        assert!(embed(&store, 10, 64) > 0);
+        store.close();
+        assert_eq!(vectors(&path), TEXTS.len() + 1);
+    }
+}
+
+#[test]
 fn one_leads_and_the_others_read_what_it_writes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("memory");

@@ -1,7 +1,7 @@
 //! The files of vectors beside the log: the one that counts, and the one that is to take its place.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashMap;
 
@@ -9,7 +9,7 @@ use super::directory::Directory;
 use super::stamp::{Done, Imprint, Stamp};
 use super::warm::vector_id;
 use crate::file::sync_folder;
-use crate::vmem::{self, Checksum};
+use crate::vmem::{self, Checksum, Report};
 use crate::{Error, Result};
 
 const FILE: &str = "vectors.bin";
@@ -103,10 +103,11 @@ impl Slot {
     ) -> Result<bool> {
         let path = self.path(directory);
         let is_ours = self.imprint(directory).is_some_and(|found| found.stamp == *stamp);
-        let is_sealed = vmem::outline(&path).is_ok_and(|found| found.is_sealed && found.dim == stamp.dim);
+        let is_sealed = || vmem::outline(&path).is_ok_and(|found| found.is_sealed && found.dim == stamp.dim);
+        let is_sound = is_ours && (is_sealed() || reseal(&path, stamp.dim));
         // Behind damage nobody would read them.
         let is_valid = || vmem::verify(&path).is_ok_and(|report| report.checksum == Checksum::Valid);
-        *is_checked = is_ours && is_sealed && (*is_checked || is_valid());
+        *is_checked = is_sound && (*is_checked || is_valid());
         if *is_checked && vmem::append(&path, ids, values, stamp.dim).is_ok() {
             return Ok(true);
         }
@@ -116,6 +117,19 @@ impl Slot {
         *is_checked = true;
         Ok(false)
     }
+}
+
+/// Whether a file lost its checksum because whoever added to it died, and nothing else. What it counts was on disk before
+/// anything was added.
+fn is_torn(report: &Report) -> bool {
+    report.checksum == Checksum::Absent && report.is_ok()
+}
+
+/// Give a torn file its checksum back; false if it is damaged otherwise.
+fn reseal(path: &Path, dim: usize) -> bool {
+    let Ok(found) = vmem::read(path) else { return false };
+    let ids: Vec<&str> = found.ids.iter().collect();
+    is_torn(&found.report) && found.report.dim == dim && vmem::write(path, &ids, &found.values, dim, true).is_ok()
 }
 
 /// Let the next vectors take the place of the current ones. To be called under the directory's lock.
@@ -147,11 +161,7 @@ pub(super) fn is_promoting(directory: &Directory) -> bool {
 }
 
 /// Open the vectors of a model. They are not mistaken for those of another that takes their place meanwhile.
-pub(crate) fn open_of<T>(
-    directory: &Directory,
-    stamp: &Stamp,
-    open: impl FnOnce(&std::path::Path) -> Result<T>,
-) -> Option<T> {
+pub(crate) fn open_of<T>(directory: &Directory, stamp: &Stamp, open: impl FnOnce(&Path) -> Result<T>) -> Option<T> {
     let slot = Slot::of(directory, stamp)?;
     let path = slot.path(directory);
     let opened = if path.is_symlink() { None } else { open(&path).ok() };
@@ -191,8 +201,9 @@ pub(super) fn load(directory: &Directory, stamp: &Stamp) -> (Saved, String) {
     let Some(found) = open_of(directory, stamp, |path| Ok(vmem::read(path))) else {
         return (Saved::default(), "there were none".to_owned());
     };
+    let is_whole = |report: &Report| report.checksum == Checksum::Valid || is_torn(report);
     match found {
-        Ok(found) if found.report.checksum == Checksum::Valid && found.report.dim == stamp.dim => {
+        Ok(found) if is_whole(&found.report) && found.report.dim == stamp.dim => {
             let count = found.ids.len();
             // Where an id occurs twice the last counts.
             let rows = found.ids.iter().enumerate().map(|(row, id)| (id.to_owned(), row)).collect();
@@ -205,7 +216,7 @@ pub(super) fn load(directory: &Directory, stamp: &Stamp) -> (Saved, String) {
 }
 
 /// Why vectors that are there are not used.
-fn foreign(directory: &Directory, path: &std::path::Path) -> String {
+fn foreign(directory: &Directory, path: &Path) -> String {
     match Slot::Current.imprint(directory) {
         _ if !path.exists() => "there were none".to_owned(),
         Some(found) => {

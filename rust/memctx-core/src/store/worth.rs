@@ -21,7 +21,7 @@ impl Worth {
     /// Meaning, in whatever language.
     pub const MEANING: Self = Self { least: 0.2, more: 0.3, is_latin_only: false, is_centred: true };
     /// Meaning by a table of word pieces, in languages that are written in Latin letters.
-    pub const LATIN_TABLE: Self = Self { least: 0.2, more: 0.5, is_latin_only: true, is_centred: true };
+    pub const LATIN_TABLE: Self = Self { least: 0.2, more: 0.3, is_latin_only: true, is_centred: true };
     /// Meaning of whole sentences, in languages that are written in Latin letters.
     pub const LATIN_MEANING: Self = Self { least: 0.3, more: 0.3, is_latin_only: true, is_centred: true };
 
