@@ -68,12 +68,13 @@ def main(store: str, model: str) -> None:
         searching = threading.Thread(target=search, args=(memory, stop, counts))
         searching.start()
         for number in itertools.count():
+            # What was just said lacks its vector for a moment.
+            status = memory.store.embedding()
+            if number > 3 and not status.is_replacing and status.lacking <= 1:
+                break
             text = f"remark {os.getpid()}x{number} while the model changes"
             memory.archive([{"role": "user", "content": text}])
             say(f"stored {os.getpid()}x{number}")
-            status = memory.store.embedding()
-            if not status.is_replacing and not status.lacking and number > 3:
-                break
             time.sleep(0.1)
         stop.set()
         searching.join()
