@@ -39,8 +39,12 @@ class Model(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     seconds = 0.0
+    is_dead = False
 
     def do_POST(self) -> None:
+        if self.is_dead:
+            self.close_connection = True
+            return
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         sleep(self.seconds)
         rows = [_vector(text) for text in body["input"]]
@@ -138,6 +142,7 @@ def test_endpoint(store: Path, race: Race) -> None:
             race.ledger.notes.append(
                 f"{name}: back {perf_counter() - began:.1f} s after the endpoint was"
             )
+        own.is_dead = True
         server.shutdown()
         server.server_close()
         found["dead"], alone = turns(memory, TURNS)
