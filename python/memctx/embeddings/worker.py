@@ -76,22 +76,22 @@ class Worker:
         while not self._closing.is_set():
             self._more.clear()
             try:
-                pause = None if self.step() else IDLE
+                if not self.step() and not self._closing.is_set():
+                    self._more.wait(IDLE)
+                continue
             except EmbeddingError as error:
                 if self._work.failures == 1:
                     logger.warning("%s; searches go by words until it works", error)
-                pause = self._pause()
             except Exception:
                 if self._closing.is_set():
                     return
                 logger.exception("vectors could not be kept; they are made again later")
                 self._note(None)
-                pause = self._pause()
-            if pause is not None and not self._closing.is_set():
-                self._more.wait(pause)
+            # However much comes meanwhile: what fails is not asked again with every message.
+            self._closing.wait(self._pause())
 
     def _pause(self) -> float:
-        """How long to leave the embedder alone; what comes meanwhile does not shorten it by much."""
+        """How long to leave the embedder alone."""
         longest = min(FIRST_PAUSE * 2.0 ** min(self._work.failures, 20), LONGEST_PAUSE)
         return longest * random.uniform(0.5, 1.0)  # noqa: S311 - so that processes do not try at once
 

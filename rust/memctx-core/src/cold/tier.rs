@@ -47,6 +47,7 @@ pub(crate) struct ColdTier {
     changed: Condvar,
     is_filling: AtomicBool,
     is_growing: AtomicBool,
+    is_renewing: AtomicBool,
     is_stopped: AtomicBool,
     /// Stores that are open.
     users: AtomicUsize,
@@ -89,6 +90,7 @@ impl ColdTier {
             changed: Condvar::new(),
             is_filling: AtomicBool::new(false),
             is_growing: AtomicBool::new(false),
+            is_renewing: AtomicBool::new(false),
             is_stopped: AtomicBool::new(false),
             users: AtomicUsize::new(0),
             indexed: AtomicU64::new(0),
@@ -182,15 +184,24 @@ impl ColdTier {
         if self.is_stopped.load(Ordering::SeqCst) || !self.view().is_some_and(lacks) {
             return;
         }
+        // Whoever asks again while it is made must not have it made twice.
+        if self.is_renewing.swap(true, Ordering::SeqCst) {
+            return;
+        }
         let tier = Arc::clone(self);
-        background::spawn("memctx-renew", move || {
+        let is_spawned = background::spawn("memctx-renew", move || {
             let fill = AssertUnwindSafe(|| tier.fill(true, u64::MAX, &mut |_, _| ControlFlow::Continue(())));
-            match catch_unwind(fill) {
+            let filled = catch_unwind(fill);
+            tier.is_renewing.store(false, Ordering::SeqCst);
+            match filled {
                 Ok(Ok(_)) => tier.wake(0),
                 Ok(Err(fault)) => tier.note(fault.to_string()),
                 Err(_) => tier.note("internal error while indexing; please report it".to_owned()),
             }
         });
+        if !is_spawned {
+            self.is_renewing.store(false, Ordering::SeqCst);
+        }
     }
 
     /// Fill the tier up to a place in the log; false if another process is at it.
