@@ -2,12 +2,8 @@
 
 use std::thread;
 
-/// What a thread may not take from others, on the scale of `nice`.
-#[cfg(target_os = "linux")]
-const NICENESS: i32 = 10;
-
-/// Run something in a thread that gets the processor when nobody else wants it; false if there is no such thread to be had.
-/// A panic ends that thread and nothing else.
+/// Run something in a thread that takes nothing from others; false if there is no such thread to be had. A panic ends
+/// that thread and nothing else.
 pub(crate) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> bool {
     let polite = move || {
         yield_to_others();
@@ -19,8 +15,24 @@ pub(crate) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> bool {
 /// Let every other thread go first. Threads that this one starts are as polite.
 #[cfg(target_os = "linux")]
 fn yield_to_others() {
-    // Where it is not allowed the work is done all the same.
-    let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), NICENESS);
+    use rustix::process::{getpid, setpriority_process};
+    use rustix::thread::{CpuSet, gettid, sched_getaffinity, sched_setaffinity};
+
+    /// On the scale of `nice`.
+    const NICENESS: i32 = 10;
+
+    // Where any of this is not allowed the work is done all the same.
+    let _ = setpriority_process(Some(gettid()), NICENESS);
+    // Even the nicest thread is given the processor for one tick of the clock now and then, and a turn would wait for its
+    // end, as long as it takes itself. So there is one processor where only others run. The process is asked, not this
+    // thread: its own starter may be polite.
+    if let Ok(mut processors) = sched_getaffinity(Some(getpid()))
+        && processors.count() > 1
+        && let Some(first) = (0..CpuSet::MAX_CPU).find(|&number| processors.is_set(number))
+    {
+        processors.unset(first);
+        let _ = sched_setaffinity(None, &processors);
+    }
 }
 
 #[cfg(not(target_os = "linux"))]

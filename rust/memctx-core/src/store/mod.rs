@@ -26,6 +26,8 @@ mod passage;
 mod scale;
 mod seal;
 mod search;
+#[cfg(feature = "cold")]
+mod seeker;
 mod segment;
 mod settings;
 mod snapshot;

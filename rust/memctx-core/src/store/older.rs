@@ -8,10 +8,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::search::{Found, OwnedRequest, Request};
+use super::seeker::{Search, Seeker};
 use super::settings::Settings;
 use super::warm_store::{Inner, now};
 use crate::Result;
-use crate::cold::{ColdStatus, ColdTier, Told, View, spawn_politely, tier_of};
+use crate::cold::{ColdStatus, ColdTier, Told, View, tier_of};
 use crate::store::{Directory, Model};
 
 /// Searches of everything that may go on at a time; who comes while they do is answered from memory.
@@ -21,8 +22,6 @@ const LATE: Duration = Duration::from_secs(60);
 
 /// What the threads are called that search everything.
 const NAME: &str = "memctx-older";
-
-type Search = Box<dyn FnOnce() + Send>;
 
 /// How long a search waits for what left memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +38,7 @@ pub(super) struct Older {
     tier: Arc<ColdTier>,
     is_left: AtomicBool,
     searching: AtomicUsize,
+    seeker: Seeker,
     late: Mutex<Option<Late>>,
 }
 
@@ -53,11 +53,13 @@ struct Late {
 }
 
 /// One of the searches that go on, until it goes, however that comes about.
-struct Turn<'a>(&'a AtomicUsize);
+struct Turn(Arc<Inner>);
 
-impl Drop for Turn<'_> {
+impl Drop for Turn {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
+        if let Some(older) = &self.0.older {
+            older.searching.fetch_sub(1, Ordering::SeqCst);
+        }
     }
 }
 
@@ -65,7 +67,13 @@ impl Older {
     pub(super) fn new(directory: &Directory, model: &Model) -> Self {
         let tier = tier_of(directory, model);
         tier.enter();
-        Self { tier, is_left: AtomicBool::new(false), searching: AtomicUsize::new(0), late: Mutex::default() }
+        Self {
+            tier,
+            is_left: AtomicBool::new(false),
+            searching: AtomicUsize::new(0),
+            seeker: Seeker::default(),
+            late: Mutex::default(),
+        }
     }
 
     /// What the cold tier holds by now.
@@ -121,12 +129,11 @@ impl Inner {
             let found = self.search(request)?;
             return Ok(older.with_late(request, found).unwrap_or_else(|found| {
                 // Nobody waits, so it may take its time: it is for the next one who asks the same.
-                self.ask_older(older, request, spawn_politely);
+                older.seeker.ask(NAME, self.search_of_everything(request, None).0);
                 found
             }));
         }
-        let spawn = |search: Search| thread::Builder::new().name(NAME.to_owned()).spawn(search).is_ok();
-        let answer = self.ask_older(older, request, |_, search| spawn(search));
+        let answer = self.ask_older(older, request);
         let found = self.search(request)?;
         let rest = deadline.saturating_sub(start.elapsed());
         match answer.and_then(|answer| answer.recv_timeout(rest).ok()) {
@@ -153,21 +160,22 @@ impl Inner {
     }
 
     /// Let another thread search everything; none if too many do.
-    fn ask_older(
+    fn ask_older(self: &Arc<Self>, older: &Older, request: &Request<'_>) -> Option<Receiver<Vec<Found>>> {
+        let is_free = older.searching.fetch_add(1, Ordering::SeqCst) < AT_ONCE;
+        let (search, answer) = self.search_of_everything(request, Some(Turn(Arc::clone(self))));
+        (is_free && thread::Builder::new().name(NAME.to_owned()).spawn(search).is_ok()).then_some(answer)
+    }
+
+    /// A search of everything, and where it answers. If nobody listens there, the answer is kept.
+    fn search_of_everything(
         self: &Arc<Self>,
-        older: &Older,
         request: &Request<'_>,
-        spawn: impl FnOnce(&'static str, Search) -> bool,
-    ) -> Option<Receiver<Vec<Found>>> {
-        if older.searching.fetch_add(1, Ordering::SeqCst) >= AT_ONCE {
-            older.searching.fetch_sub(1, Ordering::SeqCst);
-            return None;
-        }
+        turn: Option<Turn>,
+    ) -> (Search, Receiver<Vec<Found>>) {
         let (answer, receiver) = channel();
         let (inner, request, asked) = (Arc::clone(self), OwnedRequest::new(request), now());
-        let search: Search = Box::new(move || {
+        let search = move || {
             let Some(older) = &inner.older else { return };
-            let turn = Turn(&older.searching);
             let found = older.tier.view().and_then(|view| match inner.search_both(&request.request(), &view) {
                 Ok(found) => Some(found),
                 Err(fault) => {
@@ -175,16 +183,13 @@ impl Inner {
                     None
                 }
             });
+            // Whoever hears the answer may ask the next thing at once.
             drop(turn);
             if let Some(Err(unheard)) = found.map(|found| answer.send(found)) {
                 *older.late() = Some(Late { request, found: unheard.0, asked, came: Instant::now() });
             }
-        });
-        if !spawn(NAME, search) {
-            older.searching.fetch_sub(1, Ordering::SeqCst);
-            return None;
-        }
-        Some(receiver)
+        };
+        (Box::new(search), receiver)
     }
 
     /// Whether something that may be searched is only on disk.
