@@ -12,7 +12,8 @@ A transformer takes most of the time, nearly all of it for beam_100k: `--memorie
 
 The text side is the core's: every piece of every message is put into a store of its own, and all questions are asked
 of it. Blending, smoothing over neighbours and MMR are done here over arrays, in the steps of the core, so that a
-hundred ways take minutes. The line `the store itself` is no copy: it asks a filled store through its own `search`.
+hundred ways take minutes. The lines `the store itself` are no copies: they ask a
+filled store through its own `search`; that of BM25 only, a store without vectors.
 
 R@5 is the share of the evidence in a search for five results. All other figures are of one search for a hundred: R@10,
 R@20, NDCG@10 and MRR of its order; R@B is the share inside a block of 4,000 tokens of whole messages; R@P the same
@@ -75,10 +76,22 @@ def measured(sides: Sequence[Sides], way: Way) -> Figures:
 def asked(
     given: Material, data: Path, encoder: Encoder, vectors: Sequence[Vectors]
 ) -> Iterator[tuple[str, Figures]]:
-    """The figures of the store's own search, with its own vectors or those of another encoder."""
+    """The figures of the store's own search, with its own vectors or those of another encoder; once without any."""
     with tempfile.TemporaryDirectory() as scratch:
         filled = RecallSet(data / given.name, Path(scratch), 0)
         stores = dict(filled.stores)
+
+        def figures(ranking: str) -> Figures:
+            parts = []
+            for memory, each in zip(given.memories, vectors, strict=True):
+                known = None if encoder.name in OWN else each
+                lists = (
+                    lane.ask(memory, stores[memory.name], limit, known, ranking=ranking)
+                    for limit in LIMITS
+                )
+                parts.append(_joined(Figures.of(memory, listed) for listed in lists))
+            return Figures.joined(parts)
+
         if not isinstance(encoder, encoders.Hash):
             for memory, each in zip(given.memories, vectors, strict=True):
                 stores[memory.name].close()
@@ -88,16 +101,13 @@ def asked(
                     if isinstance(encoder, encoders.Static)
                     else lane.supplied(memory, path, encoder, each)
                 )
-        for ranking in ("best", "seed"):
-            parts = []
-            for memory, each in zip(given.memories, vectors, strict=True):
-                known = None if encoder.name in OWN else each
-                lists = (
-                    lane.ask(memory, stores[memory.name], limit, known, ranking=ranking)
-                    for limit in LIMITS
-                )
-                parts.append(_joined(Figures.of(memory, listed) for listed in lists))
-            yield f"{STORE}, {ranking}", Figures.joined(parts)
+        yield f"{STORE}, best", figures("best")
+        yield f"{STORE}, seed", figures("seed")
+        if isinstance(encoder, encoders.Hash):
+            for name, store in stores.items():
+                store.close()
+                stores[name] = lane.worded(filled.path_of(name))
+            yield f"{STORE}, BM25 only", figures("best")
 
 
 def _joined(pair: Iterator[Figures]) -> Figures:

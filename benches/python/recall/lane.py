@@ -49,6 +49,14 @@ def supplied(memory: Memory, path: Path, encoder: Encoder, vectors: Vectors) -> 
     return store
 
 
+def worded(path: Path) -> WarmStore:
+    """The store at a path, without vectors of anything: it searches by words alone."""
+    store = opened(path, "asking", model=("nothing", "1", 1, False), replaces_vectors=True)
+    while texts := store.unembedded(BATCH):
+        store.set_aside([name for name, _ in texts])
+    return store
+
+
 def ask(
     memory: Memory, store: WarmStore, limit: int, vectors: Vectors | None = None, **options: Any
 ) -> Listed:

@@ -101,7 +101,7 @@ impl Warm {
             let wanted = request.limit.saturating_mul(SEED_POOL);
             let first = self.texts.search(request.query, wanted, admit);
             let race = Race { request, vector, scale: Scale::raw(Weights::default()), now };
-            return self.united(&race, &first, &self.nearest(vector, wanted, admit)?);
+            return self.united(&race, None, &first, &self.nearest(vector, wanted, admit)?);
         }
         let question = self.texts.ask(request.query);
         let wanted = request.limit.saturating_mul(POOL);
@@ -116,23 +116,25 @@ impl Warm {
                 let top = nearest.first().map_or(0.0, |hit| hit.score);
                 let scale = Scale::centred(Weights::of_vector(share), self.centre.cosine(vector), top);
                 let race = Race { request, vector: Some(vector), scale, now };
-                let candidates = self.united(&race, &first, &nearest)?;
+                let candidates = self.united(&race, Some(&question), &first, &nearest)?;
                 (race, first, candidates)
             }
             Some(vector) => {
                 let share = self.worth.weight(request.query, 1.0);
                 let race = Race { request, vector: Some(vector), scale: Scale::raw(Weights::of_vector(share)), now };
                 let (first, decided) = self.decided(&race, &question, vector, admit)?;
-                let candidates = match decided {
-                    Some(candidates) => candidates,
-                    None => self.united(&race, &first, &self.nearest(Some(vector), wanted, admit)?)?,
+                let candidates = if let Some(candidates) = decided {
+                    candidates
+                } else {
+                    let nearest = self.nearest(Some(vector), wanted, admit)?;
+                    self.united(&race, Some(&question), &first, &nearest)?
                 };
                 (race, first, candidates)
             }
             None => {
                 let race = Race { request, vector: None, scale: Scale::raw(Weights::of_vector(0.0)), now };
                 let first = question.best(wanted, admit);
-                let candidates = self.united(&race, &first, &[])?;
+                let candidates = self.united(&race, Some(&question), &first, &[])?;
                 (race, first, candidates)
             }
         };
@@ -187,17 +189,30 @@ impl Warm {
         Ok((first, Some(candidates)))
     }
 
-    /// The best of each side together.
-    fn united(&self, race: &Race<'_, '_>, texts: &[Scored], nearest: &[Scored]) -> Result<Vec<Candidate>> {
+    /// The best of each side together. With a question each gets what the other side says of it, too; the original leaves
+    /// that out, and ranks low what is good by both and best by neither.
+    fn united(
+        &self,
+        race: &Race<'_, '_>,
+        question: Option<&Question<'_>>,
+        texts: &[Scored],
+        nearest: &[Scored],
+    ) -> Result<Vec<Candidate>> {
         let best = normalize(texts.iter().map(|hit| hit.score)).unwrap_or(1.0);
         let texts: Vec<(u32, f64)> = texts.iter().map(|hit| (hit.number, hit.score / best)).collect();
         let is_near = |hit: &&Scored| race.scale.value(hit.score) > 0.0;
         let nearest: Vec<(u32, f64)> = nearest.iter().filter(is_near).map(|hit| (hit.number, hit.score)).collect();
         let mut both = merge(&nearest, &texts);
-        if let (Ranking::Best, Some(vector)) = (race.request.ranking, race.vector) {
+        if let (Some(question), Some(vector)) = (question, race.vector) {
             let cosine = self.rows.cosines(vector)?;
             for (passage, blend) in both.iter_mut().filter(|(_, blend)| blend.vector == 0.0) {
                 blend.vector = cosine(*passage);
+            }
+            let mut wordless: Vec<&mut (u32, Blend)> = both.iter_mut().filter(|(_, blend)| blend.bm25 == 0.0).collect();
+            wordless.sort_unstable_by_key(|(passage, _)| *passage);
+            let passages: Vec<u32> = wordless.iter().map(|(passage, _)| *passage).collect();
+            for ((_, blend), found) in wordless.into_iter().zip(question.scores(&passages)) {
+                blend.bm25 = found.score / best;
             }
         }
         let candidate = |(passage, both): (u32, Blend)| self.candidate(race, passage, both.vector, both.bm25);
@@ -379,6 +394,25 @@ mod tests {
         let texts: Vec<String> = (0..40).map(|n| format!("the deploy of service {n} failed")).collect();
         assert!(is_decided(&texts, "which deploy failed", 3));
         assert!(!is_decided(&texts, "something else altogether", 3));
+    }
+
+    #[test]
+    fn whoever_one_side_names_gets_what_the_other_says_of_it() {
+        let texts: Vec<String> = (0..40).map(|n| format!("the deploy of service {n} failed")).collect();
+        let warm = warm(&texts);
+        let request = Request { query: "which deploy failed", limit: 1, ..Request::default() };
+        let vector = embed::query(&request, &Model::hash()).expect("no vector given").expect("letters");
+        let race = race(&warm, &request, &vector, 1e12);
+        let question = warm.texts.ask(request.query);
+        let texts = question.best(1, |_| true);
+        let others = warm.rows.search(&vector, 2, |passage| passage != texts[0].number).expect("searched").remove(0);
+        let united = warm.united(&race, Some(&question), &texts, &others).expect("united");
+        assert_eq!(united.len(), 3);
+        for candidate in &united {
+            let bm25 = question.scores(&[candidate.passage])[0].score / texts[0].score;
+            assert!((candidate.blend.bm25 - bm25).abs() < 1e-12, "{candidate:?}");
+            assert!(candidate.blend.bm25 > 0.0 && candidate.cosine > 0.0, "{candidate:?}");
+        }
     }
 
     proptest! {
