@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
@@ -15,8 +16,11 @@ from hypothesis import strategies as st
 
 import memctx
 from commands.stocked import messages, opened, stocked
-from memctx import ConfigError, StoreLockedError, durable
+from memctx import ConfigError, StoreLockedError, durable, vmem
 from memctx.commands.upkeep import gc, verify
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def contents(store: Path) -> list[str]:
@@ -120,6 +124,56 @@ def test_gc_of_a_session_leaves_nothing_of_it_and_all_of_the_others(store: Path)
     assert verify(store).is_ok
     with opened(store, "blog") as memory:
         assert memory.search("dark variant")
+
+
+def test_gc_keeps_the_vectors_of_what_stays(tmp_path: Path) -> None:
+    """Whoever made them took money for each."""
+    asked: list[str] = []
+
+    class Paid:
+        name, revision, dim = "paid", "1", 8
+
+        def embed(self, text: str) -> list[float]:
+            return self.embed_many([text])[0]
+
+        def embed_many(self, texts: Sequence[str]) -> list[list[float]]:
+            asked.extend(texts)
+            return [[float(len(text)), *[1.0] * 7] for text in texts]
+
+    paid: dict[str, Any] = {"embedding_model": Paid()}
+    path = tmp_path / "store"
+    for session in ("shop", "blog"):
+        long = " ".join(f"Line {number} of the {session} is settled." for number in range(300))
+        with opened(path, session, **paid) as memory:
+            memory.archive([*messages(session), {"role": "user", "content": long}])
+            memory.reembed()
+    before = set(asked)
+    ids, _ = vmem.read(path / "vectors.bin")
+    assert len(ids) == len(before) > 8
+    gc(path, sessions=["shop"], is_sure=True)
+    kept, _ = vmem.read(path / "vectors.bin", strict=True)
+    staying = {segment.id for segment in memctx.ColdStore(path).scan()}
+    assert set(kept) == {name for name in ids if name.partition("#")[0] in staying}
+    assert len(staying) == 3 < len(kept)
+    asked.clear()
+    with opened(path, "blog", **paid) as memory:
+        memory.archive([{"role": "user", "content": "The feed is rebuilt every hour"}])
+        memory.reembed()
+        assert memory.search("dark variant")
+    assert set(asked).isdisjoint(before)
+    assert verify(path).is_ok
+
+
+def test_repair_keeps_the_vectors_that_can_be_read(store: Path) -> None:
+    with opened(store) as memory:
+        memory.store.snapshot()
+    path = store / "vectors.bin"
+    ids, matrix = vmem.read(path)
+    vmem.write(path, ids, matrix)
+    path.write_bytes(path.read_bytes()[:-100])
+    assert verify(store).data["findings"][0]["remedy"] == "keep what can be read"
+    assert verify(store, repair=True, is_sure=True).is_ok
+    assert vmem.read(path, strict=True)[0] == ids[:-1]
 
 
 def test_gc_by_age_leaves_what_is_younger_and_every_fact(store: Path) -> None:

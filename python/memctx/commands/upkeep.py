@@ -13,18 +13,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from memctx import _core, disk, durable, session_file, vmem
-from memctx.commands import wording
+from memctx import _core, disk, durable, session_file
+from memctx.commands import vectors, wording
 from memctx.commands.outcome import Outcome, Part, Table
-from memctx.errors import ConfigError, MemctxError, StoreError
+from memctx.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterable, Iterator
     from os import PathLike
 
 SEGMENTS, FACTS = "segments.jsonl", "knowledge.jsonl"
-VECTORS, STAMP = "vectors.bin", "vectors.json"
-NEXT_VECTORS, NEXT_STAMP = "vectors.next.bin", "vectors.next.json"
+VECTORS = "vectors.bin"
 COLD = "index/cold"
 """The folder of the index on disk."""
 LOCK = "LOCK"
@@ -50,7 +49,7 @@ def verify(path: str | PathLike[str], *, repair: bool = False, is_sure: bool = F
     """Read all of a store, and say what cannot be read; on request, repair it.
 
     Lines that hold nothing are moved to a file beside the log, so that nothing is lost. What is derived is removed,
-    and made anew when the store is opened next.
+    and made anew when the store is opened next; of the vectors, only what cannot be read.
     """
     store = _existing(path)
     checked, findings = _checked(store)
@@ -109,12 +108,15 @@ def gc(
     segments, bytes_lost = lost.get(SEGMENTS, (0, 0))
     facts, fact_bytes = lost.get(FACTS, (0, 0))
     files = [*_leftovers(store), *_files_of(store, whole)]
-    derived = _derived(store) if segments else _snapshots(store) if goes is None else []
+    derived = _indexes(store) if segments else _snapshots(store) if goes is None else []
     if whole and not (segments or facts or files):
         raise ConfigError(f"sessions is {sorted(whole)}; nothing of that is in {store}")
     freed = bytes_lost + fact_bytes + sum(map(disk.size, (*files, *derived)))
     if is_sure and freed:
         with _written_by_nobody(store):
+            # They go first: a crash may leave a segment without its vector, but no vector of what is gone.
+            if goes is not None and segments:
+                vectors.forget(store, _only_in(store / SEGMENTS, goes))
             for name, test in logs.items():
                 if test is not None and lost[name][0]:
                     _rewrite(store / name, partial(_stays, test))
@@ -143,18 +145,9 @@ def _checked(store: Path) -> tuple[dict[str, int], list[Finding]]:
         findings += _skipped(FACTS, facts.health())
     finally:
         facts.close()
-    vectors = 0
-    if (store / VECTORS).exists():
-        try:
-            report = vmem.verify(store / VECTORS)
-            vectors, fault = (
-                report.complete,
-                None if report.ok else "entries are missing or damaged",
-            )
-        except (MemctxError, OSError) as error:
-            fault = str(error)
-        if fault is not None:
-            findings.append(Finding(VECTORS, None, None, fault, "remove; it is derived"))
+    readable, fault = vectors.fault(store / VECTORS)
+    if fault is not None:
+        findings.append(Finding(VECTORS, None, None, fault, "keep what can be read"))
     small = 0
     for file in _small_files(store):
         small += 1
@@ -163,7 +156,7 @@ def _checked(store: Path) -> tuple[dict[str, int], list[Finding]]:
         except (OSError, ValueError) as error:
             name = str(file.relative_to(store))
             findings.append(Finding(name, None, None, str(error), "remove; it starts anew"))
-    counts = {"segments": segments, "states of facts": states, "vectors": vectors}
+    counts = {"segments": segments, "states of facts": states, "vectors": readable}
     return counts | {"session files": small}, findings
 
 
@@ -196,9 +189,12 @@ def _move_aside(store: Path, findings: list[Finding]) -> None:
     for name, offsets in named.items():
         if offsets:
             _rewrite(store / name, partial(_is_whole, offsets), store / _aside(name))
-    _remove(store / each.file for each in findings if each.file not in named)
-    if any(named.values()) or any(each.file == VECTORS for each in findings):
-        _remove(_derived(store))
+    _remove(store / each.file for each in findings if each.file not in (*named, VECTORS))
+    is_damaged = any(each.file == VECTORS for each in findings)
+    if is_damaged:
+        vectors.mend(store / VECTORS)
+    if is_damaged or any(named.values()):
+        _remove(_indexes(store))
 
 
 def _identities(store: Path) -> list[durable.Identity | None]:
@@ -281,11 +277,16 @@ def _counted(path: Path, test: Callable[[dict[str, Any]], bool]) -> tuple[int, i
 
 def _holds(line: bytes, test: Callable[[dict[str, Any]], bool]) -> bool:
     """Whether a line passes; one that cannot be read never does, and stays for `verify`."""
+    found = _parsed(line)
+    return found is not None and test(found)
+
+
+def _parsed(line: bytes) -> dict[str, Any] | None:
     try:
         found: Any = json.loads(line)
     except (ValueError, RecursionError):
-        return False
-    return isinstance(found, dict) and test(cast("dict[str, Any]", found))
+        return None
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else None
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -300,14 +301,19 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
         return
 
 
-def _derived(store: Path) -> list[Path]:
-    """What is made anew from the log."""
-    others = [
-        store / name
-        for name in (VECTORS, STAMP, NEXT_VECTORS, NEXT_STAMP, COLD)
-        if (store / name).exists()
-    ]
-    return [*_snapshots(store), *others]
+def _only_in(path: Path, goes: Callable[[dict[str, Any]], bool]) -> set[str]:
+    """The ids of the lines of a log that pass a test, and of no others."""
+    ids: dict[bool, set[str]] = {True: set(), False: set()}
+    for _, line in _lines(path):
+        if (found := _parsed(line)) is not None:
+            ids[goes(found)].add(str(found.get("id")))
+    return ids[True] - ids[False]
+
+
+def _indexes(store: Path) -> list[Path]:
+    """What is made anew from the log and its vectors."""
+    cold = store / COLD
+    return [*_snapshots(store), *([cold] if cold.exists() else [])]
 
 
 def _snapshots(store: Path) -> list[Path]:
