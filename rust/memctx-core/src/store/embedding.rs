@@ -12,6 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::election::{Elected, elect};
+use super::inner::{Inner, lock};
 use super::lines::Lines;
 use super::lock::Lock;
 use super::passage::passages;
@@ -20,7 +21,6 @@ use super::snapshot::tail;
 use super::stamp::Done;
 use super::vectors::{self, Slot};
 use super::warm::{Cursor, vector_id};
-use super::warm_store::{Inner, lock};
 use crate::file::Identity;
 use crate::vector::{check_finite, norm};
 use crate::vmem::{self, Checksum, Follower};

@@ -10,12 +10,12 @@ use rustc_hash::FxHashSet;
 
 use super::embed;
 use super::entry::{LineAt, Standing};
+use super::inner::{Inner, now};
 use super::older::Older;
 use super::passage::passages;
 use super::search::{Found, Request};
 use super::segment::Segment;
 use super::warm::{Draft, Pieces, Warm, digest};
-use super::warm_store::{Inner, now};
 use crate::cold::{Filter, Lead, View};
 use crate::file::read_exact_at;
 use crate::{Error, Result};

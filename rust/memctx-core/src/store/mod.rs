@@ -10,7 +10,9 @@ mod embedding;
 mod entry;
 mod fact;
 mod fact_log;
+mod following;
 mod health;
+mod inner;
 mod intake;
 #[cfg(feature = "cold")]
 mod joined;
@@ -48,6 +50,7 @@ pub use embedding::EmbeddingStatus;
 pub use fact::Fact;
 pub(crate) use fact_log::FactLog;
 pub use health::{Health, Skipped};
+pub(crate) use inner::now;
 pub use intake::{Added, Outcome, Record};
 #[cfg(feature = "cold")]
 pub(crate) use lines::Lines;
@@ -65,7 +68,6 @@ pub(crate) use stamp::Stamp;
 pub(crate) use vectors::open_of as open_vectors;
 #[cfg(feature = "cold")]
 pub(crate) use warm::vector_id;
-pub(crate) use warm_store::now;
 pub use warm_store::{Statistics, WarmStore};
 pub use worth::Worth;
 

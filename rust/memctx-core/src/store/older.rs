@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::inner::{Inner, now};
 use super::search::{Found, OwnedRequest, Request};
 use super::seeker::{Search, Seeker};
 use super::settings::Settings;
-use super::warm_store::{Inner, now};
 use crate::Result;
 use crate::cold::{ColdStatus, ColdTier, Told, View, tier_of};
 use crate::store::{Directory, Model};

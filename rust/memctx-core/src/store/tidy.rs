@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::entry::{Passage, Standing};
 use super::vectors::Slot;
-use super::warm_store::{Gate, Inner, Tail};
+use super::inner::{Gate, Inner, Tail};
 use crate::Result;
 
 /// Passages without a place in `vectors.bin`, and segments without one in the snapshot, that make writing them worth

@@ -8,12 +8,12 @@ use std::time::Instant;
 
 use super::SEGMENTS;
 use super::embed;
+use super::inner::{Gate, Inner, Tail, now};
 use super::intake::{Added, Outcome, Record};
 use super::log::Log;
 use super::segment::Segment;
 use super::vectors::Saved;
 use super::warm::{Cursor, Draft, digest};
-use super::warm_store::{Gate, Inner, Tail, now};
 use crate::{Error, Result};
 
 /// So many are indexed before starting a thread for it would pay.
