@@ -182,6 +182,38 @@ fn another_model_takes_over_when_all_its_vectors_are_there() {
 }
 
 #[test]
+fn who_did_not_make_the_change_writes_no_vector_twice() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("memory");
+    let store = open(&path);
+    say(&store, &TEXTS);
+    embed(&store, 10, 64);
+    store.close();
+    // These keep their hashed vectors in memory, and one of them in its snapshot.
+    let bystander = open_hash(&path, false);
+    assert_eq!(bystander.len().unwrap(), 4);
+    let sleeper = open_hash(&path, false);
+    assert!(sleeper.snapshot().unwrap());
+    sleeper.close();
+    let changer = open_hash(&path, true);
+    let until = Instant::now() + Duration::from_secs(20);
+    while changer.embedding().unwrap().is_replacing {
+        assert!(Instant::now() < until);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    std::mem::forget(changer); // as if it had been killed: it writes no snapshot of its own
+    assert_eq!(vectors(&path), 4);
+    let awake = open_hash(&path, false);
+    for (store, text, count) in [(bystander, "one more dog", 5), (awake, "one more car", 6)] {
+        say(&store, &[text]);
+        assert!(store.snapshot().unwrap());
+        assert_eq!(vectors(&path), count);
+        store.close();
+        assert_eq!(vectors(&path), count);
+    }
+}
+
+#[test]
 fn a_change_of_names_that_was_cut_short_is_finished() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("memory");

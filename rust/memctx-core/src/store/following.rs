@@ -47,6 +47,7 @@ impl Inner {
             self.health().is_read_only = true;
         }
         let saved = self.load_tier(&log);
+        gate.tail.is_unsure = self.index().wanting().next().is_some() || !self.has_own_vectors();
         self.follow(&mut gate.tail, &saved)?;
         let Settings { max_segments, eviction_days, .. } = self.settings;
         self.index_mut().evict(max_segments, eviction_days, now());

@@ -67,6 +67,8 @@ pub(super) struct Tail {
     pub(super) unsnapped: usize,
     /// Whether all of `vectors.bin` has been read since the store was opened.
     pub(super) is_checked: bool,
+    /// Whether `vectors.bin` may have what counts as unsaved here: vectors of this model took the place of others.
+    pub(super) is_unsure: bool,
 }
 
 impl Inner {

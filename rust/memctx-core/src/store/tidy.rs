@@ -3,9 +3,12 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use rustc_hash::FxHashSet;
+use xxhash_rust::xxh3::xxh3_64;
+
 use super::entry::{Passage, Standing};
-use super::vectors::Slot;
 use super::inner::{Gate, Inner, Tail};
+use super::vectors::{self, Slot};
 use crate::Result;
 
 /// Passages without a place in `vectors.bin`, and segments without one in the snapshot, that make writing them worth
@@ -45,7 +48,7 @@ impl Inner {
         if tail.unsaved > 0 {
             let _held = lock.acquire(Instant::now())?;
             tail.is_checked &= Slot::Current.is_large(&self.directory);
-            self.save_vectors(&mut tail.is_checked)?;
+            self.save_vectors(tail)?;
             tail.unsaved = 0;
         }
         let index = self.index();
@@ -60,11 +63,23 @@ impl Inner {
         Ok(true)
     }
 
-    fn save_vectors(&self, is_checked: &mut bool) -> Result<()> {
+    /// Whether `vectors.bin` is, or is to be, this model's.
+    pub(super) fn has_own_vectors(&self) -> bool {
+        Slot::for_new(&self.directory, self.model().stamp(), false) == Some(Slot::Current)
+    }
+
+    fn save_vectors(&self, tail: &mut Tail) -> Result<()> {
         remove_leftovers(self.directory.path());
         let stamp = self.model().stamp();
         // Where they are to take the place of others, those who bring all of them there bring these, too.
-        let Some(Slot::Current) = Slot::for_new(&self.directory, stamp, false) else { return Ok(()) };
+        if !self.has_own_vectors() {
+            tail.is_unsure = true;
+            return Ok(());
+        }
+        if tail.is_unsure {
+            self.note_saved(&vectors::saved(&self.directory, stamp));
+            tail.is_unsure = false;
+        }
         let index = self.index();
         let is_unsaved =
             |passage: &Passage| passage.vector == Standing::UNSAVED && index.entries[passage.segment as usize].is_live;
@@ -77,12 +92,25 @@ impl Inner {
         if ids.is_empty() {
             return Ok(());
         }
-        Slot::Current.add(&self.directory, stamp, &ids, &values, is_checked)?;
+        Slot::Current.add(&self.directory, stamp, &ids, &values, &mut tail.is_checked)?;
         let mut index = self.index_mut();
         for passage in unsaved {
             index.passages[passage as usize].vector = Standing::SAVED;
         }
         Ok(())
+    }
+
+    /// Take note of vectors that are on disk, by the hashes of their ids. A model that is run here made the same there.
+    fn note_saved(&self, saved: &FxHashSet<u64>) {
+        let mut index = self.index_mut();
+        let is_saved = |passage: &u32| saved.contains(&xxh3_64(index.vector_id(*passage).as_bytes()));
+        let found: Vec<u32> = index.wanting().filter(is_saved).collect();
+        for passage in found {
+            let standing = &mut index.passages[passage as usize].vector;
+            if *standing == Standing::UNSAVED {
+                *standing = Standing::SAVED;
+            }
+        }
     }
 }
 

@@ -3,13 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::directory::Directory;
 use super::stamp::{Done, Imprint, Stamp};
 use super::warm::vector_id;
 use crate::file::sync_folder;
-use crate::vmem::{self, Checksum, Report};
+use crate::vmem::{self, Checksum, Follower, Report};
 use crate::{Error, Result};
 
 const FILE: &str = "vectors.bin";
@@ -167,6 +168,18 @@ pub(crate) fn open_of<T>(directory: &Directory, stamp: &Stamp, open: impl FnOnce
     let opened = if path.is_symlink() { None } else { open(&path).ok() };
     // A file gets the name of another only after the stamp has changed.
     opened.filter(|_| Slot::of(directory, stamp) == Some(slot) && slot.path(directory) == path)
+}
+
+/// The hashes of the ids that a model has vectors of. To be called under the directory's lock.
+pub(super) fn saved(directory: &Directory, stamp: &Stamp) -> FxHashSet<u64> {
+    let mut ids = FxHashSet::default();
+    if let Some(mut follower) = open_of(directory, stamp, Follower::open) {
+        // Behind damage nobody would read them.
+        while let Ok(Some((_, id))) = follower.advance() {
+            ids.insert(xxh3_64(id));
+        }
+    }
+    ids
 }
 
 /// The vectors on disk, for a tier that is built from the log.
