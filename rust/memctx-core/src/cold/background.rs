@@ -37,3 +37,30 @@ fn yield_to_others() {
 
 #[cfg(not(target_os = "linux"))]
 fn yield_to_others() {}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use rustix::process::getpriority_process;
+    use rustix::thread::{gettid, sched_getaffinity};
+
+    use super::*;
+
+    #[test]
+    fn threads_and_those_they_start_leave_one_processor_to_others() {
+        let (answer, answers) = channel();
+        let own = || (sched_getaffinity(None).expect("known"), getpriority_process(Some(gettid())).expect("known"));
+        let tell = answer.clone();
+        let is_there = spawn("polite", move || {
+            tell.send(own()).expect("someone waits");
+            spawn("polite, too", move || answer.send(own()).expect("someone waits"));
+        });
+        assert!(is_there);
+        let all = sched_getaffinity(Some(rustix::process::getpid())).expect("known");
+        for (processors, niceness) in answers {
+            assert_eq!(processors.count(), (all.count() - 1).max(1));
+            assert!(niceness >= 10, "{niceness}");
+        }
+    }
+}
