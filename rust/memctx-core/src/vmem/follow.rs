@@ -29,6 +29,7 @@ impl Entries {
     }
 
     /// Length of the vectors.
+    #[cfg(feature = "cold")]
     pub(crate) fn dim(&self) -> usize {
         self.dim
     }
