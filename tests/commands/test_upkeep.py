@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import memctx
 from commands.stocked import messages, opened, stocked
-from memctx import ConfigError, StoreLockedError, durable, vmem
+from memctx import ConfigError, StoreLockedError, UnsupportedVersionError, durable, vmem
 from memctx.commands.upkeep import gc, verify
 
 if TYPE_CHECKING:
@@ -162,6 +162,19 @@ def test_gc_keeps_the_vectors_of_what_stays(tmp_path: Path) -> None:
         assert memory.search("dark variant")
     assert set(asked).isdisjoint(before)
     assert verify(path).is_ok
+
+
+def test_gc_leaves_everything_if_the_vectors_are_of_a_newer_version(store: Path) -> None:
+    with opened(store) as memory:
+        memory.store.snapshot()
+    vectors = store / "vectors.bin"
+    data = bytearray(vectors.read_bytes())
+    data[4] = 9
+    vectors.write_bytes(data)
+    before = snapshot(store)
+    with pytest.raises(UnsupportedVersionError, match="version 9"):
+        gc(store, sessions=["shop"], is_sure=True)
+    assert snapshot(store) == before
 
 
 def test_repair_keeps_the_vectors_that_can_be_read(store: Path) -> None:

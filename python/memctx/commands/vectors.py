@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memctx import vmem
-from memctx.errors import MemctxError
+from memctx.errors import CorruptStoreError, MemctxError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -27,14 +27,14 @@ def fault(path: Path) -> tuple[int, str | None]:
 
 
 def forget(store: Path, segments: Collection[str]) -> None:
-    """Take the vectors of some segments out of all files; one that cannot be read goes as a whole.
+    """Take the vectors of some segments out of all files; one that is damaged goes as a whole.
 
-    The directory's lock must be held.
+    One that cannot be read for another reason, such as a newer version, is an error. The directory's lock must be held.
     """
     for path in _files(store):
         try:
             ids, matrix = vmem.read(path)
-        except (MemctxError, OSError):
+        except CorruptStoreError:
             _remove(path)
             continue
         # Those of a long segment are called `id`, `id#1`, `id#2`, ...
@@ -50,10 +50,10 @@ def forget(store: Path, segments: Collection[str]) -> None:
 
 
 def mend(path: Path) -> None:
-    """Keep what can be read of a file. The directory's lock must be held."""
+    """Keep what can be read of a damaged file. The directory's lock must be held."""
     try:
         ids, matrix = vmem.read(path)
-    except (MemctxError, OSError):
+    except CorruptStoreError:
         _remove(path)
     else:
         vmem.write(path, ids, matrix, checksum=True)
