@@ -24,14 +24,14 @@ fn yield_to_others() {
     // Where any of this is not allowed the work is done all the same.
     let _ = setpriority_process(Some(gettid()), NICENESS);
     // Even the nicest thread is given the processor for one tick of the clock now and then, and a turn would wait for its
-    // end, as long as it takes itself. So there is one processor where only others run. The process is asked, not this
-    // thread: its own starter may be polite.
-    if let Ok(mut processors) = sched_getaffinity(Some(getpid()))
-        && processors.count() > 1
-        && let Some(first) = (0..CpuSet::MAX_CPU).find(|&number| processors.is_set(number))
+    // end, as long as it takes itself. So there is one processor where only others run: the first of the process, not of
+    // this thread, whose starter may be polite, too. Where it may not run already it still may not.
+    if let (Ok(all), Ok(mut own)) = (sched_getaffinity(Some(getpid())), sched_getaffinity(None))
+        && own.count() > 1
+        && let Some(first) = (0..CpuSet::MAX_CPU).find(|&number| all.is_set(number))
     {
-        processors.unset(first);
-        let _ = sched_setaffinity(None, &processors);
+        own.unset(first);
+        let _ = sched_setaffinity(None, &own);
     }
 }
 
