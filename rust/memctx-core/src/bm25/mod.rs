@@ -8,6 +8,7 @@ mod query;
 mod question;
 mod saved;
 mod score;
+mod tally;
 mod term;
 mod texts;
 #[cfg(feature = "cold")]
@@ -18,6 +19,7 @@ pub use index::Bm25Index;
 pub use question::{Cover, Question};
 pub(crate) use score::weight;
 pub use score::{B, K1, Statistics};
+pub use tally::Tally;
 pub use texts::Texts;
 #[cfg(feature = "cold")]
 pub(crate) use wording::Wording;

@@ -5,13 +5,12 @@
 //! score so far: once no document outside the lead can reach that score, the rest of the postings is only looked up for
 //! the few documents still in the race. What is left out cannot change the answer.
 
-use std::cell::RefCell;
-
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 
 use super::kernel::{self, Worth};
 use super::postings::List;
 use super::score::{Norm, Statistics, weight};
+use super::tally::Tally;
 use super::texts::Texts;
 use crate::text::{Term, for_each_token};
 use crate::{Explanation, Scored, TopK};
@@ -21,10 +20,6 @@ const MEETING_COST: usize = 16;
 
 /// Room for rounding when bounds are compared with scores.
 const ROUNDING: f64 = 1e-9;
-
-thread_local! {
-    static SCORES: RefCell<Vec<f64>> = const { RefCell::new(Vec::new()) };
-}
 
 /// A query, with what the index knows of its terms.
 #[derive(Debug)]
@@ -80,52 +75,34 @@ impl<'a> Query<'a> {
 
     /// The best `k` documents of those admitted.
     pub(super) fn best(&self, k: usize, admit: impl Fn(u32) -> bool) -> Vec<Scored> {
-        SCORES.with_borrow_mut(|scores| {
-            scores.clear();
-            scores.resize(self.index.lengths.len(), 0.0);
-            self.race(k, scores, admit)
-        })
-    }
-
-    /// The best `k` of those admitted, and all whose score is at least what `floor` makes of them, in the order of their
-    /// numbers; the latter are empty if it makes nothing of them.
-    pub(super) fn above(
-        &self,
-        k: usize,
-        admit: impl Fn(u32) -> bool,
-        floor: impl FnOnce(&[Scored]) -> Option<f64>,
-    ) -> (Vec<Scored>, Vec<Scored>) {
-        SCORES.with_borrow_mut(|scores| {
-            scores.clear();
-            scores.resize(self.index.lengths.len(), 0.0);
-            for term in &self.terms {
-                self.accumulate(term, scores);
-            }
-            let best = leaders(k, scores, &admit).into_sorted();
-            let above = floor(&best).and_then(|floor| runners(scores, floor, usize::MAX, &admit));
-            (best, above.unwrap_or_default())
-        })
-    }
-
-    fn race(&self, k: usize, scores: &mut [f64], admit: impl Fn(u32) -> bool) -> Vec<Scored> {
+        let mut tally = Tally::new(self.index.lengths.len());
         let mut unread = Unread::of(&self.terms);
         let mut floor = 0.0;
         for (at, term) in self.terms.iter().enumerate() {
-            if unread.is_worth_a_look(scores.len(), floor) {
-                floor = leaders(k, scores, &admit).floor();
+            if unread.is_worth_a_look(tally.scores.len(), floor) {
+                floor = tally.leaders(k, &admit).floor();
                 let rest = &self.terms[at..];
                 let reach = unread.bound * (1.0 + ROUNDING);
                 let enough = unread.postings / (MEETING_COST * rest.len());
                 if reach < floor
-                    && let Some(runners) = runners(scores, floor - reach, enough, &admit)
+                    && let Some(runners) = tally.runners(floor - reach, enough, &admit)
                 {
                     return self.finish(k, rest, runners);
                 }
             }
-            self.accumulate(term, scores);
+            self.accumulate(term, &mut tally.scores);
             unread.pass(term);
         }
-        leaders(k, scores, &admit).into_sorted()
+        tally.best(k, admit)
+    }
+
+    /// The scores of all documents.
+    pub(super) fn tally(&self) -> Tally {
+        let mut tally = Tally::new(self.index.lengths.len());
+        for term in &self.terms {
+            self.accumulate(term, &mut tally.scores);
+        }
+        tally
     }
 
     /// Add what one term is worth to every document that holds it.
@@ -155,17 +132,6 @@ impl<'a> Query<'a> {
         best.into_sorted()
     }
 
-    /// The scores of some documents, in ascending order.
-    pub(super) fn scores(&self, documents: &[u32]) -> Vec<Scored> {
-        let mut runners: Vec<Scored> = documents.iter().map(|&number| Scored { number, score: 0.0 }).collect();
-        for term in &self.terms {
-            self.visit(term, &mut runners, |runner, tf| {
-                runner.score += self.worth(term).part(tf, self.index.lengths[runner.number as usize]);
-            });
-        }
-        runners
-    }
-
     /// Call `meet` for every one of the ascending `runners` that holds the term.
     fn visit(&self, term: &QueryTerm<'_>, runners: &mut [Scored], mut meet: impl FnMut(&mut Scored, u32)) {
         let mut rest = runners;
@@ -188,36 +154,14 @@ impl<'a> Query<'a> {
         }
     }
 
-    /// Call `meet` with the place of a document among the ascending `documents` and a word of the query that it holds; it
-    /// says whether that is news. A document is left out once another has words of more `worth` than it can still have.
-    ///
-    /// Common words tell little and have long lists, and they come last: so few documents are looked up in these.
-    pub(super) fn meetings(
-        &self,
-        documents: &[u32],
-        worth: impl Fn(u32) -> f64,
-        mut meet: impl FnMut(usize, u32) -> bool,
-    ) {
-        let mut runners: Vec<Scored> = documents.iter().map(|&number| Scored { number, score: 0.0 }).collect();
-        let mut unread: Vec<f64> = Vec::with_capacity(self.terms.len());
-        let mut seen = FxHashSet::default();
-        for word in self.terms.iter().rev().map(|term| term.asked.word) {
-            let more = if seen.insert(word) { worth(word) } else { 0.0 };
-            unread.push(unread.last().unwrap_or(&0.0) + more);
-        }
-        for (term, unread) in self.terms.iter().zip(unread.into_iter().rev()) {
-            if term.list.len() > runners.len() {
-                let most = runners.iter().map(|runner| runner.score).fold(0.0, f64::max);
-                runners.retain(|runner| (runner.score + unread) * (1.0 + ROUNDING) >= most);
-            }
-            self.visit(term, &mut runners, |runner, _| {
-                if let Ok(place) = documents.binary_search(&runner.number)
-                    && meet(place, term.asked.word)
-                {
-                    runner.score += worth(term.asked.word);
-                }
-            });
-        }
+    /// Which word of the query each term that some document holds stands for, by the number of the term.
+    pub(super) fn words(&self) -> FxHashMap<u32, u32> {
+        self.terms.iter().map(|term| (term.number, term.asked.word)).collect()
+    }
+
+    /// The numbers of the terms that a document holds.
+    pub(super) fn terms_of(&self, document: u32) -> &[u32] {
+        self.index.contents.of(document)
     }
 
     /// The score of one document, term by term. `text` is the query's.
@@ -289,61 +233,6 @@ impl Unread {
         let may_be_decided = self.bound < self.given && (floor == 0.0 || self.bound < floor * GROWTH);
         may_be_decided && self.postings > documents
     }
-}
-
-/// Scores are compared with a bound this many at a time.
-const STRIDE: usize = 64;
-
-/// The best `k` of the scores above zero.
-fn leaders(k: usize, scores: &[f64], admit: impl Fn(u32) -> bool) -> TopK {
-    let mut best = TopK::new(k);
-    let mut floor = best.floor().max(0.0);
-    for (stride, chunk) in scores.chunks(STRIDE).enumerate() {
-        if highest(chunk) <= floor {
-            continue;
-        }
-        for (number, &score) in (stride * STRIDE..).zip(chunk) {
-            let number = number as u32;
-            if score > floor && admit(number) {
-                best.offer(Scored { number, score });
-                floor = best.floor().max(0.0);
-            }
-        }
-    }
-    best
-}
-
-/// Documents that have at least this score so far, ascending; none if they are not clearly few.
-fn runners(scores: &[f64], least: f64, enough: usize, admit: impl Fn(u32) -> bool) -> Option<Vec<Scored>> {
-    let mut runners = Vec::new();
-    for (stride, chunk) in scores.chunks(STRIDE).enumerate() {
-        if highest(chunk) < least {
-            continue;
-        }
-        for (number, &score) in (stride * STRIDE..).zip(chunk) {
-            let number = number as u32;
-            if score >= least && score > 0.0 && admit(number) {
-                runners.push(Scored { number, score });
-            }
-        }
-        if runners.len() > enough {
-            return None;
-        }
-    }
-    Some(runners)
-}
-
-/// The highest of the scores or 0, found in several lanes so that the compiler uses vector registers.
-fn highest(chunk: &[f64]) -> f64 {
-    let larger = |a: f64, b: f64| if b > a { b } else { a };
-    let (lanes, rest) = chunk.as_chunks::<8>();
-    let mut high = [0.0; 8];
-    for lane in lanes {
-        for (high, &score) in high.iter_mut().zip(lane) {
-            *high = larger(*high, score);
-        }
-    }
-    high.iter().chain(rest).copied().fold(0.0, larger)
 }
 
 /// How the text spells a term.

@@ -3,6 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use super::query::{Asked, Query};
+use super::tally::Tally;
 use super::texts::Texts;
 use crate::text::{Mode, Term, aboutness, for_each_form, for_each_token, is_cjk, is_filler};
 use crate::{Explanation, Scored};
@@ -76,42 +77,31 @@ impl<'a> Question<'a> {
         self.query.best(k, admit)
     }
 
-    /// [`Question::best`], and all texts that pass the test and have at least the score that `floor` makes of the result,
-    /// in the order of their numbers; the latter are empty if it makes nothing of it.
+    /// The scores of all texts.
     #[must_use]
-    pub fn above(
-        &self,
-        k: usize,
-        admit: impl Fn(u32) -> bool,
-        floor: impl FnOnce(&[Scored]) -> Option<f64>,
-    ) -> (Vec<Scored>, Vec<Scored>) {
-        self.query.above(k, admit, floor)
-    }
-
-    /// The scores of texts, whose numbers must ascend; 0 for one that shares no word with the question.
-    #[must_use]
-    pub fn scores(&self, numbers: &[u32]) -> Vec<Scored> {
-        self.query.scores(numbers)
+    pub fn tally(&self) -> Tally {
+        self.query.tally()
     }
 
     /// How much of the question the best of these texts has.
     #[must_use]
     pub fn cover(&self, texts: &[Scored]) -> Cover {
-        let mut numbers: Vec<u32> = texts.iter().map(|hit| hit.number).collect();
-        numbers.sort_unstable();
-        let mut is_met = vec![false; numbers.len() * self.words.len()];
-        let worth = |word: u32| self.words[word as usize].weight;
-        self.query.meetings(&numbers, worth, |place, word| {
-            let is_met = &mut is_met[place * self.words.len() + word as usize];
-            !std::mem::replace(is_met, true)
-        });
-        let sum = |met: &[bool]| self.words.iter().zip(met).filter(|(_, met)| **met).map(|(word, _)| word.weight).sum();
         let all: f64 = self.words.iter().map(|word| word.weight).sum();
-        let cjk: f64 = self.words.iter().filter(|word| word.is_cjk).map(|word| word.weight).sum();
         if all <= 0.0 {
             return Cover::default();
         }
-        let best: f64 = is_met.chunks(self.words.len()).map(sum).fold(0.0, f64::max);
+        let words = self.query.words();
+        let mut is_met = vec![false; self.words.len()];
+        let mut told = |text: &Scored| -> f64 {
+            is_met.fill(false);
+            for word in self.query.terms_of(text.number).iter().filter_map(|term| words.get(term)) {
+                is_met[*word as usize] = true;
+            }
+            // A word in two forms is one word, and sums depend on their order.
+            self.words.iter().zip(&is_met).filter(|(_, is_met)| **is_met).map(|(word, _)| word.weight).sum()
+        };
+        let best = texts.iter().map(&mut told).fold(0.0, f64::max);
+        let cjk: f64 = self.words.iter().filter(|word| word.is_cjk).map(|word| word.weight).sum();
         Cover { share: best / all, cjk: cjk / all }
     }
 
@@ -176,18 +166,22 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_scores_of_some_are_those_of_all(
+        fn a_tally_has_the_scores_of_a_search(
             contents in prop::collection::vec("(deploy|deploys|port|飞书|x){1,2}( (deploy|port|alpha|beta|x)){0,6}", 1..40),
             question in "(deploy|ports|飞书)( (deployed|port|alpha|gamma|x)){0,6}",
         ) {
             let texts = texts(&contents.iter().map(String::as_str).collect::<Vec<_>>());
             let question = texts.ask(&question);
-            let numbers: Vec<u32> = (0..contents.len() as u32).step_by(2).collect();
-            let all = question.best(contents.len(), |_| true);
-            for found in question.scores(&numbers) {
-                let score = all.iter().find(|hit| hit.number == found.number).map_or(0.0, |hit| hit.score);
-                prop_assert!((found.score - score).abs() < 1e-9);
+            let (tally, all) = (question.tally(), question.best(contents.len(), |_| true));
+            for number in 0..contents.len() as u32 {
+                let score = all.iter().find(|hit| hit.number == number).map_or(0.0, |hit| hit.score);
+                prop_assert_eq!(tally.of(number).to_bits(), score.to_bits());
             }
+            prop_assert_eq!(tally.best(3, |number| number % 2 == 0), question.best(3, |number| number % 2 == 0));
+            let least = all.get(all.len() / 2).map_or(1.0, |hit| hit.score);
+            let mut above: Vec<Scored> = all.into_iter().filter(|hit| hit.score >= least).collect();
+            above.sort_unstable_by_key(|hit| hit.number);
+            prop_assert_eq!(tally.above(least, |_| true), above);
         }
 
         #[test]

@@ -198,7 +198,7 @@ impl Contents {
         self.ends.push(self.terms.len() as u64);
     }
 
-    fn of(&self, document: u32) -> &[u32] {
+    pub(super) fn of(&self, document: u32) -> &[u32] {
         let document = document as usize;
         let start = if document == 0 { 0 } else { self.ends[document - 1] };
         &self.terms[start as usize..self.ends[document] as usize]

@@ -9,7 +9,7 @@ use super::matching::matched;
 use super::scale::Scale;
 use super::search::{Ranking, Request};
 use super::warm::Warm;
-use crate::bm25::{Cover, Question};
+use crate::bm25::{Cover, Tally};
 use crate::fusion::{Blend, Weights, calibrate, merge, normalize};
 use crate::{Result, Scored};
 
@@ -108,41 +108,39 @@ impl Warm {
         let cover = |first: &[Scored]| question.cover(&first[..first.len().min(COVERING)]);
         // Where words alone count, vectors name nobody.
         let vector = vector.filter(|_| self.worth.weight(request.query, 0.0) > 0.0);
+        let tally = question.tally();
         let (race, first, candidates) = match vector {
             Some(vector) if self.worth.is_centred() => {
-                let first = question.best(wanted, admit);
+                let first = tally.best(wanted, admit);
                 let nearest = self.nearest(Some(vector), wanted, admit)?;
                 let share = self.worth.weight(request.query, cover(&first).share);
                 let top = nearest.first().map_or(0.0, |hit| hit.score);
                 let scale = Scale::centred(Weights::of_vector(share), self.centre.cosine(vector), top);
                 let race = Race { request, vector: Some(vector), scale, now };
-                let candidates = self.united(&race, Some(&question), &first, &nearest)?;
+                let candidates = self.united(&race, Some(&tally), &first, &nearest)?;
                 (race, first, candidates)
             }
             Some(vector) => {
                 let share = self.worth.weight(request.query, 1.0);
                 let race = Race { request, vector: Some(vector), scale: Scale::raw(Weights::of_vector(share)), now };
-                let (first, decided) = self.decided(&race, &question, vector, admit)?;
+                let (first, decided) = self.decided(&race, &tally, vector, admit)?;
                 let candidates = if let Some(candidates) = decided {
                     candidates
                 } else {
                     let nearest = self.nearest(Some(vector), wanted, admit)?;
-                    self.united(&race, Some(&question), &first, &nearest)?
+                    self.united(&race, Some(&tally), &first, &nearest)?
                 };
                 (race, first, candidates)
             }
             None => {
                 let race = Race { request, vector: None, scale: Scale::raw(Weights::of_vector(0.0)), now };
-                let first = question.best(wanted, admit);
-                let candidates = self.united(&race, Some(&question), &first, &[])?;
+                let first = tally.best(wanted, admit);
+                let candidates = self.united(&race, Some(&tally), &first, &[])?;
                 (race, first, candidates)
             }
         };
         let best = normalize(first.iter().map(|hit| hit.score)).unwrap_or(1.0);
-        let bm25 = |passages: &[u32]| -> Vec<Scored> {
-            let scores = question.scores(passages).into_iter();
-            scores.map(|found| Scored { score: found.score / best, ..found }).collect()
-        };
+        let bm25 = |passage| tally.of(passage) / best;
         Ok(match_all(self.smoothed(&race, candidates, bm25, admit)?, &race.scale, cover(&first)))
     }
 
@@ -159,42 +157,39 @@ impl Warm {
     fn decided(
         &self,
         race: &Race<'_, '_>,
-        question: &Question<'_>,
+        tally: &Tally,
         vector: &[f32],
         admit: impl Fn(u32) -> bool,
     ) -> Result<(Vec<Scored>, Option<Vec<Candidate>>)> {
         let (limit, weights) = (race.request.limit, race.scale.weights);
         let wanted = limit.saturating_mul(POOL);
         let cosine = self.rows.cosines(vector)?;
-        let (mut best, mut least) = (1.0, None);
-        let (mut first, hits) = question.above(wanted.saturating_mul(GUESSED), admit, |first| {
-            best = normalize(first.iter().map(|hit| hit.score))?;
-            let guess = |hit: &Scored| self.candidate(race, hit.number, cosine(hit.number), hit.score / best);
-            let guessed = ranked(first.iter().map(guess).collect(), limit);
-            least = guessed.last().map(|last| last.score).filter(|_| guessed.len() == wanted);
-            let share = (least? - weights.vector) / weights.bm25;
-            least = least.filter(|_| share > 0.0);
-            least.map(|_| share * best)
-        });
+        let mut first = tally.best(wanted.saturating_mul(GUESSED), &admit);
+        let Some(best) = normalize(first.iter().map(|hit| hit.score)) else { return Ok((first, None)) };
+        let guess = |hit: &Scored| self.candidate(race, hit.number, cosine(hit.number), hit.score / best);
+        let guessed = ranked(first.iter().map(guess).collect(), limit);
         first.truncate(wanted);
-        let Some(least) = least else { return Ok((first, None)) };
+        let last = guessed.last().filter(|_| guessed.len() == wanted);
+        let share = last.map(|last| (last.score - weights.vector) / weights.bm25);
+        let (Some(last), Some(share)) = (last, share.filter(|&share| share > 0.0)) else { return Ok((first, None)) };
+        let hits = tally.above(share * best, admit);
         let most = self.rows.bounds(vector)?;
         let at_most = |hit: &Scored| {
             let blend = Blend { vector: race.scale.value(most(hit.number)), bm25: hit.score / best };
             blend.score(self.weights(race, hit.number))
         };
-        let hopeful = hits.iter().filter(|hit| at_most(hit) >= least);
+        let hopeful = hits.iter().filter(|hit| at_most(hit) >= last.score);
         let exact = hopeful.map(|hit| self.candidate(race, hit.number, cosine(hit.number), hit.score / best));
         let candidates = ranked(exact.collect(), limit);
         Ok((first, Some(candidates)))
     }
 
-    /// The best of each side together. With a question each gets what the other side says of it, too; the original leaves
+    /// The best of each side together. With a tally each gets what the other side says of it, too; the original leaves
     /// that out, and ranks low what is good by both and best by neither.
     fn united(
         &self,
         race: &Race<'_, '_>,
-        question: Option<&Question<'_>>,
+        tally: Option<&Tally>,
         texts: &[Scored],
         nearest: &[Scored],
     ) -> Result<Vec<Candidate>> {
@@ -203,16 +198,13 @@ impl Warm {
         let is_near = |hit: &&Scored| race.scale.value(hit.score) > 0.0;
         let nearest: Vec<(u32, f64)> = nearest.iter().filter(is_near).map(|hit| (hit.number, hit.score)).collect();
         let mut both = merge(&nearest, &texts);
-        if let (Some(question), Some(vector)) = (question, race.vector) {
+        if let (Some(tally), Some(vector)) = (tally, race.vector) {
             let cosine = self.rows.cosines(vector)?;
             for (passage, blend) in both.iter_mut().filter(|(_, blend)| blend.vector == 0.0) {
                 blend.vector = cosine(*passage);
             }
-            let mut wordless: Vec<&mut (u32, Blend)> = both.iter_mut().filter(|(_, blend)| blend.bm25 == 0.0).collect();
-            wordless.sort_unstable_by_key(|(passage, _)| *passage);
-            let passages: Vec<u32> = wordless.iter().map(|(passage, _)| *passage).collect();
-            for ((_, blend), found) in wordless.into_iter().zip(question.scores(&passages)) {
-                blend.bm25 = found.score / best;
+            for (passage, blend) in both.iter_mut().filter(|(_, blend)| blend.bm25 == 0.0) {
+                blend.bm25 = tally.of(*passage) / best;
             }
         }
         let candidate = |(passage, both): (u32, Blend)| self.candidate(race, passage, both.vector, both.bm25);
@@ -260,7 +252,7 @@ impl Warm {
         &self,
         race: &Race<'_, '_>,
         candidates: Vec<Candidate>,
-        bm25: impl FnOnce(&[u32]) -> Vec<Scored>,
+        bm25: impl Fn(u32) -> f64,
         admit: impl Fn(u32) -> bool,
     ) -> Result<Vec<Candidate>> {
         const REACH: usize = 2;
@@ -282,10 +274,10 @@ impl Warm {
         others.retain(|&passage| admit(passage));
         others.sort_unstable();
         others.dedup();
-        for Scored { number, score } in bm25(&others) {
-            let cosine = cosine.as_ref().map_or(0.0, |cosine| cosine(number));
-            if race.scale.value(cosine) > 0.0 || score > 0.0 {
-                let newcomer = self.candidate(race, number, cosine, score);
+        for passage in others {
+            let (cosine, bm25) = (cosine.as_ref().map_or(0.0, |cosine| cosine(passage)), bm25(passage));
+            if race.scale.value(cosine) > 0.0 || bm25 > 0.0 {
+                let newcomer = self.candidate(race, passage, cosine, bm25);
                 places.insert(newcomer.segment, all.len());
                 all.push(newcomer);
             }
@@ -381,7 +373,7 @@ mod tests {
         let now = 1e12;
         let question = warm.texts.ask(query);
         let race = race(&warm, &request, &vector, now);
-        let (_, decided) = warm.decided(&race, &question, &vector, |_| true).expect("searched");
+        let (_, decided) = warm.decided(&race, &question.tally(), &vector, |_| true).expect("searched");
         let Some(decided) = decided else { return false };
         let scores: Vec<f64> = decided.iter().map(|candidate| candidate.score).collect();
         assert_eq!(scores, all_scores(&warm, &request, &vector, now)[..scores.len()]);
@@ -403,13 +395,13 @@ mod tests {
         let request = Request { query: "which deploy failed", limit: 1, ..Request::default() };
         let vector = embed::query(&request, &Model::hash()).expect("no vector given").expect("letters");
         let race = race(&warm, &request, &vector, 1e12);
-        let question = warm.texts.ask(request.query);
-        let texts = question.best(1, |_| true);
+        let tally = warm.texts.ask(request.query).tally();
+        let texts = tally.best(1, |_| true);
         let others = warm.rows.search(&vector, 2, |passage| passage != texts[0].number).expect("searched").remove(0);
-        let united = warm.united(&race, Some(&question), &texts, &others).expect("united");
+        let united = warm.united(&race, Some(&tally), &texts, &others).expect("united");
         assert_eq!(united.len(), 3);
         for candidate in &united {
-            let bm25 = question.scores(&[candidate.passage])[0].score / texts[0].score;
+            let bm25 = tally.of(candidate.passage) / texts[0].score;
             assert!((candidate.blend.bm25 - bm25).abs() < 1e-12, "{candidate:?}");
             assert!(candidate.blend.bm25 > 0.0 && candidate.cosine > 0.0, "{candidate:?}");
         }
