@@ -59,6 +59,9 @@ fn needed(words: usize) -> usize {
 impl Index {
     /// The facts that answer a question, best first, newer first among equals.
     pub(super) fn search(&self, request: &Request<'_>) -> Vec<Found> {
+        if self.active() == 0 {
+            return Vec::new();
+        }
         let words = words(self.texts(), request.query);
         let all = words.iter().fold(0.0, |sum, word| sum + word.weight);
         if all <= 0.0 || request.limit == 0 {
