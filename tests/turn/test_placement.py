@@ -76,6 +76,13 @@ def test_a_step_of_a_tool_loop_searches_nothing() -> None:
     assert not search.searches
 
 
+def test_without_room_nothing_is_searched_for() -> None:
+    search, full = Store("b"), block(990, "a")
+    assert stable(search, full, may_retire=False).sent == (full,)
+    assert not search.searches
+    assert stable(search, full, may_retire=True).recalled, "here a block can make way"
+
+
 def test_nothing_new_leaves_all_as_it_is() -> None:
     first = block(1000, "a")
     assert stable(Store("a"), first).sent == (first,)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memctx.turn.recollection import SMALLEST_BLOCK
 from memctx.turn.state import Block
 
 if TYPE_CHECKING:
@@ -72,6 +73,8 @@ def stable(  # noqa: PLR0913 - all that decides what may stay
         return rebuilt(search, None, _room((), cap))
     if newest is None or newest == state.recalled_for:
         return Blocks(tuple(kept))
+    if kept and _room(kept, cap) < SMALLEST_BLOCK and not may_retire(kept[-1]):
+        return Blocks(tuple(kept))  # whatever a search found, there is no room for it
     found = search()
     if found is None:
         return Blocks(tuple(kept))
