@@ -1,10 +1,16 @@
 //! Messages that were read before, told by where their parts lie in memory.
+//!
+//! Every turn walks all messages, so the walk takes no reference of its own to anything it passes: that alone would cost
+//! more than the rest of it. Hence the `unsafe` code.
+#![allow(unsafe_code)]
 
+use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use memctx_core::scan::{Shape, View};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::{Borrowed, ffi};
 use rustc_hash::FxHashMap;
 
 /// Containers in containers are followed this deep; what goes deeper, or round in circles, is read anew.
@@ -102,7 +108,7 @@ impl Print {
     fn take(&mut self, shape: Shape, message: &Bound<'_, PyAny>) -> bool {
         self.words.clear();
         self.words.push(shape as usize * 2 + 1);
-        self.add(message, 0)
+        self.add(message.as_borrowed(), 0)
     }
 
     /// Hold what is in the message.
@@ -111,7 +117,8 @@ impl Print {
         self
     }
 
-    fn add(&mut self, value: &Bound<'_, PyAny>, depth: usize) -> bool {
+    /// Nothing in here runs code of the host's, so what is borrowed stays where it is.
+    fn add(&mut self, value: Borrowed<'_, '_, PyAny>, depth: usize) -> bool {
         if value.is_exact_instance_of::<PyString>() {
             self.words.push(value.as_ptr() as usize);
             return true;
@@ -121,15 +128,15 @@ impl Print {
         }
         if let Ok(dict) = value.cast_exact::<PyDict>() {
             self.words.push(dict.len() << SORTS | DICT);
-            return dict.iter().all(|(name, value)| self.add(&name, depth + 1) && self.add(&value, depth + 1));
+            return all_pairs(&dict, |name, value| self.add(name, depth + 1) && self.add(value, depth + 1));
         }
         if let Ok(list) = value.cast_exact::<PyList>() {
             self.words.push(list.len() << SORTS | LIST);
-            return list.iter().all(|item| self.add(&item, depth + 1));
+            return all_items(&list, |item| self.add(item, depth + 1));
         }
         if let Ok(tuple) = value.cast_exact::<PyTuple>() {
             self.words.push(tuple.len() << SORTS | TUPLE);
-            return tuple.iter().all(|item| self.add(&item, depth + 1));
+            return tuple.iter_borrowed().all(|item| self.add(item, depth + 1));
         }
         self.words.push(value.as_ptr() as usize);
         value.is_none()
@@ -138,6 +145,31 @@ impl Print {
             || value.is_exact_instance_of::<PyBool>()
             || value.is_exact_instance_of::<PyBytes>()
     }
+}
+
+/// Whether `each` is true of all pairs of a dictionary, which it does not change.
+fn all_pairs<'py>(
+    dict: &Bound<'py, PyDict>,
+    mut each: impl FnMut(Borrowed<'_, 'py, PyAny>, Borrowed<'_, 'py, PyAny>) -> bool,
+) -> bool {
+    let (mut place, mut name, mut value) = (0, ptr::null_mut(), ptr::null_mut());
+    // SAFETY: the dictionary is one, and the places to write to are ours.
+    while unsafe { ffi::PyDict_Next(dict.as_ptr(), &raw mut place, &raw mut name, &raw mut value) } != 0 {
+        // SAFETY: both are set now, and the dictionary keeps them as long as nobody changes it.
+        let (name, value) = unsafe { (Borrowed::from_ptr(dict.py(), name), Borrowed::from_ptr(dict.py(), value)) };
+        if !each(name, value) {
+            return false;
+        }
+    }
+    true
+}
+
+/// Whether `each` is true of all items of a list, which it does not change.
+fn all_items<'py>(list: &Bound<'py, PyList>, mut each: impl FnMut(Borrowed<'_, 'py, PyAny>) -> bool) -> bool {
+    (0..list.len()).all(|place| {
+        // SAFETY: there is an item in each place, and the list keeps it as long as nobody changes it.
+        each(unsafe { Borrowed::from_ptr(list.py(), ffi::PyList_GetItem(list.as_ptr(), place.cast_signed())) })
+    })
 }
 
 /// Call `each` with all that is in a message that has a print and is no container.
