@@ -272,7 +272,7 @@ fn is_models(view: &View) -> bool {
 
 fn has_blank_text(view: &View) -> bool {
     let mut texts = view.pieces.iter().filter(|piece| piece.kind == Kind::Text);
-    texts.any(|piece| piece.text.as_ref().is_none_or(|text| text.body().trim().is_empty()))
+    texts.any(|piece| piece.text.as_ref().is_none_or(|text| text.is_blank()))
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ pub struct Text {
     hash: u64,
     tokens: u32,
     is_block: bool,
+    is_blank: bool,
     weighted_len: OnceLock<usize>,
     stored: OnceLock<Stored>,
     terms: OnceLock<Box<[Term]>>,
@@ -34,6 +35,7 @@ impl Text {
             hash: key_of(body),
             tokens,
             is_block: recalled::is_block(body),
+            is_blank: body.chars().all(char::is_whitespace),
             weighted_len: OnceLock::new(),
             stored: OnceLock::new(),
             terms: OnceLock::new(),
@@ -61,6 +63,11 @@ impl Text {
     /// Whether all of it is one block that we put there.
     pub(crate) const fn is_block(&self) -> bool {
         self.is_block
+    }
+
+    /// Whether there is nothing to read in it.
+    pub(crate) const fn is_blank(&self) -> bool {
+        self.is_blank
     }
 
     /// Its length in UTF-16 units with each CJK character as long as a token; measured when first asked for.
