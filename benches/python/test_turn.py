@@ -94,7 +94,8 @@ class Conversation:
         self, memory: memctx.Memory, messages: list[contexts.Message], more: Iterator[str]
     ) -> None:
         self.memory, self.messages, self._more = memory, messages, more
-        self.turns: list[Any] = []
+        self.timings: list[dict[str, float]] = []
+        """Milliseconds of each step of each turn. A host does not keep the turns themselves, either."""
 
     def turn(self) -> Any:
         """One message more, and the turn."""
@@ -111,7 +112,8 @@ class Conversation:
             start = clock()
             turn = self.turn()
             times.append(clock() - start)
-            self.turns.append(turn)
+            self.timings.append(turn.report.milliseconds)
+            del turn
         return times
 
 
@@ -171,7 +173,7 @@ def test_steady_turn(  # noqa: PLR0913, PLR0917 - pytest gives them by name
     race.ledger.notes += [
         f"{path}, slowest of {TURNS} turns: {report.spread(Figure.of(slowest[1:]))}",
         f"{path}, wall: {report.spread(Figure.of(walls[1:]))}",
-        *steps_of(path, conversation.turns),
+        *steps_of(path, conversation.timings),
     ]
     rows = [Row(path, figures["ours"], "numpy matvec 20,000 x 384", figures["matvec"], 1.5)]
     if "langchain" in figures:
@@ -190,7 +192,7 @@ def test_first_turn(
     texts = [contexts.text_of(message) for message in messages]
     langchain = race.peer("langchain_trim")
     theirs = langchain.Trim(messages, SHARE) if langchain else None
-    ours, plain, lengths, turns = [], [], [], []
+    ours, plain, lengths, timings = [], [], [], []
     walls, archived = [], []
     for number in range(FIRST_TURNS + 1):
         path = shutil.copytree(filled, tmp_path / f"memory{number}")
@@ -203,7 +205,7 @@ def test_first_turn(
             archived.append(process_time() - before)
         assert not turn.report.errors, turn.report.errors
         assert len(turn.messages) < len(messages)
-        turns.append(turn)
+        timings.append(turn.report.milliseconds)
         shutil.rmtree(path)
         plain += repeated(lambda: plain_trim.trim(texts, query, SHARE), 1)
         if theirs is not None:
@@ -213,7 +215,7 @@ def test_first_turn(
     race.ledger.notes += [
         f"{path}, wall on one core: {report.spread(Figure.of(walls[1:]))}",
         f"{path} with all that left archived and a search, all threads: {report.spread(Figure.of(archived[1:]))}",
-        *steps_of(path, turns[1:]),
+        *steps_of(path, timings[1:]),
     ]
     rows = [Row(path, mine, f"relevance trim in {plain_trim.NAME}", Figure.of(plain[1:]), 0.1)]
     if lengths:
@@ -221,9 +223,8 @@ def test_first_turn(
     race.enter(*rows)
 
 
-def steps_of(path: str, turns: list[Any]) -> list[str]:
+def steps_of(path: str, timings: list[dict[str, float]]) -> list[str]:
     """Where the time of the turns went, as their reports tell it: the median of each step."""
-    timings = [turn.report.milliseconds for turn in turns]
     names = {name: None for timing in timings for name in timing}
     middle = {name: median(timing.get(name, 0.0) for timing in timings) for name in names}
     words = ", ".join(f"{name} {value * 1e3:.0f} µs" for name, value in middle.items())
