@@ -25,6 +25,7 @@ KNOWN_UNICODE = 16
 PYTHON_UNICODE = int(unicodedata.unidata_version.split(".")[0])
 
 MANY_MEGABYTES = 50 << 20
+HAN = [chr(code) for code in range(0x4E00, 0x9FA6)]
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -86,6 +87,21 @@ def test_short_words_of_any_width_are_spelled_right(word: str) -> None:
     for _ in range(2):  # a string may be made once and then kept
         assert tokenize(word) == twins.tokenize(word)
         assert tokenize(word, "original") == twins.tokenize_original(word)
+
+
+@pytest.mark.thread_unsafe(reason="long, and says nothing about threads")
+def test_more_strings_than_are_kept_are_spelled_right() -> None:
+    """Strings that have to make room, also within a text that has them again further on, are not missed."""
+    words = [[f"{number:x}" * (1 + number % 4)] for number in range(150_000)]
+    firsts = (
+        (HAN[number % len(HAN)], HAN[number * 7 // 3 % len(HAN)]) for number in range(150_000)
+    )
+    known = words + [[first, second, first + second] for first, second in firsts]
+    places = (number * 7919 % (len(known) >> number % 8) for number in range(400_000))
+    terms = [known[place] for place in places]
+    text = " ".join(term[-1] for term in terms)
+    for _ in range(3):
+        assert tokenize(text) == [token for term in terms for token in term]
 
 
 @pytest.mark.parametrize("code", [0xD800, 0xDBFF, 0xDC00, 0xDFFF])

@@ -11,6 +11,7 @@ mod file;
 pub mod fusion;
 pub mod ingest;
 pub mod knowledge;
+mod prefetch;
 pub mod prune;
 pub mod recall;
 mod roster;
@@ -24,5 +25,6 @@ pub mod vmem;
 
 pub use error::{Error, Result};
 pub use explanation::Explanation;
+pub use prefetch::prefetch;
 pub use roster::{Filter, Roster};
 pub use topk::{Scored, TopK};

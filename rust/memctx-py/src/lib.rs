@@ -31,6 +31,7 @@ mod redact;
 mod scanner;
 mod segment;
 mod shapes;
+mod shelf;
 mod spelling;
 mod static_embedder;
 mod strings;

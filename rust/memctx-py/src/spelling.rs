@@ -1,76 +1,230 @@
 //! Python strings for tokens.
 //!
-//! Making a string costs several times as much as finding the token. Single characters and short words come up again
-//! all the time, so the strings of a few thousand of them are kept. Pairs of characters hardly do, but they make half
-//! the tokens of CJK text, so theirs are made the shortest way there is.
+//! Making a string costs several times as much as finding the token, so those that come up again are kept: all CJK
+//! characters, and the more frequent of their pairs and of the short words. That is bounded: two and a half megabytes
+//! of places and at most eleven of strings, in a process that reads much CJK text; half of it would make tokenizing
+//! a tenth slower.
 #![allow(unsafe_code)]
 
-use std::sync::{Mutex, MutexGuard};
+use std::ptr;
+use std::sync::Mutex;
 
-use memctx_core::text::Term;
+use memctx_core::prefetch;
+use memctx_core::text::{Mode, TokenSink, tokenize};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyList, PyString};
 
-/// Strings that are kept: few enough for the processor's cache, some half a megabyte in all.
-const PLACES: usize = 1 << 13;
+use crate::shelf::Shelf;
 
-type Kept = Vec<Option<(Term, Py<PyString>)>>;
+static KEPT: Mutex<Option<Kept>> = Mutex::new(None);
 
-/// Each string at a place that its term decides; a newer one takes the place of an older one.
-static KEPT: Mutex<Kept> = Mutex::new(Vec::new());
-
-/// The strings, borrowed for the length of a call.
-pub(crate) struct Spellings<'py> {
-    py: Python<'py>,
-    /// None while another thread has them; then every string is made anew.
-    kept: Option<MutexGuard<'static, Kept>>,
+/// The tokens of a text as a list of strings.
+pub(crate) fn spell<'py>(py: Python<'py>, text: &str, mode: Mode) -> PyResult<Bound<'py, PyList>> {
+    // Whoever comes while another thread is here, or this one further up its stack, makes do without.
+    if let Ok(mut kept) = KEPT.try_lock() {
+        let mut spellings = Spellings { py, kept: kept.get_or_insert_with(Kept::new), long: Vec::new() };
+        tokenize(text, mode, &mut spellings);
+        spellings.into_list()
+    } else {
+        let mut anew = Anew { py, strings: Vec::new() };
+        tokenize(text, mode, &mut anew);
+        PyList::new(py, anew.strings)
+    }
 }
 
-impl<'py> Spellings<'py> {
-    pub(crate) fn borrow(py: Python<'py>) -> Self {
-        let mut kept = KEPT.try_lock().ok();
-        if let Some(kept) = &mut kept {
-            kept.resize_with(PLACES, || None);
-        }
-        Self { py, kept }
+struct Kept {
+    /// By their codes.
+    characters: Box<[Option<Py<PyString>>]>,
+    pairs: Shelf<u32, 14, 5>,
+    words: Shelf<Word, 13, 4>,
+    /// Room for the tokens of a text: their names, and the addresses of their strings.
+    names: Vec<Name>,
+    addresses: Vec<usize>,
+}
+
+/// What the string of a token is found by.
+#[derive(Clone, Copy)]
+enum Name {
+    /// The code of a character.
+    Character(u16),
+    /// The codes of two.
+    Pair(u32),
+    Word(Word),
+    /// The number of a token that is too long to be kept.
+    Long(usize),
+}
+
+/// The bytes of a word and, in the last one, their number.
+type Word = [u64; 2];
+
+const LONGEST: usize = size_of::<Word>() - 1;
+/// Names that there is always room for.
+const ROOM: usize = 1 << 13;
+
+impl Kept {
+    fn new() -> Self {
+        let characters = std::iter::repeat_with(|| None).take(1 << 16).collect();
+        Self { characters, pairs: Shelf::new(), words: Shelf::new(), names: Vec::new(), addresses: Vec::new() }
     }
 
-    /// The token as a Python string.
-    #[inline]
-    pub(crate) fn spell(&mut self, token: &str) -> PyResult<Bound<'py, PyString>> {
-        if let [a, b, c, d, e, f] = *token.as_bytes()
-            && matches!((a, d), (0xE0..0xF0, 0xE0..0xF0))
-        {
-            return self.pair(three_byte(a, b, c), three_byte(d, e, f));
-        }
-        let term = Term::new(token);
-        let Some(kept) = self.kept.as_mut().filter(|_| term.is_exact()) else {
-            return Ok(PyString::new(self.py, token));
-        };
-        let place = &mut kept[(term.to_u64().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 51) as usize % PLACES];
-        match place {
-            Some((known, string)) if *known == term => Ok(string.bind(self.py).clone()),
-            _ => {
-                let string = PyString::new(self.py, token);
-                *place = Some((term, string.clone().unbind()));
-                Ok(string)
+    /// The string of a token that was not found. The text may have it twice, so it may have been made since.
+    ///
+    /// Strings that have to go are moved to `removed`.
+    #[inline(never)] // so that the loop over those that were found stays short
+    fn make<'py>(&mut self, py: Python<'py>, name: Name, removed: &mut Vec<Py<PyString>>) -> Bound<'py, PyString> {
+        match name {
+            Name::Character(code) => {
+                let make = || new_string(py, [code]).unbind();
+                self.characters[usize::from(code)].get_or_insert_with(make).bind(py).clone()
             }
+            Name::Pair(pair) => {
+                let make = || new_string(py, [(pair >> 16) as u16, pair as u16]);
+                self.pairs.get(py, pair, make, removed)
+            }
+            Name::Word(word) => self.words.get(py, word, || new_word(py, word), removed),
+            Name::Long(_) => unreachable!("it has a string"),
         }
-    }
-
-    /// Two characters of three bytes each, without going through a UTF-8 decoder.
-    #[inline]
-    fn pair(&self, first: u16, second: u16) -> PyResult<Bound<'py, PyString>> {
-        let wide = [first.into(), second.into()];
-        // SAFETY: the function reads the two characters and gives a new string or null, which is an error.
-        let string = unsafe { Bound::from_owned_ptr_or_err(self.py, ffi::PyUnicode_FromWideChar(wide.as_ptr(), 2))? };
-        Ok(string.cast_into::<PyString>()?)
     }
 }
 
-/// The character of a UTF-8 sequence of three bytes.
+/// The strings of the tokens of a text.
+///
+/// To look for one takes three steps, each for all tokens before the next: what the step needs is then on its way from
+/// memory while others are looked for.
+struct Spellings<'k, 'py> {
+    py: Python<'py>,
+    kept: &'k mut Kept,
+    long: Vec<Bound<'py, PyString>>,
+}
+
+impl TokenSink for Spellings<'_, '_> {
+    fn token(&mut self, token: &str) {
+        let name = if token.len() <= LONGEST {
+            let word = word_of(token);
+            self.kept.words.prepare(word);
+            Name::Word(word)
+        } else {
+            self.long.push(PyString::new(self.py, token));
+            Name::Long(self.long.len() - 1)
+        };
+        self.kept.names.push(name);
+    }
+
+    #[inline]
+    fn character(&mut self, token: &str) {
+        let Some(&three) = token.as_bytes().first_chunk() else { return self.token(token) };
+        let code = code_of(three);
+        prefetch(&raw const self.kept.characters[usize::from(code)]);
+        self.kept.names.push(Name::Character(code));
+    }
+
+    #[inline]
+    fn pair(&mut self, token: &str) {
+        let Some(&[a, b, c, d, e, f]) = token.as_bytes().first_chunk() else { return self.token(token) };
+        let pair = u32::from(code_of([a, b, c])) << 16 | u32::from(code_of([d, e, f]));
+        self.kept.pairs.prepare(pair);
+        self.kept.names.push(Name::Pair(pair));
+    }
+
+    fn start_over(&mut self) {
+        self.kept.names.clear();
+        self.long.clear();
+    }
+}
+
+impl<'py> Spellings<'_, 'py> {
+    fn into_list(self) -> PyResult<Bound<'py, PyList>> {
+        let Self { py, kept, long } = self;
+        let mut names = std::mem::take(&mut kept.names);
+        let mut addresses = std::mem::take(&mut kept.addresses);
+        addresses.extend(names.iter().map(|&name| find(kept, &long, name).expose_provenance()));
+        let mut removed = Vec::new();
+        let strings = names.iter().zip(&addresses).map(|(&name, &address)| {
+            let string = ptr::with_exposed_provenance_mut(address);
+            // SAFETY: null, or a string that was kept or long. Those that are kept no longer are in `removed`.
+            match unsafe { Bound::from_borrowed_ptr_or_opt(py, string) } {
+                // SAFETY: nothing but strings is kept.
+                Some(string) => unsafe { string.cast_into_unchecked() },
+                None => kept.make(py, name, &mut removed),
+            }
+        });
+        let list = PyList::new(py, strings);
+        names.clear();
+        names.shrink_to(ROOM);
+        addresses.clear();
+        addresses.shrink_to(ROOM);
+        (kept.names, kept.addresses) = (names, addresses);
+        list
+    }
+}
+
+/// The string that is kept for a token, or null.
 #[inline]
-fn three_byte(a: u8, b: u8, c: u8) -> u16 {
+fn find(kept: &Kept, long: &[Bound<'_, PyString>], name: Name) -> *mut ffi::PyObject {
+    let string = match name {
+        Name::Character(code) => kept.characters[usize::from(code)].as_ref().map_or(ptr::null_mut(), Py::as_ptr),
+        Name::Pair(pair) => kept.pairs.find(pair),
+        Name::Word(word) => kept.words.find(word),
+        Name::Long(number) => long[number].as_ptr(),
+    };
+    // To look for the page of null would take long.
+    let wanted = if string.is_null() { ptr::from_ref(kept).cast() } else { string.cast_const() };
+    prefetch(wanted);
+    string
+}
+
+/// Makes every string.
+struct Anew<'py> {
+    py: Python<'py>,
+    strings: Vec<Bound<'py, PyString>>,
+}
+
+impl TokenSink for Anew<'_> {
+    fn token(&mut self, token: &str) {
+        self.strings.push(PyString::new(self.py, token));
+    }
+
+    fn start_over(&mut self) {
+        self.strings.clear();
+    }
+}
+
+/// The code of a character of three bytes.
+#[inline]
+fn code_of([a, b, c]: [u8; 3]) -> u16 {
     u16::from(a & 0x0F) << 12 | u16::from(b & 0x3F) << 6 | u16::from(c & 0x3F)
+}
+
+/// The word of a token that is not longer than [`LONGEST`].
+#[inline]
+fn word_of(token: &str) -> Word {
+    let bytes = token.as_bytes();
+    let length = bytes.len();
+    let [low, high] = if let (Some(&front), Some(&back)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        // Two parts that overlap; the shift takes from the second what is in the first.
+        [u64::from_le_bytes(front), u64::from_le_bytes(back) >> 1 >> (8 * (LONGEST - length) + 7)]
+    } else if let (Some(&front), Some(&back)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        [u64::from(u32::from_le_bytes(front)) | u64::from(u32::from_le_bytes(back)) << (8 * (length - 4)), 0]
+    } else {
+        [bytes.iter().rev().fold(0, |low, &byte| low << 8 | u64::from(byte)), 0]
+    };
+    [low, high | (length as u64) << 56]
+}
+
+fn new_word(py: Python<'_>, [low, high]: Word) -> Bound<'_, PyString> {
+    let bytes = (u128::from(high) << 64 | u128::from(low)).to_le_bytes();
+    let token = &bytes[..usize::from(bytes[LONGEST])];
+    // SAFETY: the bytes of a token, as `word_of` took them.
+    PyString::new(py, unsafe { str::from_utf8_unchecked(token) })
+}
+
+/// Some characters as a string, without going through a UTF-8 decoder.
+fn new_string<const COUNT: usize>(py: Python<'_>, codes: [u16; COUNT]) -> Bound<'_, PyString> {
+    let wide = codes.map(Into::into);
+    // SAFETY: the function reads so many characters and gives a new string, or null, which panics here.
+    unsafe {
+        let string = ffi::PyUnicode_FromWideChar(wide.as_ptr(), COUNT as ffi::Py_ssize_t);
+        Bound::from_owned_ptr(py, string).cast_into_unchecked()
+    }
 }

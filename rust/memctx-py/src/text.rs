@@ -1,25 +1,19 @@
 //! `memctx.tokenize` and `memctx.estimate_tokens`.
 
-use memctx_core::text::{Estimator, Mode, for_each_token};
+use memctx_core::text::{Estimator, Mode};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
 use crate::boundary::{enter_core, guarded, text_of};
-use crate::spelling::Spellings;
+use crate::spelling::spell;
 
 /// The terms that search sees in a text.
 #[pyfunction]
 #[pyo3(signature = (text, mode = "memctx"))]
 pub(crate) fn tokenize<'py>(py: Python<'py>, text: &Bound<'py, PyString>, mode: &str) -> PyResult<Bound<'py, PyList>> {
     let text = text_of(text)?;
-    // Most of the work is making strings, which takes the interpreter, so it is not released in between.
-    let tokens = guarded(|| {
-        let mut tokens = Vec::with_capacity(text.len() / 2);
-        let mut spellings = Spellings::borrow(py);
-        for_each_token(&text, Mode::parse(mode)?, |token| tokens.push(spellings.spell(token)));
-        Ok(tokens)
-    })?;
-    PyList::new(py, tokens.into_iter().collect::<PyResult<Vec<_>>>()?)
+    // Most of the work is finding and making strings, which takes the interpreter, so it is not released in between.
+    guarded(|| Ok(spell(py, &text, Mode::parse(mode)?)))?
 }
 
 /// About how many model tokens a text costs, never less than 1.

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::column::Column;
-use crate::vector::{Copy, Kernel, LANES, Line, norm, prefetch};
+use crate::prefetch;
+use crate::vector::{Copy, Kernel, LANES, Line, norm};
 use crate::{Scored, TopK};
 
 /// Rows multiplied at a time.
@@ -64,7 +65,9 @@ impl Space {
 
     /// Ask for a row that is about to be compared.
     pub(super) fn fetch(&self, row: u32) {
-        prefetch(self.row(row));
+        for line in self.row(row) {
+            prefetch(line);
+        }
     }
 
     /// About the cosine between two rows.

@@ -3,6 +3,7 @@
 use super::class::Class;
 use super::form::Form;
 use super::script;
+use super::sink::TokenSink;
 
 /// Collects the characters of an identifier and emits its parts as they end, then the whole.
 #[derive(Debug)]
@@ -36,26 +37,26 @@ impl<'t> Identifier<'t> {
         at: usize,
         run: &str,
         (first, last): (Class, Class),
-        emit: &mut impl FnMut(&str),
+        sink: &mut impl TokenSink,
     ) {
         if self.last == Class::Upper || self.maybe_plural {
-            self.end_capitals(run, first, emit);
+            self.end_capitals(run, first, sink);
         }
         self.last = last;
         self.form.push_slice(at, at + run.len());
     }
 
     /// Take one small letter or digit that stands for another form of it in the text.
-    pub(super) fn push_folded(&mut self, c: char, class: Class, emit: &mut impl FnMut(&str)) {
-        self.end_capitals(c.encode_utf8(&mut [0; 4]), class, emit);
+    pub(super) fn push_folded(&mut self, c: char, class: Class, sink: &mut impl TokenSink) {
+        self.end_capitals(c.encode_utf8(&mut [0; 4]), class, sink);
         self.last = class;
         self.form.push_char(c);
     }
 
     /// Take a capital.
-    pub(super) fn push_capital(&mut self, c: char, emit: &mut impl FnMut(&str)) {
+    pub(super) fn push_capital(&mut self, c: char, sink: &mut impl TokenSink) {
         if self.last == Class::Lower {
-            self.end_part(self.form.len(), emit);
+            self.end_part(self.form.len(), sink);
         }
         self.maybe_plural = false;
         self.capital = self.form.len();
@@ -70,8 +71,8 @@ impl<'t> Identifier<'t> {
     }
 
     /// Go on behind a connector, which stands in the text from `at` to `end`, or for which `folded` stands.
-    pub(super) fn join(&mut self, folded: Option<char>, at: usize, end: usize, emit: &mut impl FnMut(&str)) {
-        self.end_part(self.form.len(), emit);
+    pub(super) fn join(&mut self, folded: Option<char>, at: usize, end: usize, sink: &mut impl TokenSink) {
+        self.end_part(self.form.len(), sink);
         match folded {
             Some(connector) => self.form.push_char(connector),
             None => self.form.push_slice(at, end),
@@ -83,14 +84,14 @@ impl<'t> Identifier<'t> {
 
     /// The identifier is over.
     #[inline]
-    pub(super) fn finish(&mut self, emit: &mut impl FnMut(&str)) {
+    pub(super) fn finish(&mut self, sink: &mut impl TokenSink) {
         if !self.is_open() {
             return;
         }
         if self.parts > 0 {
-            self.end_part(self.form.len(), emit);
+            self.end_part(self.form.len(), sink);
         }
-        emit(self.form.as_str());
+        sink.token(self.form.as_str());
         self.form.clear();
         self.parts = 0;
         self.part = 0;
@@ -100,18 +101,18 @@ impl<'t> Identifier<'t> {
     }
 
     /// Small letters follow on capitals: the last capital begins a hump unless all there is is the `s` of a plural.
-    fn end_capitals(&mut self, run: &str, first: Class, emit: &mut impl FnMut(&str)) {
+    fn end_capitals(&mut self, run: &str, first: Class, sink: &mut impl TokenSink) {
         let is_behind_capital = self.last == Class::Upper && first == Class::Lower && self.capital > self.part;
         let was_plural = std::mem::take(&mut self.maybe_plural);
         if is_behind_capital && run == "s" {
             self.maybe_plural = true;
         } else if is_behind_capital || was_plural {
-            self.end_part(self.capital, emit);
+            self.end_part(self.capital, sink);
         }
     }
 
-    fn end_part(&mut self, end: usize, emit: &mut impl FnMut(&str)) {
-        emit(&self.form.as_str()[self.part..end]);
+    fn end_part(&mut self, end: usize, sink: &mut impl TokenSink) {
+        sink.token(&self.form.as_str()[self.part..end]);
         self.parts += 1;
         self.part = end;
     }

@@ -6,12 +6,13 @@ use super::class::OriginalClass;
 use super::form::Form;
 use super::pairs::PairChain;
 use super::script;
+use super::sink::TokenSink;
 
 /// The one letter whose small form depends on its neighbours.
 const SIGMA: &str = "Σ";
 
-pub(super) fn for_each_token(text: &str, emit: impl FnMut(&str)) {
-    scan(&with_final_sigmas(text), emit);
+pub(super) fn tokenize(text: &str, sink: &mut impl TokenSink) {
+    scan(&with_final_sigmas(text), sink);
 }
 
 /// The text, all lower-cased if it holds a capital sigma; every other letter can be lower-cased where it stands.
@@ -23,7 +24,7 @@ pub(super) fn with_final_sigmas(text: &str) -> Cow<'_, str> {
     }
 }
 
-fn scan(text: &str, mut emit: impl FnMut(&str)) {
+fn scan(text: &str, sink: &mut impl TokenSink) {
     let mut word = Form::new(text);
     let mut pairs = PairChain::new(text);
     for (at, c) in text.char_indices() {
@@ -42,22 +43,22 @@ fn scan(text: &str, mut emit: impl FnMut(&str)) {
                 }
             }
             OriginalClass::Cjk => {
-                finish(&mut word, &mut emit);
-                pairs.push(at, end, &mut emit);
+                finish(&mut word, sink);
+                pairs.push(at, end, sink);
             }
             OriginalClass::Break => {
-                finish(&mut word, &mut emit);
+                finish(&mut word, sink);
                 pairs.stop();
             }
             OriginalClass::Skip => {}
         }
     }
-    finish(&mut word, &mut emit);
+    finish(&mut word, sink);
 }
 
-fn finish(word: &mut Form<'_>, emit: &mut impl FnMut(&str)) {
+fn finish(word: &mut Form<'_>, sink: &mut impl TokenSink) {
     if !word.is_empty() {
-        emit(word.as_str());
+        sink.token(word.as_str());
         word.clear();
     }
 }

@@ -3,6 +3,10 @@
 use super::class::{CLASS, Class, FOLDS};
 use super::form::Form;
 use super::script;
+use super::sink::TokenSink;
+
+/// Bytes to most CJK characters.
+const WIDE: usize = 3;
 
 /// Emits every character it is given, and behind it the pair it forms with the one before.
 #[derive(Debug)]
@@ -25,30 +29,50 @@ impl<'t> PairChain<'t> {
 
     /// Take the character at `at..end` of the text and the CJK characters right behind it; gives their end.
     #[inline]
-    pub(super) fn push_run(&mut self, at: usize, end: usize, emit: &mut impl FnMut(&str)) -> usize {
-        self.push(at, end, emit);
+    pub(super) fn push_run(&mut self, at: usize, end: usize, sink: &mut impl TokenSink) -> usize {
+        self.push(at, end, sink);
         let (mut at, mut end) = (at, end);
+        if end - at == WIDE {
+            end = self.push_wide(end, sink);
+            at = end - WIDE;
+        }
         while let Some((byte, next)) = script::byte_at(self.text, end)
             && byte & (CLASS | FOLDS) == Class::Cjk as u8
         {
-            emit(&self.text[end..next]);
-            emit(&self.text[at..next]);
+            sink.token(&self.text[end..next]);
+            sink.token(&self.text[at..next]);
             (at, end) = (end, next);
         }
         self.previous = Some((at, end));
         end
     }
 
+    /// Take the CJK characters of three bytes from `end` on, which another one stands right before; gives their end.
+    #[inline]
+    fn push_wide(&self, mut end: usize, sink: &mut impl TokenSink) -> usize {
+        while script::is_wide_cjk(self.text, end) {
+            sink.character(&self.text[end..end + WIDE]);
+            sink.pair(&self.text[end - WIDE..end + WIDE]);
+            end += WIDE;
+        }
+        end
+    }
+
     /// Take the character at `at..end` of the text.
     #[inline]
-    pub(super) fn push(&mut self, at: usize, end: usize, emit: &mut impl FnMut(&str)) {
-        emit(&self.text[at..end]);
+    pub(super) fn push(&mut self, at: usize, end: usize, sink: &mut impl TokenSink) {
+        let token = &self.text[at..end];
+        if token.len() == WIDE {
+            sink.character(token);
+        } else {
+            sink.token(token);
+        }
         if let Some((start, middle)) = self.previous.replace((at, end)) {
             // Characters that are read over may stand between the two.
             self.pair.clear();
             self.pair.push_slice(start, middle);
             self.pair.push_slice(at, end);
-            emit(self.pair.as_str());
+            sink.token(self.pair.as_str());
         }
     }
 }

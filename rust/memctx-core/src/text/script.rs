@@ -1,6 +1,6 @@
 //! Looking characters up in the table that `build.rs` makes.
 
-use super::class::{Class, FOLDS, OriginalClass, WORD};
+use super::class::{CLASS, Class, FOLDS, OriginalClass, WORD};
 use super::swar;
 
 include!(concat!(env!("OUT_DIR"), "/classes.rs"));
@@ -32,6 +32,22 @@ pub(super) fn byte_at(text: &str, at: usize) -> Option<(u8, usize)> {
         0xE0..0xF0 => (byte_of_code((first_bits & 0xF) << 12 | low(1) << 6 | low(2)), at + 3),
         _ => (byte_of_code((first_bits & 7) << 18 | low(1) << 12 | low(2) << 6 | low(3)), at + 4),
     })
+}
+
+/// Whether an ASCII character that ends words and identifiers stands at `at`.
+#[inline]
+pub(super) fn is_ascii_break(text: &str, at: usize) -> bool {
+    let byte = text.as_bytes().get(at);
+    byte.is_some_and(|&byte| byte.is_ascii() && Class::of(PAGES[0][usize::from(byte)]) == Class::Break)
+}
+
+/// Whether a CJK character of three bytes, in the right form, begins at `at`.
+#[inline]
+pub(super) fn is_wide_cjk(text: &str, at: usize) -> bool {
+    let three = text.as_bytes().get(at..).and_then(<[u8]>::first_chunk);
+    let Some(&[first @ 0xE0..0xF0, second, third]) = three else { return false };
+    let code = u32::from(first & 0xF) << 12 | u32::from(second & 0x3F) << 6 | u32::from(third & 0x3F);
+    byte_of_code(code) & (CLASS | FOLDS) == Class::Cjk as u8
 }
 
 /// Whether the text must be brought into NFKC before the classes of its characters hold.

@@ -21,6 +21,7 @@ use unicode_normalization::UnicodeNormalization as _;
 use super::class::{Class, FOLDS};
 use super::identifier::Identifier;
 use super::pairs::PairChain;
+use super::sink::{Each, TokenSink};
 use super::term::Term;
 use super::{original, script, swar};
 use crate::{Error, Result};
@@ -65,33 +66,43 @@ impl Mode {
 /// assert_eq!(tokens, ["pay", "hook", "payhook", "飞", "书", "飞书"]);
 /// ```
 pub fn for_each_token(text: &str, mode: Mode, emit: impl FnMut(&str)) {
+    let sink = &mut Each(emit);
     match mode {
-        Mode::Original => original::for_each_token(text, emit),
-        Mode::Memctx if script::needs_folding(text) => scan_folded(text, emit),
+        Mode::Original => original::tokenize(text, sink),
+        Mode::Memctx if script::needs_folding(text) => scan_folded(text, sink),
         Mode::Memctx => {
-            scan::<false>(text, emit);
+            scan::<false>(text, sink);
         }
+    }
+}
+
+/// Give `sink` every token of the text, in order.
+pub fn tokenize(text: &str, mode: Mode, sink: &mut impl TokenSink) {
+    match mode {
+        Mode::Original => original::tokenize(text, sink),
+        // Nearly every text is in the right form: so it is read as if it were, and read again in the other case.
+        Mode::Memctx if !scan::<true>(text, sink) => {
+            sink.start_over();
+            scan_folded(text, sink);
+        }
+        Mode::Memctx => {}
     }
 }
 
 /// Replace `terms` by the words of the tokens of the text, in order.
 pub(crate) fn terms_into(text: &str, terms: &mut Vec<Term>) {
     terms.clear();
-    // Nearly every text is in the right form: so it is read as if it were, and read again in the other case.
-    if !scan::<true>(text, |token| terms.push(Term::new(token))) {
-        terms.clear();
-        scan_folded(text, |token| terms.push(Term::new(token)));
-    }
+    tokenize(text, Mode::Memctx, terms);
 }
 
 #[cold]
-fn scan_folded(text: &str, emit: impl FnMut(&str)) {
-    scan::<false>(&text.nfkc().collect::<String>(), emit);
+fn scan_folded(text: &str, sink: &mut impl TokenSink) {
+    scan::<false>(&text.nfkc().collect::<String>(), sink);
 }
 
 /// Walk a text that is in NFKC form, but for full-width ASCII. If it may be in another, the walk ends at the first
 /// character that shows it, and gives false.
-fn scan<const MAY_FOLD: bool>(text: &str, mut emit: impl FnMut(&str)) -> bool {
+fn scan<const MAY_FOLD: bool>(text: &str, sink: &mut impl TokenSink) -> bool {
     let mut identifier = Identifier::new(text);
     let mut pairs = PairChain::new(text);
     let mut at = 0;
@@ -108,35 +119,42 @@ fn scan<const MAY_FOLD: bool>(text: &str, mut emit: impl FnMut(&str)) -> bool {
             Class::Lower | Class::Digit => {
                 pairs.stop();
                 if let Some((c, _)) = wide {
-                    identifier.push_folded(c, class, &mut emit);
+                    identifier.push_folded(c, class, sink);
                 } else {
-                    let (run_end, last) = small_run(text, end, class);
-                    end = run_end;
-                    identifier.push_small(at, &text[at..end], (class, last), &mut emit);
+                    let first_end = end;
+                    end = small_run(text, end);
+                    // Most words are this and nothing else.
+                    if !identifier.is_open() && script::is_ascii_break(text, end) {
+                        sink.token(&text[at..end]);
+                        end += 1;
+                    } else {
+                        let last = if end > first_end { class_of_small(text.as_bytes()[end - 1]) } else { class };
+                        identifier.push_small(at, &text[at..end], (class, last), sink);
+                    }
                 }
             }
             Class::Upper => {
                 pairs.stop();
                 if let Some(c) = wide.map(|(c, _)| c).or_else(|| text[at..].chars().next()) {
-                    identifier.push_capital(c, &mut emit);
+                    identifier.push_capital(c, sink);
                 }
             }
             Class::Cjk => {
-                identifier.finish(&mut emit);
-                end = pairs.push_run(at, end, &mut emit);
+                identifier.finish(sink);
+                end = pairs.push_run(at, end, sink);
             }
             Class::Connector if identifier.is_open() && is_word_at(text, end) => {
-                identifier.join(wide.map(|(c, _)| c), at, end, &mut emit);
+                identifier.join(wide.map(|(c, _)| c), at, end, sink);
             }
             Class::Break | Class::Connector => {
-                identifier.finish(&mut emit);
+                identifier.finish(sink);
                 pairs.stop();
             }
             Class::Skip | Class::Wide => {}
         }
         at = end;
     }
-    identifier.finish(&mut emit);
+    identifier.finish(sink);
     true
 }
 
@@ -149,22 +167,21 @@ fn narrow(text: &str, at: usize) -> (char, Class) {
     (c, Class::of(script::byte_of(c)))
 }
 
-/// Where a run of ASCII small letters and digits that goes on at `at` ends, and the class of its last character.
+/// Where a run of ASCII small letters and digits that goes on at `at` ends.
 #[inline]
-fn small_run(text: &str, mut at: usize, last: Class) -> (usize, Class) {
-    let bytes = text.as_bytes();
-    let start = at;
+fn small_run(text: &str, mut at: usize) -> usize {
     loop {
-        let run = swar::small_run(&bytes[at..]);
+        let run = swar::small_run(&text.as_bytes()[at..]);
         at += run;
-        if run < 8 {
-            break;
+        if run < swar::SMALL_RUN {
+            return at;
         }
     }
-    match bytes[..at].last() {
-        Some(byte) if at > start => (at, if byte.is_ascii_digit() { Class::Digit } else { Class::Lower }),
-        _ => (at, last),
-    }
+}
+
+/// The class of an ASCII small letter or digit.
+fn class_of_small(byte: u8) -> Class {
+    if byte.is_ascii_digit() { Class::Digit } else { Class::Lower }
 }
 
 fn is_word_at(text: &str, at: usize) -> bool {

@@ -54,27 +54,6 @@ impl Kernel {
     }
 }
 
-/// Ask for lines that are about to be read.
-#[cfg(feature = "cold")]
-#[inline]
-pub(crate) fn prefetch(lines: &[Line]) {
-    for line in lines {
-        let address = std::ptr::from_ref(line).cast::<i8>();
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: every x86-64 processor has the instruction, and it changes nothing that can be seen.
-        unsafe {
-            std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address);
-        }
-        #[cfg(target_arch = "aarch64")]
-        // SAFETY: it changes nothing that can be seen.
-        unsafe {
-            std::arch::asm!("prfm pldl1keep, [{}]", in(reg) address, options(nostack, preserves_flags, readonly));
-        }
-        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-        let _ = address;
-    }
-}
-
 fn portable(query: &[Line], rows: &[Line], out: &mut [i32]) {
     for (row, product) in rows.chunks_exact(query.len()).zip(out) {
         *product = row.iter().zip(query).map(|(a, b)| line_product(a, b)).sum();

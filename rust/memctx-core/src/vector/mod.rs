@@ -13,7 +13,7 @@ pub(crate) use coarse::Copy;
 pub use flat::FlatIndex;
 pub use hash::HashEmbedder;
 #[cfg(feature = "cold")]
-pub(crate) use kernel::{Kernel, LANES, Line, prefetch};
+pub(crate) use kernel::{Kernel, LANES, Line};
 pub use rows::{Rows, cosine};
 pub(crate) use rows::{check_finite, norm};
 pub use table::{Choices, StaticEmbedder};

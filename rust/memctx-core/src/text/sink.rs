@@ -1,0 +1,52 @@
+//! Who takes the tokens of a text.
+
+use super::term::Term;
+
+/// Takes the tokens of a text, in order.
+///
+/// CJK text is nearly all characters of three bytes and pairs of them. They come through doors of their own, for
+/// whoever does something quicker with them than with tokens of any length.
+pub trait TokenSink {
+    /// Take a token.
+    fn token(&mut self, token: &str);
+
+    /// Take a token that is one CJK character of three bytes.
+    #[inline]
+    fn character(&mut self, token: &str) {
+        self.token(token);
+    }
+
+    /// Take a token that is two CJK characters of three bytes each.
+    #[inline]
+    fn pair(&mut self, token: &str) {
+        self.token(token);
+    }
+
+    /// Forget all tokens: the text turned out to be in another form, and is read again.
+    fn start_over(&mut self);
+}
+
+/// Hands every token to a function.
+pub(super) struct Each<F>(pub(super) F);
+
+impl<F: FnMut(&str)> TokenSink for Each<F> {
+    #[inline]
+    fn token(&mut self, token: &str) {
+        (self.0)(token);
+    }
+
+    fn start_over(&mut self) {
+        unreachable!("a function cannot take back what it was given");
+    }
+}
+
+impl TokenSink for Vec<Term> {
+    #[inline]
+    fn token(&mut self, token: &str) {
+        self.push(Term::new(token));
+    }
+
+    fn start_over(&mut self) {
+        self.clear();
+    }
+}

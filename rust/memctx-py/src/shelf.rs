@@ -1,0 +1,104 @@
+//! Strings that are kept because they come up again.
+
+use std::hint::select_unpredictable;
+use std::ptr;
+
+use memctx_core::prefetch;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+/// Bytes that the processor fetches at once.
+const LINE: usize = 64;
+
+/// What a string is kept under. The default stands for none.
+pub(crate) trait Key: Copy + Default + PartialEq {
+    /// A number of so many bits that differs between most keys.
+    fn spread(self, bits: u32) -> usize;
+}
+
+impl Key for u32 {
+    #[inline]
+    fn spread(self, bits: u32) -> usize {
+        (self.wrapping_mul(0x9E37_79B1) >> (Self::BITS - bits)) as usize
+    }
+}
+
+impl Key for [u64; 2] {
+    #[inline]
+    fn spread(self, bits: u32) -> usize {
+        let [low, high] = self;
+        let mixed = (low ^ high.wrapping_mul(0xC2B2_AE3D_27D4_EB4F)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        (mixed >> (u64::BITS - bits)) as usize
+    }
+}
+
+/// The strings of a few keys that the same number leads to; of short keys, one line of the processor's cache.
+#[repr(align(64))]
+struct Row<K, const WAYS: usize> {
+    keys: [K; WAYS],
+    /// The key that was offered last. Its string is kept when it is offered again, so that keys which come up once
+    /// push nobody out, and their strings live and die in memory that is at hand.
+    candidate: K,
+    strings: [Option<Py<PyString>>; WAYS],
+}
+
+/// At most `WAYS << BITS` strings.
+pub(crate) struct Shelf<K, const BITS: u32, const WAYS: usize>(Box<[Row<K, WAYS>]>);
+
+impl<K: Key, const BITS: u32, const WAYS: usize> Shelf<K, BITS, WAYS> {
+    pub(crate) fn new() -> Self {
+        let row = || Row { keys: [K::default(); WAYS], candidate: K::default(), strings: [const { None }; WAYS] };
+        Self(std::iter::repeat_with(row).take(1 << BITS).collect())
+    }
+
+    /// Get ready to find the string of a key.
+    #[inline]
+    pub(crate) fn prepare(&self, key: K) {
+        let row = ptr::from_ref(self.row(key)).cast::<u8>();
+        for line in 0..size_of::<Row<K, WAYS>>() / LINE {
+            prefetch(row.wrapping_add(line * LINE));
+        }
+    }
+
+    /// The string of a key, or null.
+    #[inline]
+    pub(crate) fn find(&self, key: K) -> *mut ffi::PyObject {
+        let row = self.row(key);
+        // No branches: which key it is, if any, cannot be foretold.
+        row.keys.iter().zip(&row.strings).fold(ptr::null_mut(), |found, (&kept, string)| {
+            let string = string.as_ref().map_or(ptr::null_mut(), Py::as_ptr);
+            select_unpredictable(kept == key, string, found)
+        })
+    }
+
+    #[inline]
+    fn row(&self, key: K) -> &Row<K, WAYS> {
+        &self.0[key.spread(BITS) % (1 << BITS)]
+    }
+
+    /// The string of a key, made if it is not there, and kept if that happens again; what has to go for it is moved
+    /// to `removed`.
+    pub(crate) fn get<'py>(
+        &mut self,
+        py: Python<'py>,
+        key: K,
+        make: impl FnOnce() -> Bound<'py, PyString>,
+        removed: &mut Vec<Py<PyString>>,
+    ) -> Bound<'py, PyString> {
+        let row = &mut self.0[key.spread(BITS) % (1 << BITS)];
+        if let Some(Some(string)) = row.keys.iter().position(|&kept| kept == key).map(|way| &row.strings[way]) {
+            return string.bind(py).clone();
+        }
+        let string = make();
+        if row.candidate == key {
+            row.keys.rotate_right(1);
+            row.strings.rotate_right(1);
+            row.keys[0] = key;
+            removed.extend(row.strings[0].replace(string.clone().unbind()));
+        } else {
+            row.candidate = key;
+        }
+        string
+    }
+}
