@@ -9,53 +9,93 @@ use super::script;
 const SPACE: u16 = b' ' as u16;
 
 /// The text in UTF-16, lower-cased, with one space for every run of white space and one for every other character
-/// that is neither a letter, a number nor one of `@ . + -`; no space at the ends.
+/// that is neither a letter, a number nor one of `@ . + -`; exactly one space at either end.
 pub(crate) fn hash_form(text: &str) -> Vec<u16> {
     let text: Cow<'_, str> = with_final_sigmas(text);
-    let mut form = Form { units: Vec::with_capacity(text.len()), is_behind_space: false };
+    // No character has more units than bytes, in lower case neither.
+    let mut form = Form { units: vec![SPACE; text.len() + 2], length: 1, is_behind_space: false };
     for c in text.chars() {
-        match c {
-            'a'..='z' | '0'..='9' | '@' | '.' | '+' | '-' => form.keep(c),
-            'A'..='Z' => form.keep(c.to_ascii_lowercase()),
-            c if script::lowers(c) => c.to_lowercase().for_each(|small| form.push(small)),
-            c => form.push(c),
+        match u8::try_from(c) {
+            Ok(byte) if byte.is_ascii() => form.push_ascii(byte),
+            _ if script::lowers(c) => c.to_lowercase().for_each(|small| form.push(small)),
+            _ => form.push(c),
         }
     }
-    trim(form.units)
+    form.trimmed()
 }
 
 struct Form {
     units: Vec<u16>,
+    length: usize,
     is_behind_space: bool,
 }
 
 impl Form {
+    /// The same as [`Form::push`], without a branch on what cannot be foretold.
     #[inline]
-    fn keep(&mut self, c: char) {
-        self.is_behind_space = false;
-        match u16::try_from(u32::from(c)) {
-            Ok(unit) => self.units.push(unit),
-            Err(_) => self.units.extend_from_slice(c.encode_utf16(&mut [0; 2])),
-        }
+    fn push_ascii(&mut self, byte: u8) {
+        let (unit, is_space) = ASCII[usize::from(byte)];
+        self.units[self.length] = unit;
+        self.length += usize::from(!(is_space & self.is_behind_space));
+        self.is_behind_space = is_space;
     }
 
     #[inline]
     fn push(&mut self, c: char) {
-        if script::is_letter_or_number(c) {
-            self.keep(c);
+        if !script::is_letter_or_number(c) {
+            let is_space = is_js_space(c);
+            self.units[self.length] = SPACE;
+            self.length += usize::from(!(is_space & self.is_behind_space));
+            self.is_behind_space = is_space;
             return;
         }
-        let is_space = is_js_space(c);
-        if !(is_space && self.is_behind_space) {
-            self.units.push(SPACE);
+        self.is_behind_space = false;
+        if let Ok(unit) = u16::try_from(u32::from(c)) {
+            self.units[self.length] = unit;
+            self.length += 1;
+        } else {
+            self.length += c.encode_utf16(&mut self.units[self.length..]).len();
         }
-        self.is_behind_space = is_space;
+    }
+
+    /// The units, with one space at either end; there is one at least at the beginning.
+    fn trimmed(self) -> Vec<u16> {
+        let Self { mut units, length, .. } = self;
+        units.truncate(length);
+        units.truncate(units.iter().rposition(|&unit| unit != SPACE).map_or(1, |last| last + 1));
+        let first = units.iter().position(|&unit| unit != SPACE).unwrap_or(1);
+        units.drain(1..first);
+        units.push(SPACE);
+        units
     }
 }
 
-fn trim(mut units: Vec<u16>) -> Vec<u16> {
-    units.truncate(units.iter().rposition(|&unit| unit != SPACE).map_or(0, |last| last + 1));
-    let first = units.iter().position(|&unit| unit != SPACE).unwrap_or_default();
-    units.drain(..first);
-    units
+/// What each ASCII character counts as, and whether it is white space.
+static ASCII: [(u16, bool); 128] = {
+    let mut table = [(SPACE, false); 128];
+    let mut byte = 0;
+    while byte < 128 {
+        let c = byte as u8;
+        table[byte] = match c {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'@' | b'.' | b'+' | b'-' => {
+                (c.to_ascii_lowercase() as u16, false)
+            }
+            _ => (SPACE, is_js_space(c as char)),
+        };
+        byte += 1;
+    }
+    table
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_character_has_room() {
+        for c in '\0'..=char::MAX {
+            let text = c.to_string().repeat(3);
+            assert!(hash_form(&text).len() <= text.len() + 2, "{c:?}");
+        }
+    }
 }

@@ -1,18 +1,19 @@
 //! Vectors from character trigrams, without a model.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::hint::select_unpredictable;
 
 use sha2::block_api::compress256;
 
+use super::gram_memory::{Gram, GramMemory};
 use crate::text::hash_form;
 use crate::{Error, Result};
 
 /// UTF-16 units to a gram.
 const GRAM: usize = 3;
-const SPACE: u64 = b' ' as u64;
-/// Grams whose place is remembered, in two megabytes.
-const REMEMBERED: usize = 1 << 18;
+/// Grams that are looked for at once: enough for the first to be there when the last was asked for, and few enough to
+/// stay in the processor's first cache.
+const BATCH: usize = 256;
 
 /// Turns a text into a vector by hashing every three neighbouring UTF-16 units of its letters and digits.
 ///
@@ -28,9 +29,7 @@ const REMEMBERED: usize = 1 << 18;
 /// ```
 pub struct HashEmbedder {
     dim: usize,
-    /// Places of grams seen before, by a hash of the gram: its three units above, place and sign in the lowest 16
-    /// bits. Each entry is one word, so threads may write over each other and still read a whole one.
-    memory: Box<[AtomicU64]>,
+    memory: GramMemory,
 }
 
 impl fmt::Debug for HashEmbedder {
@@ -50,7 +49,7 @@ impl HashEmbedder {
         if dim == 0 || dim > Self::MAX_DIM {
             return Err(Error::argument("dim", "between 1 and 32768", dim.to_string()));
         }
-        Ok(Self { dim, memory: (0..REMEMBERED).map(|_| AtomicU64::new(0)).collect() })
+        Ok(Self { dim, memory: GramMemory::new() })
     }
 
     /// The length of its vectors.
@@ -67,51 +66,72 @@ impl HashEmbedder {
         assert_eq!(vector.len(), self.dim, "room for one vector");
         let units = hash_form(text);
         let mut counts = vec![0_i32; self.dim];
-        if units.len() <= GRAM {
-            if !units.is_empty() {
-                count(place(&units, self.dim), &mut counts);
-            }
-        } else {
-            let mut gram = SPACE;
-            for (at, unit) in units.iter().map(|&unit| u64::from(unit)).chain([SPACE]).enumerate() {
-                gram = gram << 16 | unit;
-                if at >= 1 {
-                    count(self.recall(gram << 16), &mut counts);
-                }
-            }
+        // A text of no more units than a gram is one gram, without the spaces around it.
+        match &units[1..units.len() - 1] {
+            [] => {}
+            short if short.len() <= GRAM => count(place(short, self.dim), &mut counts),
+            _ => self.count_all(&units, &mut counts),
         }
-        let square: f64 = counts.iter().map(|&count| f64::from(count).powi(2)).sum();
-        let norm = if square > 0.0 { square.sqrt() } else { 1.0 };
+        let square: i64 = counts.iter().map(|&count| i64::from(count).pow(2)).sum();
+        let norm = if square > 0 { (square as f64).sqrt() } else { 1.0 };
         for (value, &count) in vector.iter_mut().zip(&counts) {
             *value = (f64::from(count) / norm) as f32;
         }
     }
 
-    /// The place of a gram whose three units are the upper 48 bits of the key.
-    #[inline]
-    fn recall(&self, key: u64) -> u16 {
-        let slot = &self.memory[(key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 46) as usize % REMEMBERED];
-        let entry = slot.load(Ordering::Relaxed);
-        // No gram is three NULs, so an empty slot matches none.
-        if entry & !0xFFFF == key {
-            return entry as u16;
+    /// Count every gram of more units than one gram has.
+    fn count_all(&self, units: &[u16], counts: &mut [i32]) {
+        let mut grams = [0; BATCH];
+        let mut unknown = [0; BATCH];
+        let (first, rest) = units.split_at(GRAM - 1);
+        let mut gram = first.iter().fold(0, |gram, &unit| next_gram(gram, unit));
+        for batch in rest.chunks(BATCH) {
+            for (place, &unit) in grams.iter_mut().zip(batch) {
+                gram = next_gram(gram, unit);
+                self.memory.prepare(gram);
+                *place = gram;
+            }
+            let mut missing = 0;
+            for &gram in &grams[..batch.len()] {
+                let found = self.memory.find(gram);
+                let is_known = found <= u64::from(u16::MAX);
+                let place = select_unpredictable(is_known, found as u16, 0);
+                counts[usize::from(place >> 1)] += direction(place) * i32::from(is_known);
+                unknown[missing % BATCH] = gram;
+                missing += usize::from(!is_known);
+            }
+            // Nothing comes between the hashes, so that the processor works on several at a time.
+            for &gram in &unknown[..missing] {
+                let place = place(&[(gram >> 48) as u16, (gram >> 32) as u16, (gram >> 16) as u16], self.dim);
+                self.memory.keep(gram, place);
+                count(place, counts);
+            }
         }
-        let place = place(&[(key >> 48) as u16, (key >> 32) as u16, (key >> 16) as u16], self.dim);
-        slot.store(key | u64::from(place), Ordering::Relaxed);
-        place
     }
+}
+
+/// The gram of the last units of this one and the next unit.
+#[inline]
+fn next_gram(gram: Gram, unit: u16) -> Gram {
+    (gram | u64::from(unit)) << 16
+}
+
+/// Whether a gram counts up or down.
+#[inline]
+fn direction(place: u16) -> i32 {
+    1 - 2 * i32::from(place & 1)
 }
 
 #[inline]
 fn count(place: u16, counts: &mut [i32]) {
-    counts[usize::from(place >> 1)] += if place & 1 == 0 { 1 } else { -1 };
+    counts[usize::from(place >> 1)] += direction(place);
 }
 
 /// Where a gram counts, times two, plus one if it counts downwards.
 fn place(gram: &[u16], dim: usize) -> u16 {
     let [first, second, ..] = sha256(gram);
     // The first four bytes of the digest as a little-endian number, and the lowest bit of the fifth.
-    let index = first.swap_bytes() as usize % dim;
+    let index = first.swap_bytes() % dim as u32;
     (index << 1) as u16 | (second >> 24 & 1) as u16
 }
 
@@ -119,15 +139,71 @@ fn place(gram: &[u16], dim: usize) -> u16 {
 fn sha256(gram: &[u16]) -> [u32; 8] {
     const START: [u32; 8] =
         [0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A, 0x510E_527F, 0x9B05_688C, 0x1F83_D9AB, 0x5BE0_CD19];
+    let (bytes, bits) = utf8(gram);
+    // A one behind the text, and at the end of the block how long the text is.
     let mut block = [0; 64];
-    let mut length = 0;
-    // Half of a surrogate pair becomes U+FFFD, as in JavaScript.
-    for c in char::decode_utf16(gram.iter().copied()).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)) {
-        length += c.encode_utf8(&mut block[length..]).len();
-    }
-    block[length] = 0x80;
-    block[63] = 8 * length as u8;
+    block[..16].copy_from_slice(&((bytes << 8 | 0x80) << (u128::BITS - 8 - bits)).to_be_bytes());
+    block[63] = bits as u8;
     let mut state = START;
     compress256(&mut state, &[block]);
     state
+}
+
+/// A gram in UTF-8 as one number, and how many bits it takes; 96 at most.
+fn utf8(gram: &[u16]) -> (u128, u32) {
+    if gram.iter().any(|unit| matches!(unit, 0xD800..0xE000)) {
+        return utf8_of_halves(gram);
+    }
+    gram.iter().fold((0, 0), |(bytes, bits), &unit| {
+        let (low, middle, high) = (u32::from(unit & 0x3F), u32::from(unit >> 6 & 0x3F), u32::from(unit >> 12));
+        let (encoded, length) = match unit {
+            0..0x80 => (u32::from(unit), 8),
+            0x80..0x800 => (0xC080 | u32::from(unit >> 6) << 8 | low, 16),
+            _ => (0xE0_8080 | high << 16 | middle << 8 | low, 24),
+        };
+        (bytes << length | u128::from(encoded), bits + length)
+    })
+}
+
+/// The same for any gram. Half of a surrogate pair becomes U+FFFD, as in JavaScript.
+#[cold]
+fn utf8_of_halves(gram: &[u16]) -> (u128, u32) {
+    char::decode_utf16(gram.iter().copied()).fold((0, 0), |number, c| {
+        let mut room = [0; 4];
+        let encoded = c.unwrap_or(char::REPLACEMENT_CHARACTER).encode_utf8(&mut room);
+        encoded.bytes().fold(number, |(bytes, bits), byte| (bytes << 8 | u128::from(byte), bits + 8))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn both_ways_to_encode_agree(
+            gram in prop::collection::vec(prop_oneof![0..0x80_u16, 0x80..0x800_u16, 0x800..0xD800_u16, any::<u16>()], 1..=GRAM),
+        ) {
+            prop_assert_eq!(utf8(&gram), utf8_of_halves(&gram));
+        }
+
+        #[test]
+        fn what_is_remembered_changes_nothing(texts in prop::collection::vec("[a-zA-Z 飞书消息😀é.]{0,400}", 1..8)) {
+            let embedder = HashEmbedder::new(97).expect("allowed");
+            let mut vector = vec![0.0; 97];
+            for text in texts.iter().chain(&texts) {
+                embedder.embed(text, &mut vector);
+                let mut counts = vec![0; 97];
+                let units = hash_form(text);
+                match &units[1..units.len() - 1] {
+                    [] => {}
+                    short if short.len() <= GRAM => count(place(short, 97), &mut counts),
+                    _ => units.windows(GRAM).for_each(|gram| count(place(gram, 97), &mut counts)),
+                }
+                let norm = counts.iter().map(|&count| f64::from(count).powi(2)).sum::<f64>().sqrt().max(1.0);
+                prop_assert_eq!(&vector, &counts.iter().map(|&count| (f64::from(count) / norm) as f32).collect::<Vec<_>>());
+            }
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 mod coarse;
 mod flat;
+mod gram_memory;
 mod hash;
 mod kernel;
 mod rows;
