@@ -2,6 +2,7 @@
 //! what it speaks of is noted.
 
 mod entities;
+mod literals;
 mod noise;
 mod prefix;
 pub mod redact;

@@ -1,9 +1,9 @@
 //! What a text is about, by keywords.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
-
+use super::literals::{Literal, Literals};
 use crate::text::{ends_word, has_case_beyond_ascii, trim_js};
 use crate::{Error, Result};
 
@@ -30,9 +30,6 @@ const BUILT_IN: [(&str, &str); 12] = [
     ("settings", "setting|config|preference|theme|dark mode|light mode|设置|配置|偏好|主题|深色|浅色"),
 ];
 
-/// Keywords of so many bytes in all get the fastest finder, which takes a whole row of a table for each byte.
-const MOST_DFA_BYTES: usize = 1 << 14;
-
 /// The topics that are looked for, each with its keywords.
 ///
 /// A keyword with a Chinese character counts wherever it stands. Any other must stand apart: between white space,
@@ -50,8 +47,8 @@ const MOST_DFA_BYTES: usize = 1 << 14;
 pub struct Topics {
     names: Vec<String>,
     keywords: Vec<Keyword>,
-    /// Finds the keywords; its pattern numbers are places in `keywords`.
-    finder: AhoCorasick,
+    /// Finds the keywords; its numbers are places in `keywords`.
+    finder: Literals,
 }
 
 #[derive(Clone, Debug)]
@@ -70,7 +67,7 @@ impl Topics {
         let mut larger = self.keywords.clone();
         let topic = self.names.iter().position(|known| known == name).unwrap_or(self.names.len());
         larger.extend(keywords.iter().map(|keyword| Keyword::new(keyword, topic)));
-        self.finder = finder(&larger)?;
+        self.finder = finder(&larger);
         self.keywords = larger;
         if topic == self.names.len() {
             self.names.push(name.to_owned());
@@ -97,18 +94,10 @@ impl Topics {
     }
 
     fn mark(&self, text: &str, found: &mut [bool]) {
-        let mut left = found.len();
-        // Overlapping, since a keyword may begin within another that does not stand apart.
-        for hit in self.finder.find_overlapping_iter(text) {
-            let keyword = &self.keywords[hit.pattern().as_usize()];
-            if !found[keyword.topic] && (keyword.anywhere || stands_apart(text, hit.start(), hit.end())) {
-                found[keyword.topic] = true;
-                left -= 1;
-                if left == 0 {
-                    return;
-                }
-            }
-        }
+        self.finder.for_each(text.as_bytes(), |number, place| {
+            let keyword = &self.keywords[number];
+            found[keyword.topic] |= keyword.anywhere || stands_apart(text, place);
+        });
     }
 
     fn built_in() -> Self {
@@ -116,14 +105,14 @@ impl Topics {
             .zip(BUILT_IN)
             .flat_map(|(topic, (_, keywords))| keywords.split('|').map(move |keyword| Keyword::new(keyword, topic)))
             .collect();
-        let finder = finder(&keywords).expect("the built-in keywords are few");
-        Self { names: BUILT_IN.iter().map(|&(name, _)| name.to_owned()).collect(), keywords, finder }
+        let names = BUILT_IN.iter().map(|&(name, _)| name.to_owned()).collect();
+        Self { names, finder: finder(&keywords), keywords }
     }
 }
 
 impl Default for Topics {
     fn default() -> Self {
-        // Building the finder takes more than a millisecond; copies share it.
+        // Choosing what the finder looks for takes a while.
         static BUILT: LazyLock<Topics> = LazyLock::new(Topics::built_in);
         BUILT.clone()
     }
@@ -150,14 +139,8 @@ fn check(name: &str, keywords: &[&str]) -> Result<()> {
     }
 }
 
-fn finder(keywords: &[Keyword]) -> Result<AhoCorasick> {
-    let bytes: usize = keywords.iter().map(|keyword| keyword.folded.len()).sum();
-    AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .match_kind(MatchKind::Standard)
-        .kind((bytes <= MOST_DFA_BYTES).then_some(AhoCorasickKind::DFA))
-        .build(keywords.iter().map(|keyword| &keyword.folded))
-        .map_err(|_| Error::Full { what: "the list of keywords", limit: keywords.len() })
+fn finder(keywords: &[Keyword]) -> Literals {
+    Literals::new(keywords.iter().map(|keyword| Literal { text: &keyword.folded, any_case: true }))
 }
 
 /// The text in lower case; letters that have two small forms in the one that their capital leads to.
@@ -166,6 +149,7 @@ fn fold(text: &str) -> String {
 }
 
 /// Whether nothing but white space, punctuation or an end of the text is beside a part of it.
-fn stands_apart(text: &str, start: usize, end: usize) -> bool {
-    text[..start].chars().next_back().is_none_or(ends_word) && text[end..].chars().next().is_none_or(ends_word)
+fn stands_apart(text: &str, place: Range<usize>) -> bool {
+    let (before, behind) = (&text[..place.start], &text[place.end..]);
+    before.chars().next_back().is_none_or(ends_word) && behind.chars().next().is_none_or(ends_word)
 }

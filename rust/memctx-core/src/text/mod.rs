@@ -23,7 +23,6 @@ pub(crate) use hash_form::hash_form;
 pub(crate) use inflection::for_each_form;
 pub(crate) use script::{has_case_beyond_ascii, is_cjk};
 pub use sink::TokenSink;
-pub(crate) use swar::ascii_run;
 pub use term::Term;
 pub(crate) use tokenizer::terms_into;
 pub use tokenizer::{Mode, for_each_token, tokenize};

@@ -8,7 +8,7 @@ pub(super) const SMALL_RUN: usize = 16;
 
 /// How many of the next eight bytes are ASCII, up to the first that is not.
 #[inline]
-pub(crate) fn ascii_run(bytes: &[u8]) -> usize {
+pub(super) fn ascii_run(bytes: &[u8]) -> usize {
     run(!load(bytes) & HIGH).min(bytes.len())
 }
 

@@ -3,8 +3,6 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
-
 use super::command::COMMANDS;
 use super::key::Named;
 use super::prose::FOREIGN;
@@ -12,12 +10,13 @@ use super::rule::Compiled;
 use super::span::{MARK, Span};
 use super::token::TOKENS;
 use super::{assignment, discord, header, pem, pgpass, prose, url};
+use crate::ingest::literals::{Literal, Literals};
 
 /// What an anchor calls for.
 #[derive(Clone, Copy, Debug)]
 enum Check {
-    /// A pattern of the tables, by number, and whether the anchor's case must match.
-    Pattern(usize, bool),
+    /// A pattern of the tables, by number.
+    Pattern(usize),
     /// A name with a value.
     Name,
     /// A naming word of another script.
@@ -77,9 +76,9 @@ const STRUCTURES: &[(&str, Check)] = &[
 
 /// All anchors, and what each calls for.
 struct Scanner {
-    automaton: AhoCorasick,
+    literals: Literals,
     #[cfg(test)]
-    anchors: Vec<&'static str>,
+    anchors: Vec<Literal<'static>>,
     checks: Vec<Check>,
     patterns: Vec<Compiled>,
 }
@@ -89,21 +88,20 @@ static SCANNER: LazyLock<Scanner> = LazyLock::new(Scanner::new);
 impl Scanner {
     fn new() -> Self {
         let patterns: Vec<Compiled> = TOKENS.iter().chain(COMMANDS).map(Compiled::new).collect();
-        let mut anchors: Vec<(&'static str, Check)> = STRUCTURES.to_vec();
-        anchors.extend(NAMES.iter().map(|name| (*name, Check::Name)));
-        anchors.extend(FOREIGN.iter().map(|&(word, kind, proof)| (word, Check::Foreign(Named { kind, proof }))));
+        let in_any_case = |text| Literal { text, any_case: true };
+        let mut anchors: Vec<(Literal<'static>, Check)> =
+            STRUCTURES.iter().map(|&(anchor, check)| (in_any_case(anchor), check)).collect();
+        anchors.extend(NAMES.iter().map(|name| (in_any_case(name), Check::Name)));
+        anchors.extend(
+            FOREIGN.iter().map(|&(word, kind, proof)| (in_any_case(word), Check::Foreign(Named { kind, proof }))),
+        );
         for (number, pattern) in patterns.iter().enumerate() {
             let any_case = pattern.rule.pattern.starts_with("(?i)");
-            anchors.extend(pattern.rule.anchors.iter().map(|anchor| (*anchor, Check::Pattern(number, !any_case))));
+            let anchor = |text: &&'static str| (Literal { text, any_case }, Check::Pattern(number));
+            anchors.extend(pattern.rule.anchors.iter().map(anchor));
         }
-        let automaton = AhoCorasick::builder()
-            .match_kind(MatchKind::Standard)
-            .kind(Some(AhoCorasickKind::DFA))
-            .ascii_case_insensitive(true)
-            .build(anchors.iter().map(|(anchor, _)| anchor))
-            .expect("a few hundred short anchors fit an automaton");
         Self {
-            automaton,
+            literals: Literals::new(anchors.iter().map(|(anchor, _)| *anchor)),
             #[cfg(test)]
             anchors: anchors.iter().map(|(anchor, _)| *anchor).collect(),
             checks: anchors.into_iter().map(|(_, check)| check).collect(),
@@ -131,8 +129,7 @@ struct Progress {
 
 /// Every secret in the text, in no order; spans may overlap.
 pub(super) fn find(text: &str) -> Vec<Span<'static>> {
-    let found = SCANNER.automaton.find_overlapping_iter(text).map(|found| (found.pattern().as_usize(), found.range()));
-    SCANNER.judge(text.as_bytes(), found)
+    SCANNER.judge(text.as_bytes(), SCANNER.literals.by_end(text.as_bytes()).into_iter())
 }
 
 impl Scanner {
@@ -164,12 +161,10 @@ impl Scanner {
         spans: &mut Vec<Span<'static>>,
     ) {
         match check {
-            Check::Pattern(number, same_case) => {
+            Check::Pattern(number) => {
                 let pattern = &self.patterns[number];
-                let is_anchor =
-                    !same_case || pattern.rule.anchors.iter().any(|anchor| text[start..end] == *anchor.as_bytes());
                 let is_new = progress.refused.get(number).is_none_or(|&end| start >= end);
-                if is_anchor && is_new {
+                if is_new {
                     match pattern.check(text, start) {
                         Ok(found) => spans.extend(found),
                         Err(end) => {
@@ -212,18 +207,19 @@ mod tests {
 
     use super::*;
 
-    /// The same without an automaton: every anchor is compared at every place.
+    /// The same without a filter: every anchor is compared at every place.
     fn find_naively(text: &str) -> Vec<Span<'static>> {
         let scanner = &*SCANNER;
         let bytes = text.as_bytes();
         let mut order: Vec<usize> = (0..scanner.anchors.len()).collect();
-        order.sort_by_key(|&anchor| std::cmp::Reverse(scanner.anchors[anchor].len()));
+        order.sort_by_key(|&anchor| std::cmp::Reverse(scanner.anchors[anchor].text.len()));
         let found = (1..=bytes.len()).flat_map(|end| {
             let ends_here = |&anchor: &usize| {
-                let word = scanner.anchors[anchor].as_bytes();
-                word.len() <= end && bytes[end - word.len()..end].eq_ignore_ascii_case(word)
+                let Literal { text, any_case } = scanner.anchors[anchor];
+                let Some(found) = end.checked_sub(text.len()).map(|start| &bytes[start..end]) else { return false };
+                found == text.as_bytes() || any_case && found.eq_ignore_ascii_case(text.as_bytes())
             };
-            let place = move |anchor: usize| (anchor, end - SCANNER.anchors[anchor].len()..end);
+            let place = move |anchor: usize| (anchor, end - SCANNER.anchors[anchor].text.len()..end);
             order.iter().copied().filter(ends_here).map(place).collect::<Vec<_>>()
         });
         scanner.judge(bytes, found)
@@ -242,10 +238,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_automaton_misses_nothing(
+        fn the_filter_misses_nothing(
             pieces in prop::collection::vec((0..SCANNER.anchors.len(), "[a-zA-Z0-9=: .\"'@/-]{0,12}"), 0..12),
         ) {
-            let text: String = pieces.iter().flat_map(|(anchor, rest)| [SCANNER.anchors[*anchor], rest]).collect();
+            let text: String = pieces.iter().flat_map(|(anchor, rest)| [SCANNER.anchors[*anchor].text, rest]).collect();
             prop_assert_eq!(places(&find(&text)), places(&find_naively(&text)));
         }
     }
