@@ -88,13 +88,30 @@ pub(super) fn lowers(c: char) -> bool {
 /// Whether a text holds a letter outside ASCII that has another case, or a second small form.
 pub(crate) fn has_case_beyond_ascii(text: &str) -> bool {
     const BLOCK: usize = 32;
-    // Kana, Han and hangul have no case. No branches, so that the compiler compares all of a block at once.
-    let may_begin = |byte: u8| (byte >= 0xC2) & !matches!(byte, 0xE3..=0xE9) & !matches!(byte, 0xEB..=0xED);
     let has_case = |at: usize| text[at..].chars().next().is_some_and(|c| lowers(c) || matches!(c, 'ſ' | 'ς'));
-    (0..).step_by(BLOCK).zip(text.as_bytes().chunks(BLOCK)).any(|(start, block)| {
-        block.iter().fold(false, |any, &byte| any | may_begin(byte))
-            && (start..).zip(block).any(|(at, &byte)| may_begin(byte) && has_case(at))
+    let bytes = text.as_bytes();
+    let byte = |at: usize| bytes.get(at).copied().unwrap_or_default();
+    (0..bytes.len()).step_by(BLOCK).any(|start| {
+        // No branches, so that the compiler compares all of a block at once.
+        let may_hold = bytes[start..].first_chunk::<{ BLOCK + 2 }>().is_none_or(|block| {
+            let threes = block.iter().zip(&block[1..]).zip(&block[2..]);
+            threes.fold(false, |any, ((&first, &second), &third)| any | may_have_case(first, second, third))
+        });
+        let end = bytes.len().min(start + BLOCK);
+        may_hold && (start..end).any(|at| may_have_case(byte(at), byte(at + 1), byte(at + 2)) && has_case(at))
     })
+}
+
+/// False if no character with case beyond ASCII begins with these bytes: none does in kana, Han and hangul, nor among
+/// the punctuation that stands between them.
+#[inline]
+fn may_have_case(first: u8, second: u8, third: u8) -> bool {
+    let is_hangul = (first == 0xEA) & (second >= 0xB0);
+    let is_punctuation = (first == 0xE2) & (second == 0x80);
+    // Of full-width forms only the capitals from A to Z.
+    let is_wide = (first == 0xEF) & !((second == 0xBC) & (third >= 0xA1) & (third <= 0xBA));
+    let has_none = matches!(first, 0xE3..=0xE9) | matches!(first, 0xEB..=0xED);
+    (first >= 0xC2) & !has_none & !is_hangul & !is_punctuation & !is_wide
 }
 
 /// Whether a character is Han, kana, hangul or bopomofo.
@@ -150,5 +167,14 @@ mod tests {
     fn only_rare_text_needs_folding() {
         assert!(!needs_folding("plain ascii, 支付回调：失败…（重试）、한국어 テスト ｗｅｂ Größe"));
         assert!(needs_folding("ﾃｽﾄ") && needs_folding("e\u{301}") && needs_folding("ﬁne"));
+    }
+    #[test]
+    fn every_character_with_case_is_seen() {
+        for c in '\u{80}'..=char::MAX {
+            let wanted = lowers(c) || matches!(c, 'ſ' | 'ς');
+            assert_eq!(has_case_beyond_ascii(c.encode_utf8(&mut [0; 4])), wanted, "{c:?}");
+            let padded = format!("{c}{}", "界".repeat(20));
+            assert_eq!(has_case_beyond_ascii(&padded), wanted, "{c:?}");
+        }
     }
 }
