@@ -25,6 +25,7 @@ mod names;
 #[cfg(feature = "cold")]
 mod older;
 mod passage;
+mod quoted;
 mod scale;
 mod seal;
 mod search;

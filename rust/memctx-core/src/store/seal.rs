@@ -23,8 +23,13 @@ pub(super) enum Seal {
 
 /// Turn a JSON object that lacks its closing brace into a sealed line, without its line end.
 pub(super) fn seal(line: &mut Vec<u8>) {
-    let seal = seal_of(line);
-    line.extend_from_slice(&seal);
+    seal_from(line, 0);
+}
+
+/// The same for the last of several lines, which begins at `start`.
+pub(super) fn seal_from(lines: &mut Vec<u8>, start: usize) {
+    let seal = seal_of(&lines[start..]);
+    lines.extend_from_slice(&seal);
 }
 
 /// Check a line, without its line end.

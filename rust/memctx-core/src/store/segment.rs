@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::quoted::quote;
 use super::seal::{self, Seal};
 use crate::text::Estimator;
 
@@ -60,20 +61,31 @@ impl Segment {
     /// The line, sealed and without its end.
     #[must_use]
     pub fn to_line(&self) -> Vec<u8> {
-        let mut line = Vec::with_capacity(self.content.len() + self.metadata.len() + 256);
-        field(&mut line, "{\"id\":", &self.id);
-        field(&mut line, ",\"sessionId\":", &self.session);
-        if let Some(key) = &self.session_key {
-            field(&mut line, ",\"sessionKey\":", key);
-        }
-        line.extend_from_slice(b",\"timestamp\":");
-        line.extend_from_slice(number(self.timestamp).as_bytes());
-        field(&mut line, ",\"role\":", &self.role);
-        field(&mut line, ",\"content\":", &self.content);
-        line.extend_from_slice(format!(",\"tokens\":{},\"metadata\":", self.tokens).as_bytes());
-        line.extend_from_slice(self.metadata.as_bytes());
-        seal::seal(&mut line);
+        let mut line = Vec::with_capacity(self.line_room());
+        self.write_line(&mut line);
         line
+    }
+
+    /// About how long its line is.
+    pub(super) fn line_room(&self) -> usize {
+        self.content.len() + self.content.len() / 16 + self.metadata.len() + 256
+    }
+
+    /// Write the line, sealed and without its end, behind others.
+    pub(super) fn write_line(&self, lines: &mut Vec<u8>) {
+        let start = lines.len();
+        field(lines, "{\"id\":", &self.id);
+        field(lines, ",\"sessionId\":", &self.session);
+        if let Some(key) = &self.session_key {
+            field(lines, ",\"sessionKey\":", key);
+        }
+        lines.extend_from_slice(b",\"timestamp\":");
+        lines.extend_from_slice(number(self.timestamp).as_bytes());
+        field(lines, ",\"role\":", &self.role);
+        field(lines, ",\"content\":", &self.content);
+        lines.extend_from_slice(format!(",\"tokens\":{},\"metadata\":", self.tokens).as_bytes());
+        lines.extend_from_slice(self.metadata.as_bytes());
+        seal::seal_from(lines, start);
     }
 
     /// Read a line; the error says what is wrong with it and nothing of what is in it.
@@ -118,8 +130,7 @@ impl From<Line<'_>> for Segment {
 
 fn field(line: &mut Vec<u8>, front: &str, value: &str) {
     line.extend_from_slice(front.as_bytes());
-    // Writing a string to memory cannot fail.
-    let _ = serde_json::to_writer(line, value);
+    quote(line, value);
 }
 
 /// As JavaScript writes it: without a fraction where there is none.

@@ -171,11 +171,12 @@ impl Inner {
         let mut batch = self.sort_out(segments, Arc::clone(&log));
         let drafts = &mut batch.written.drafts;
         if !drafts.is_empty() {
-            let mut lines = Vec::new();
+            let room = drafts.iter().map(|draft| draft.segment.line_room()).sum();
+            let mut lines = Vec::with_capacity(room);
             for draft in &mut *drafts {
-                let line = draft.segment.to_line();
-                (draft.offset, draft.bytes) = (lines.len() as u64, line.len() as u64);
-                lines.extend_from_slice(&line);
+                let start = lines.len();
+                draft.segment.write_line(&mut lines);
+                (draft.offset, draft.bytes) = (start as u64, (lines.len() - start) as u64);
                 lines.push(b'\n');
             }
             let place = log.append(lines)?;
