@@ -28,22 +28,29 @@ impl Identity {
 }
 
 /// Open a file that only its owner may read, never through a link.
-#[cfg(unix)]
 pub(crate) fn open_private(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    open_private_sized(options, path).map(|(file, _)| file)
+}
+
+/// The same, with the length that the file has then.
+#[cfg(unix)]
+pub(crate) fn open_private_sized(options: &mut OpenOptions, path: &Path) -> io::Result<(File, u64)> {
     use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
     let file = options.mode(0o600).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed()).open(path)?;
-    let mode = file.metadata()?.permissions().mode();
-    if mode & 0o077 != 0 {
+    let found = file.metadata()?;
+    if found.permissions().mode() & 0o077 != 0 {
         // Written by someone who left it open to all. If it cannot be closed it can still be used.
         let _ = file.set_permissions(std::fs::Permissions::from_mode(0o600));
     }
-    Ok(file)
+    Ok((file, found.len()))
 }
 
-/// Open a file.
+/// Open a file, with the length that it has then.
 #[cfg(not(unix))]
-pub(crate) fn open_private(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
-    options.open(path)
+pub(crate) fn open_private_sized(options: &mut OpenOptions, path: &Path) -> io::Result<(File, u64)> {
+    let file = options.open(path)?;
+    let length = file.metadata()?.len();
+    Ok((file, length))
 }
 
 /// Read at a place, without moving any position.

@@ -84,7 +84,8 @@ impl Inner {
 
     /// Read what the log holds beyond what has been read. Gives how many segments came.
     pub(super) fn follow(&self, tail: &mut Tail, saved: &Saved) -> Result<usize> {
-        if tail.log.as_ref().is_some_and(|log| log.current_len().is_none()) {
+        let length = tail.log.as_ref().and_then(|log| log.current_len());
+        if tail.log.is_some() && length.is_none() {
             // Deleted or replaced. What is in memory stays until there is another log to read.
             match Log::open(&self.directory, SEGMENTS, self.settings.durability)? {
                 Some(log) => {
@@ -99,7 +100,7 @@ impl Inner {
             tail.log = Log::open(&self.directory, SEGMENTS, self.settings.durability)?.map(Arc::new);
         }
         let Some(log) = tail.log.clone() else { return Ok(0) };
-        let length = log.current_len().unwrap_or_default();
+        let length = length.unwrap_or_else(|| log.current_len().unwrap_or_default());
         let mut cursor = self.index().cursor;
         if length < cursor.offset {
             *self.index_mut() = Warm::new(self.model().dim(), self.model().own_worth())?;

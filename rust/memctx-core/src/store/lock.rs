@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::directory::Directory;
 use super::seal::{self, Seal};
-use crate::file::open_private;
+use crate::file::open_private_sized;
 use crate::{Error, Result};
 
 /// The file that is locked. It is never replaced, and the kernel lets go of the lock when its holder dies.
@@ -68,9 +68,10 @@ impl Lock {
 fn open(directory: &Directory) -> Result<File> {
     directory.ensure()?;
     let path = directory.file(NAME);
-    let mut file =
-        open_private(OpenOptions::new().read(true).append(true).create(true), &path).map_err(Error::io(&path))?;
-    if file.metadata().is_ok_and(|found| found.len() == 0) {
+    let options = &mut OpenOptions::new();
+    let (mut file, length) =
+        open_private_sized(options.read(true).append(true).create(true), &path).map_err(Error::io(&path))?;
+    if length == 0 {
         // Two processes may both write it; the first line counts. Without it the directory is of version 1 too.
         let mut line = FORMAT.to_vec();
         seal::seal(&mut line);
