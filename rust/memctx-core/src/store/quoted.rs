@@ -31,6 +31,7 @@ fn next_escaped(bytes: &[u8], from: usize) -> Option<usize> {
     bytes.get(at..)?.iter().position(|&byte| is_escaped(byte)).map(|found| at + found)
 }
 
+#[allow(clippy::needless_bitwise_bool)] // a branch would keep the compiler from comparing blocks
 fn is_escaped(byte: u8) -> bool {
     (byte < b' ') | (byte == b'"') | (byte == b'\\')
 }

@@ -104,12 +104,13 @@ pub(crate) fn has_case_beyond_ascii(text: &str) -> bool {
 
 /// False if no character with case beyond ASCII begins with these bytes: none does in kana, Han and hangul, nor among
 /// the punctuation that stands between them.
+#[allow(clippy::needless_bitwise_bool)] // a branch would keep the compiler from comparing blocks
 #[inline]
 fn may_have_case(first: u8, second: u8, third: u8) -> bool {
     let is_hangul = (first == 0xEA) & (second >= 0xB0);
     let is_punctuation = (first == 0xE2) & (second == 0x80);
     // Of full-width forms only the capitals from A to Z.
-    let is_wide = (first == 0xEF) & !((second == 0xBC) & (third >= 0xA1) & (third <= 0xBA));
+    let is_wide = (first == 0xEF) & !((second == 0xBC) & matches!(third, 0xA1..=0xBA));
     let has_none = matches!(first, 0xE3..=0xE9) | matches!(first, 0xEB..=0xED);
     (first >= 0xC2) & !has_none & !is_hangul & !is_punctuation & !is_wide
 }

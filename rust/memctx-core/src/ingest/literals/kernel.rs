@@ -72,6 +72,7 @@ mod x86 {
 
     const LANES: usize = 32;
 
+    #[allow(clippy::cast_ptr_alignment)] // the loads need no alignment
     /// SAFETY: needs AVX2, and `LONGEST - 1` bytes of text behind the last block.
     #[target_feature(enable = "avx2")]
     pub(super) unsafe fn avx2(tables: &Tables, text: &[u8], found: &mut [u64]) {
@@ -96,6 +97,7 @@ mod x86 {
         }
     }
 
+    #[allow(clippy::cast_ptr_alignment)] // nor does this one
     #[target_feature(enable = "avx2")]
     fn twice(table: &[u8; 16]) -> __m256i {
         // SAFETY: the table has 16 bytes.
