@@ -11,6 +11,7 @@ mod file;
 pub mod fusion;
 pub mod ingest;
 pub mod knowledge;
+mod pages;
 mod prefetch;
 pub mod prune;
 pub mod recall;

@@ -12,7 +12,7 @@ use super::postings::List;
 use super::score::{Norm, Statistics, weight};
 use super::tally::Tally;
 use super::texts::Texts;
-use crate::text::{Term, for_each_token};
+use crate::text::{Term, for_each_token, terms_into};
 use crate::{Explanation, Scored, TopK};
 
 /// Looking one document up in a list costs about as much as reading this many postings.
@@ -57,7 +57,7 @@ pub(super) struct Asked {
 impl<'a> Query<'a> {
     pub(super) fn new(index: &'a Texts, text: &str) -> Self {
         let mut tokens: Vec<Term> = Vec::new();
-        for_each_token(text, index.mode(), |token| tokens.push(Term::new(token)));
+        terms_into(text, index.mode(), &mut tokens);
         tokens.sort_unstable();
         let asked = |same: &[Term]| Asked { repeats: same.len() as u32, share: 1.0, word: 0, form: None };
         Self::of(index, tokens.chunk_by(|a, b| a == b).map(|same| (same[0], asked(same))))

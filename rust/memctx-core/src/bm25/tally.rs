@@ -49,17 +49,15 @@ impl Tally {
 
     /// The best `k` of the scores above zero.
     pub(super) fn leaders(&self, k: usize, admit: impl Fn(u32) -> bool) -> TopK {
+        let heights: Vec<f64> = self.scores.chunks(STRIDE).map(highest).collect();
+        let bar = floor_of(k, &heights);
         let mut best = TopK::new(k);
-        let mut floor = best.floor().max(0.0);
-        for (stride, chunk) in self.scores.chunks(STRIDE).enumerate() {
-            if highest(chunk) <= floor {
-                continue;
-            }
-            for (number, &score) in (stride * STRIDE..).zip(chunk) {
-                let number = number as u32;
-                if score > floor && admit(number) {
-                    best.offer(Scored { number, score });
-                    floor = best.floor().max(0.0);
+        // The highest strides come first, since behind them hardly any other has a score that still counts.
+        for is_first_round in [true, false] {
+            for (stride, chunk) in self.scores.chunks(STRIDE).enumerate() {
+                let height = heights[stride];
+                if height > 0.0 && (height >= bar) == is_first_round && height >= best.floor() {
+                    offer_all(&mut best, stride, chunk, &admit);
                 }
             }
         }
@@ -95,6 +93,29 @@ impl Drop for Tally {
     }
 }
 
+/// The `k`-th best of some scores; minus infinity if there are not so many.
+fn floor_of(k: usize, scores: &[f64]) -> f64 {
+    let mut best = TopK::new(k);
+    for (number, &score) in (0..).zip(scores) {
+        if score > best.floor() {
+            best.offer(Scored { number, score });
+        }
+    }
+    best.floor()
+}
+
+fn offer_all(best: &mut TopK, stride: usize, chunk: &[f64], admit: impl Fn(u32) -> bool) {
+    let mut floor = best.floor();
+    for (number, &score) in (stride * STRIDE..).zip(chunk) {
+        let number = number as u32;
+        // The older of two equals wins, and may come later here.
+        if score > 0.0 && score >= floor && admit(number) {
+            best.offer(Scored { number, score });
+            floor = best.floor();
+        }
+    }
+}
+
 /// The highest of the scores or 0, found in several lanes so that the compiler uses vector registers.
 fn highest(chunk: &[f64]) -> f64 {
     let larger = |a: f64, b: f64| if b > a { b } else { a };
@@ -106,4 +127,25 @@ fn highest(chunk: &[f64]) -> f64 {
         }
     }
     high.iter().chain(rest).copied().fold(0.0, larger)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn leaders_are_the_first_of_all_sorted(
+            scores in prop::collection::vec(0..6_u8, 0..900), k in 0..30_usize, left_out in 0..5_u32,
+        ) {
+            let tally = Tally { scores: scores.into_iter().map(f64::from).collect() };
+            let admit = |number: u32| number % 5 >= left_out;
+            let mut sorted: Vec<Scored> = (0..).zip(&tally.scores).map(|(number, &score)| Scored { number, score })
+                .filter(|item| item.score > 0.0 && admit(item.number)).collect();
+            sorted.sort_by(|a, b| b.cmp(a));
+            sorted.truncate(k);
+            prop_assert_eq!(tally.best(k, admit), sorted);
+        }
+    }
 }

@@ -5,6 +5,8 @@ use std::io::{self, Write};
 
 use super::postings::List;
 use crate::blocks::{BlockReader, BlockWriter, Fault};
+use crate::pages::{make_room, with_room};
+use crate::prefetch;
 use crate::text::Term;
 
 /// Everything an index knows of a term, in half a cache line.
@@ -24,6 +26,9 @@ pub(super) struct TermTable {
     /// Chosen at random, so that nobody can write a text whose terms collide.
     seed: u64,
 }
+
+/// Stands for the number of a term that is new.
+pub(super) const UNKNOWN: u32 = u32::MAX;
 
 /// The upper half of a bucket.
 const TAG: u64 = 0xFFFF_FFFF_0000_0000;
@@ -54,31 +59,66 @@ impl TermTable {
 
     /// The number of a term.
     pub(super) fn find(&self, term: Term) -> Option<u32> {
-        self.follow(term, self.probe(term))
+        self.confirm(term, self.look_up(self.probe(term)))
     }
 
-    /// Where the search for a term begins. Doing this for many terms before following any lets the processor fetch
-    /// their buckets side by side.
+    /// Where the search for a term begins.
+    ///
+    /// A search touches memory at three random places. So it has three steps, each of which asks for what the next one
+    /// needs: doing a step for many terms before the next step for any lets them be fetched side by side.
     #[inline]
     pub(super) fn probe(&self, term: Term) -> Probe {
-        let hash = fold(term.to_u64() ^ self.seed);
-        let home = hash as usize & (self.buckets.len() - 1);
-        Probe { hash, home, bucket: self.buckets[home] }
+        let probe = Probe(fold(term.to_u64() ^ self.seed));
+        prefetch(self.buckets.as_ptr().wrapping_add(self.home(probe)));
+        probe
     }
 
-    /// The number of a term, unless it is new. The table must be as it was for the probe.
+    /// The number of a term that is probably the one, or [`UNKNOWN`]. The table must be as it was for the probe.
     #[inline]
-    pub(super) fn follow(&self, term: Term, probe: Probe) -> Option<u32> {
-        let Probe { hash, home: mut at, mut bucket } = probe;
-        while bucket != 0 {
-            let number = bucket as u32 - 1;
-            if (bucket ^ hash) & TAG == 0 && self.entries[number as usize].term == term {
+    pub(super) fn look_up(&self, probe: Probe) -> u32 {
+        let mut at = self.home(probe);
+        loop {
+            let bucket = self.buckets[at];
+            if bucket == 0 {
+                return UNKNOWN;
+            }
+            if (bucket ^ probe.0) & TAG == 0 {
+                let number = bucket as u32 - 1;
+                prefetch(self.entries.as_ptr().wrapping_add(number as usize));
+                return number;
+            }
+            at = (at + 1) & (self.buckets.len() - 1);
+        }
+    }
+
+    /// The number of a term, unless it is new, given what looking it up gave.
+    #[inline]
+    pub(super) fn confirm(&self, term: Term, number: u32) -> Option<u32> {
+        match self.entries.get(number as usize) {
+            Some(entry) if entry.term == term => Some(number),
+            Some(_) => self.find_behind_another(term),
+            None => None,
+        }
+    }
+
+    /// The number of a term when another one has the same tag.
+    #[cold]
+    fn find_behind_another(&self, term: Term) -> Option<u32> {
+        let probe = self.probe(term);
+        let mut at = self.home(probe);
+        while self.buckets[at] != 0 {
+            let number = self.buckets[at] as u32 - 1;
+            if self.entries[number as usize].term == term {
                 return Some(number);
             }
             at = (at + 1) & (self.buckets.len() - 1);
-            bucket = self.buckets[at];
         }
         None
+    }
+
+    #[inline]
+    fn home(&self, probe: Probe) -> usize {
+        probe.0 as usize & (self.buckets.len() - 1)
     }
 
     /// The number that the next new term gets.
@@ -91,6 +131,7 @@ impl TermTable {
         if self.entries.len() * 4 >= self.buckets.len() * 3 {
             self.grow();
         }
+        make_room(&mut self.entries, 1);
         self.entries.push(Entry { term, list });
         self.settle(fold(term.to_u64() ^ self.seed), self.entries.len() as u64);
     }
@@ -125,97 +166,24 @@ impl TermTable {
 
     #[cold]
     fn grow(&mut self) {
-        self.buckets = vec![0; self.buckets.len() * 4];
+        let count = self.buckets.len() * 4;
+        self.buckets = with_room(count);
+        self.buckets.resize(count, 0);
         for number in 0..self.entries.len() {
             self.settle(fold(self.entries[number].term.to_u64() ^ self.seed), number as u64 + 1);
         }
     }
 }
 
-/// The first step of a search.
+/// The first step of a search: the hash of the term.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Probe {
-    hash: u64,
-    home: usize,
-    bucket: u64,
-}
+pub(super) struct Probe(u64);
 
 /// Spread the information of a word over all its bits.
 #[inline]
 fn fold(word: u64) -> u64 {
     let product = u128::from(word) * 0x9E37_79B9_7F4A_7C15;
     product as u64 ^ (product >> 64) as u64
-}
-
-/// The distinct terms of one document with their frequencies, in the order of first sight.
-#[derive(Debug, Default)]
-pub(super) struct Bag {
-    terms: Vec<(Term, u32)>,
-    /// Open addressing; position in `terms` plus one, or 0.
-    places: Vec<u32>,
-    tokens: u32,
-}
-
-impl Bag {
-    /// Beyond this many places the memory is given back after use.
-    const KEPT: usize = 1 << 16;
-
-    pub(super) fn clear(&mut self) {
-        self.terms.clear();
-        self.tokens = 0;
-        if self.places.len() > Self::KEPT {
-            *self = Self::default();
-        }
-        self.places.fill(0);
-    }
-
-    /// Tokens counted, repeats included.
-    pub(super) fn tokens(&self) -> u32 {
-        self.tokens
-    }
-
-    pub(super) fn terms(&self) -> &[(Term, u32)] {
-        &self.terms
-    }
-
-    #[inline]
-    pub(super) fn count(&mut self, term: Term) {
-        if self.terms.len() * 2 >= self.places.len() {
-            self.grow();
-        }
-        self.tokens = self.tokens.saturating_add(1);
-        let mask = self.places.len() - 1;
-        let mut at = fold(term.to_u64()) as usize & mask;
-        loop {
-            match self.places[at] {
-                0 => {
-                    self.terms.push((term, 1));
-                    self.places[at] = self.terms.len() as u32;
-                    return;
-                }
-                place if self.terms[place as usize - 1].0 == term => {
-                    let count = &mut self.terms[place as usize - 1].1;
-                    *count = count.saturating_add(1);
-                    return;
-                }
-                _ => at = (at + 1) & mask,
-            }
-        }
-    }
-
-    #[cold]
-    fn grow(&mut self) {
-        let size = (self.places.len() * 2).max(1 << 8);
-        self.places.clear();
-        self.places.resize(size, 0);
-        for (place, (term, _)) in (1..).zip(&self.terms) {
-            let mut at = fold(term.to_u64()) as usize & (size - 1);
-            while self.places[at] != 0 {
-                at = (at + 1) & (size - 1);
-            }
-            self.places[at] = place;
-        }
-    }
 }
 
 #[cfg(test)]
@@ -244,26 +212,6 @@ mod tests {
                 prop_assert_eq!(table.find(Term::new(token)), Some(number));
             }
             prop_assert_eq!(table.find(Term::new("not there")), None);
-        }
-
-        #[test]
-        fn a_bag_counts(tokens in prop::collection::vec("[a-d飞]{1,3}", 0..2000)) {
-            let mut bag = Bag::default();
-            for _ in 0..2 {
-                bag.clear();
-                for token in &tokens {
-                    bag.count(Term::new(token));
-                }
-                let mut expected: Vec<(Term, u32)> = Vec::new();
-                for term in tokens.iter().map(|token| Term::new(token)) {
-                    match expected.iter_mut().find(|entry| entry.0 == term) {
-                        Some(entry) => entry.1 += 1,
-                        None => expected.push((term, 1)),
-                    }
-                }
-                prop_assert_eq!(bag.terms(), expected);
-                prop_assert_eq!(bag.tokens() as usize, tokens.len());
-            }
         }
     }
 }

@@ -5,8 +5,8 @@ use super::postings::{MAX_DOCUMENTS, Postings};
 use super::query::Query;
 use super::question::Question;
 use super::score::Statistics;
-use super::term::{Bag, Probe, TermTable};
-use crate::text::{Mode, Term, for_each_token};
+use super::term::{Probe, TermTable, UNKNOWN};
+use crate::text::{Mode, Term, terms_into};
 use crate::{Error, Explanation, Result, Scored};
 
 /// Texts under the numbers 0, 1, 2 … in the order they come, exact at every moment: an added text is found by the next
@@ -27,13 +27,21 @@ pub struct Texts {
     /// Their tokens.
     pub(super) tokens: u64,
     background: Option<Background>,
-    /// What adding a text needs, kept to be allocated once.
-    bag: Bag,
-    probes: Vec<Probe>,
+    desk: Desk,
 }
 
-/// Stands for the number of a term that is new.
-const UNKNOWN: u32 = u32::MAX;
+/// What adding a text needs, kept to be allocated once.
+#[derive(Debug, Default)]
+struct Desk {
+    /// The terms of the text, repeats included.
+    terms: Vec<Term>,
+    probes: Vec<Probe>,
+    numbers: Vec<u32>,
+}
+
+/// Terms that are looked up together: so many that the processor always has something to fetch, and so few that what it
+/// fetched is still at hand when it is used.
+const BATCH: usize = 256;
 
 /// The distinct terms of each document, so that removing one can correct the counts.
 #[derive(Debug, Default)]
@@ -76,35 +84,57 @@ impl Texts {
             return Err(Error::Full { what: "the index", limit: Self::LIMIT });
         }
         let document = self.span() as u32;
-        self.bag.clear();
-        for_each_token(text, self.mode, |token| self.bag.count(Term::new(token)));
-        self.enter(document);
-        self.lengths.push(self.bag.tokens());
-        self.tokens += u64::from(self.bag.tokens());
+        let mut desk = std::mem::take(&mut self.desk);
+        terms_into(text, self.mode, &mut desk.terms);
+        let length = u32::try_from(desk.terms.len()).unwrap_or(u32::MAX);
+        self.enter(document, &mut desk);
+        self.desk = desk.cleared();
+        self.lengths.push(length);
+        self.tokens += u64::from(length);
         self.live += 1;
         Ok(document)
     }
 
-    /// Write the bag's terms into the postings of a new document.
+    /// Write the terms on the desk into the postings of a new document.
     ///
-    /// Three passes instead of one: each touches memory at random places, and a pass that does little else lets the
-    /// processor fetch many of them at a time.
-    fn enter(&mut self, document: u32) {
-        let terms = self.bag.terms();
-        self.probes.clear();
-        self.probes.extend(terms.iter().map(|&(term, _)| self.terms.probe(term)));
-        let start = self.contents.terms.len();
-        let number = |(&(term, _), &probe)| self.terms.follow(term, probe).unwrap_or(UNKNOWN);
-        self.contents.terms.extend(terms.iter().zip(&self.probes).map(number));
-        for (&(term, tf), number) in terms.iter().zip(&mut self.contents.terms[start..]) {
-            if *number == UNKNOWN {
-                *number = self.terms.next_number();
-                self.terms.insert(term, self.postings.start(*number, document, tf));
-            } else {
-                self.postings.push(self.terms.list_mut(*number), *number, document, tf);
+    /// Several passes instead of one: each asks for what the next one needs, see [`TermTable::probe`].
+    fn enter(&mut self, document: u32, desk: &mut Desk) {
+        let Desk { terms, probes, numbers } = desk;
+        for terms in terms.chunks(BATCH) {
+            probes.clear();
+            probes.extend(terms.iter().map(|&term| self.terms.probe(term)));
+            numbers.clear();
+            numbers.extend(probes.iter().map(|&probe| self.terms.look_up(probe)));
+            for (&term, number) in terms.iter().zip(&mut *numbers) {
+                *number = self.terms.confirm(term, *number).unwrap_or(UNKNOWN);
+                if *number != UNKNOWN {
+                    self.postings.approach(self.terms.list(*number));
+                }
             }
+            let mut firsts = 0;
+            for at in 0..numbers.len() {
+                let (number, is_first) = self.note(document, terms[at], numbers[at]);
+                // Written in any case and kept in some, for there is no telling which.
+                numbers[firsts] = number;
+                firsts += usize::from(is_first);
+            }
+            self.contents.terms.extend_from_slice(&numbers[..firsts]);
         }
         self.contents.ends.push(self.contents.terms.len() as u64);
+    }
+
+    /// Count a term of the newest document, whose number may be unknown. Gives its number, and whether it is the first of
+    /// its kind in the document.
+    #[inline]
+    fn note(&mut self, document: u32, term: Term, number: u32) -> (u32, bool) {
+        // What was unknown when it was looked up may have come in since.
+        let known = if number == UNKNOWN { self.terms.find(term) } else { Some(number) };
+        let Some(number) = known else {
+            let number = self.terms.next_number();
+            self.terms.insert(term, self.postings.start(number, document, 1));
+            return (number, true);
+        };
+        (number, self.postings.count(self.terms.list_mut(number), number, document))
     }
 
     /// Take the text of a number out of the counts. It must be present.
@@ -189,6 +219,16 @@ impl Texts {
         let lengths = kept.map(|(&length, _)| length).collect();
         let (mode, live, tokens) = (self.mode, self.live, self.tokens);
         Self { mode, terms, postings, lengths, contents, live, tokens, ..Self::default() }
+    }
+}
+
+impl Desk {
+    /// Beyond this many terms the memory is given back after use.
+    const KEPT: usize = 1 << 16;
+
+    /// The same without what an unusually long text took.
+    fn cleared(self) -> Self {
+        if self.terms.capacity() > Self::KEPT { Self::default() } else { self }
     }
 }
 

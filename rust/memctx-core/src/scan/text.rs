@@ -7,7 +7,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::recalled;
 use crate::recall::Stored;
-use crate::text::{Term, terms_into, weighted_len};
+use crate::text::{Mode, Term, terms_into, weighted_len};
 
 thread_local! {
     static SCRATCH: RefCell<Vec<Term>> = const { RefCell::new(Vec::new()) };
@@ -90,7 +90,7 @@ impl Text {
         self.terms.get_or_init(|| {
             // Written where the last text's were, then kept in just the space they take.
             SCRATCH.with_borrow_mut(|terms| {
-                terms_into(&self.body, terms);
+                terms_into(&self.body, Mode::Memctx, terms);
                 terms.as_slice().into()
             })
         })

@@ -3,10 +3,7 @@
 use super::class::{CLASS, Class, FOLDS};
 use super::form::Form;
 use super::script;
-use super::sink::TokenSink;
-
-/// Bytes to most CJK characters.
-const WIDE: usize = 3;
+use super::sink::{TokenSink, WIDE};
 
 /// Emits every character it is given, and behind it the pair it forms with the one before.
 #[derive(Debug)]

@@ -2,6 +2,9 @@
 
 use super::term::Term;
 
+/// Bytes to most CJK characters.
+pub(super) const WIDE: usize = 3;
+
 /// Takes the tokens of a text, in order.
 ///
 /// CJK text is nearly all characters of three bytes and pairs of them. They come through doors of their own, for
@@ -44,6 +47,16 @@ impl TokenSink for Vec<Term> {
     #[inline]
     fn token(&mut self, token: &str) {
         self.push(Term::new(token));
+    }
+
+    #[inline]
+    fn character(&mut self, token: &str) {
+        self.push(Term::of_length::<WIDE>(token));
+    }
+
+    #[inline]
+    fn pair(&mut self, token: &str) {
+        self.push(Term::of_length::<{ 2 * WIDE }>(token));
     }
 
     fn start_over(&mut self) {

@@ -36,6 +36,18 @@ impl Term {
         }
     }
 
+    /// The word of a token of so many bytes, which is at most seven: the same as that of [`Term::new`], without a branch.
+    #[inline]
+    pub(super) fn of_length<const BYTES: usize>(token: &str) -> Self {
+        const { assert!(BYTES <= INLINE_BYTES) };
+        let mut word = [0; 8];
+        match token.as_bytes().first_chunk::<BYTES>() {
+            Some(bytes) if token.len() == BYTES => word[..BYTES].copy_from_slice(bytes),
+            _ => return Self::new(token),
+        }
+        Self(u64::from_le_bytes(word) | (BYTES as u64) << 56)
+    }
+
     /// Whether the word holds the token itself, so that equal words mean equal tokens.
     #[must_use]
     pub const fn is_exact(self) -> bool {

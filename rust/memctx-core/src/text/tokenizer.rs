@@ -90,9 +90,9 @@ pub fn tokenize(text: &str, mode: Mode, sink: &mut impl TokenSink) {
 }
 
 /// Replace `terms` by the words of the tokens of the text, in order.
-pub(crate) fn terms_into(text: &str, terms: &mut Vec<Term>) {
+pub(crate) fn terms_into(text: &str, mode: Mode, terms: &mut Vec<Term>) {
     terms.clear();
-    tokenize(text, Mode::Memctx, terms);
+    tokenize(text, mode, terms);
 }
 
 #[cold]
@@ -200,12 +200,12 @@ mod tests {
     proptest! {
         #[test]
         fn terms_are_those_of_the_tokens(
-            text in "([a-zA-Z0-9_./]{1,9}|[飞書カ한]{1,5}|[ﾃｽﾄﬁe\u{301}ｗ１\u{F900}\u{200D}]|[ .!、]){0,40}",
+            text in "([a-zA-Z0-9_./]{1,9}|[一-龥]{1,9}|[飞書カ한]{1,5}|[ﾃｽﾄﬁe\u{301}ｗ１\u{F900}\u{200D}]|[ .!、]){0,40}",
         ) {
             let mut expected = Vec::new();
             for_each_token(&text, Mode::Memctx, |token| expected.push(Term::new(token)));
             let mut terms = vec![Term::new("of another text")];
-            terms_into(&text, &mut terms);
+            terms_into(&text, Mode::Memctx, &mut terms);
             prop_assert_eq!(terms, expected);
         }
     }
