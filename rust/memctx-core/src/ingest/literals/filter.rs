@@ -22,6 +22,8 @@ pub(super) struct Filter {
 struct Group {
     /// Lower and upper halves, one bit for each of the 16 values.
     halves: [(u16, u16); LONGEST],
+    /// About how often a byte that is admitted at a place stands in a text.
+    admitted: [f32; LONGEST],
 }
 
 impl Filter {
@@ -29,17 +31,15 @@ impl Filter {
     pub(super) fn new(mut windows: Vec<Window>) -> Self {
         // Those that stand in many texts choose their group first.
         windows.sort_by(|a, b| b.frequency().total_cmp(&a.frequency()));
-        let mut groups = [(Group::default(), 0.0); GROUPS];
+        let frequencies = std::array::from_fn(|byte| frequency(byte as u8));
+        let mut groups = [Group::default(); GROUPS];
         for window in &windows {
-            let joined = groups.map(|(group, frequency)| {
-                let joined = group.with(window);
-                let new = joined.frequency();
-                (joined, new, new - frequency)
-            });
-            let best = (0..GROUPS).min_by(|&a, &b| joined[a].2.total_cmp(&joined[b].2)).unwrap_or(0);
-            groups[best] = (joined[best].0, joined[best].1);
+            let joined = groups.map(|group| group.with(window, &frequencies));
+            let growth = |&number: &usize| joined[number].frequency() - groups[number].frequency();
+            let best = (0..GROUPS).min_by(|a, b| growth(a).total_cmp(&growth(b))).unwrap_or(0);
+            groups[best] = joined[best];
         }
-        Self { tables: tables(&groups.map(|(group, _)| group)), kernel: Kernel::pick() }
+        Self { tables: tables(&groups), kernel: Kernel::pick() }
     }
 
     /// Every place where a window may begin, in order.
@@ -83,16 +83,21 @@ fn for_each_bit(mut bits: u64, mut visit: impl FnMut(usize)) {
 }
 
 impl Group {
-    fn with(mut self, window: &Window) -> Self {
-        for (place, (low, high)) in self.halves.iter_mut().enumerate() {
+    fn with(mut self, window: &Window, frequencies: &[f32; 256]) -> Self {
+        for (place, (halves, admitted)) in self.halves.iter_mut().zip(&mut self.admitted).enumerate() {
+            let (mut low, mut high) = *halves;
             match window.admitted(place) {
-                None => (*low, *high) = (u16::MAX, u16::MAX),
+                None => (low, high) = (u16::MAX, u16::MAX),
                 Some(bytes) => {
                     for byte in bytes {
-                        *low |= 1 << (byte & 0xF);
-                        *high |= 1 << (byte >> 4);
+                        low |= 1 << (byte & 0xF);
+                        high |= 1 << (byte >> 4);
                     }
                 }
+            }
+            if (low, high) != *halves {
+                *halves = (low, high);
+                *admitted = sum(frequencies, low, high);
             }
         }
         self
@@ -100,12 +105,14 @@ impl Group {
 
     /// About how many places of a text it lets through.
     fn frequency(&self) -> f32 {
-        let of_place = |&(low, high): &(u16, u16)| {
-            let admitted = (0..=u8::MAX).filter(|byte| low >> (byte & 0xF) & high >> (byte >> 4) & 1 != 0);
-            admitted.map(frequency).sum::<f32>()
-        };
-        self.halves.iter().map(of_place).product()
+        self.admitted.iter().product()
     }
+}
+
+/// The sum over all bytes that have one of these halves below and one of those above.
+fn sum(frequencies: &[f32; 256], low: u16, high: u16) -> f32 {
+    let of = |halves: u16| (0..16).filter(move |half| halves >> half & 1 != 0);
+    of(high).flat_map(|high| of(low).map(move |low| frequencies[high << 4 | low])).sum()
 }
 
 /// For each place the groups that admit a lower half, and those that admit an upper half.
