@@ -2,8 +2,7 @@
 //!
 //! Making a string costs several times as much as finding the token, so those that come up again are kept: all CJK
 //! characters, and the more frequent of their pairs and of the short words. That is bounded: two and a half megabytes
-//! of places and at most eleven of strings, in a process that reads much CJK text; half of it would make tokenizing
-//! a tenth slower.
+//! of places and some eleven of strings at most, in a process that has this module spell much text.
 #![allow(unsafe_code)]
 
 use std::ptr;

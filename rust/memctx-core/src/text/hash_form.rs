@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::class::is_js_space;
 use super::original::with_final_sigmas;
-use super::script;
+use super::script::{self, HAN_BYTES};
 
 const SPACE: u16 = b' ' as u16;
 
@@ -14,11 +14,22 @@ pub(crate) fn hash_form(text: &str) -> Vec<u16> {
     let text: Cow<'_, str> = with_final_sigmas(text);
     // No character has more units than bytes, in lower case neither.
     let mut form = Form { units: vec![SPACE; text.len() + 2], length: 1, is_behind_space: false };
-    for c in text.chars() {
-        match u8::try_from(c) {
-            Ok(byte) if byte.is_ascii() => form.push_ascii(byte),
-            _ if script::lowers(c) => c.to_lowercase().for_each(|small| form.push(small)),
-            _ => form.push(c),
+    let mut at = 0;
+    while let Some(&byte) = text.as_bytes().get(at) {
+        if byte.is_ascii() {
+            form.push_ascii(byte);
+            at += 1;
+        } else if let Some(unit) = script::common_han(&text, at) {
+            form.push_unit(unit);
+            at += HAN_BYTES;
+        } else {
+            let Some(c) = text[at..].chars().next() else { break };
+            if script::lowers(c) {
+                c.to_lowercase().for_each(|small| form.push(small));
+            } else {
+                form.push(c);
+            }
+            at += c.len_utf8();
         }
     }
     form.trimmed()
@@ -49,13 +60,20 @@ impl Form {
             self.is_behind_space = is_space;
             return;
         }
-        self.is_behind_space = false;
         if let Ok(unit) = u16::try_from(u32::from(c)) {
-            self.units[self.length] = unit;
-            self.length += 1;
+            self.push_unit(unit);
         } else {
+            self.is_behind_space = false;
             self.length += c.encode_utf16(&mut self.units[self.length..]).len();
         }
+    }
+
+    /// Take a letter or number that lower-casing leaves alone.
+    #[inline]
+    fn push_unit(&mut self, unit: u16) {
+        self.is_behind_space = false;
+        self.units[self.length] = unit;
+        self.length += 1;
     }
 
     /// The units, with one space at either end; there is one at least at the beginning.

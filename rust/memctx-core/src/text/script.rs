@@ -50,6 +50,18 @@ pub(super) fn is_wide_cjk(text: &str, at: usize) -> bool {
     byte_of_code(code) & (CLASS | FOLDS) == Class::Cjk as u8
 }
 
+/// Bytes of a common Han character.
+pub(super) const HAN_BYTES: usize = 3;
+
+/// The UTF-16 unit of a common Han character, one from U+4E00 to U+9FFF, if one begins at `at`: letters that need no look
+/// into the table.
+#[inline]
+pub(super) fn common_han(text: &str, at: usize) -> Option<u16> {
+    let &[first, second, third] = text.as_bytes().get(at..)?.first_chunk::<HAN_BYTES>()?;
+    let is_common = matches!(u16::from_be_bytes([first, second]), 0xE4B8..=0xE9BF);
+    is_common.then(|| u16::from(first & 0xF) << 12 | u16::from(second & 0x3F) << 6 | u16::from(third & 0x3F))
+}
+
 /// Whether the text must be brought into NFKC before the classes of its characters hold.
 ///
 /// Full-width ASCII does not count: it folds one character at a time.
@@ -156,6 +168,16 @@ mod tests {
     }
 
     #[test]
+    fn common_han_are_letters_without_case() {
+        for c in '\0'..=char::MAX {
+            let expected = ('\u{4E00}'..='\u{9FFF}').contains(&c).then_some(u32::from(c) as u16);
+            assert_eq!(common_han(&format!("{c}a"), 0), expected, "{c:?}");
+            assert!(expected.is_none() || (is_letter_or_number(c) && !lowers(c)), "{c:?}");
+        }
+        assert_eq!(common_han("飞", 3), None);
+    }
+
+    #[test]
     fn case_beyond_ascii_is_seen() {
         for c in '\u{80}'..=char::MAX {
             let changes = !c.to_lowercase().eq(std::iter::once(c)) || matches!(c, 'ſ' | 'ς');
@@ -169,6 +191,7 @@ mod tests {
         assert!(!needs_folding("plain ascii, 支付回调：失败…（重试）、한국어 テスト ｗｅｂ Größe"));
         assert!(needs_folding("ﾃｽﾄ") && needs_folding("e\u{301}") && needs_folding("ﬁne"));
     }
+
     #[test]
     fn every_character_with_case_is_seen() {
         for c in '\u{80}'..=char::MAX {
