@@ -120,8 +120,9 @@ impl TokenSink for Spellings<'_, '_> {
 
     #[inline]
     fn pair(&mut self, token: &str) {
-        let Some(&[a, b, c, d, e, f]) = token.as_bytes().first_chunk() else { return self.token(token) };
-        let pair = u32::from(code_of([a, b, c])) << 16 | u32::from(code_of([d, e, f]));
+        let Some((&first, rest)) = token.as_bytes().split_first_chunk() else { return self.token(token) };
+        let Some(&second) = rest.first_chunk() else { return self.token(token) };
+        let pair = u32::from(code_of(first)) << 16 | u32::from(code_of(second));
         self.kept.pairs.prepare(pair);
         self.kept.names.push(Name::Pair(pair));
     }
@@ -200,10 +201,10 @@ fn code_of([a, b, c]: [u8; 3]) -> u16 {
 fn word_of(token: &str) -> Word {
     let bytes = token.as_bytes();
     let length = bytes.len();
-    let [low, high] = if let (Some(&front), Some(&back)) = (bytes.first_chunk(), bytes.last_chunk()) {
+    let [low, high] = if let (Some(&front), Some(&back)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
         // Two parts that overlap; the shift takes from the second what is in the first.
         [u64::from_le_bytes(front), u64::from_le_bytes(back) >> 1 >> (8 * (LONGEST - length) + 7)]
-    } else if let (Some(&front), Some(&back)) = (bytes.first_chunk(), bytes.last_chunk()) {
+    } else if let (Some(&front), Some(&back)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
         [u64::from(u32::from_le_bytes(front)) | u64::from(u32::from_le_bytes(back)) << (8 * (length - 4)), 0]
     } else {
         [bytes.iter().rev().fold(0, |low, &byte| low << 8 | u64::from(byte)), 0]
@@ -223,7 +224,7 @@ fn new_string<const COUNT: usize>(py: Python<'_>, codes: [u16; COUNT]) -> Bound<
     let wide = codes.map(Into::into);
     // SAFETY: the function reads so many characters and gives a new string, or null, which panics here.
     unsafe {
-        let string = ffi::PyUnicode_FromWideChar(wide.as_ptr(), COUNT as ffi::Py_ssize_t);
+        let string = ffi::PyUnicode_FromWideChar(wide.as_ptr(), COUNT.cast_signed());
         Bound::from_owned_ptr(py, string).cast_into_unchecked()
     }
 }

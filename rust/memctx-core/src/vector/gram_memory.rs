@@ -41,7 +41,7 @@ impl GramMemory {
         let set = self.set(gram);
         // Where the gram is, nothing but the place is left. No gram is three NULs, so an empty word matches none.
         let [a, b, c, last] = set.0.each_ref().map(|word| word.load(Ordering::Relaxed) ^ gram);
-        if last <= u64::from(u16::MAX) {
+        if u16::try_from(last).is_ok() {
             set.promote();
         }
         a.min(b).min(c.min(last))

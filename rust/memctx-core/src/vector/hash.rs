@@ -94,7 +94,7 @@ impl HashEmbedder {
             let mut missing = 0;
             for &gram in &grams[..batch.len()] {
                 let found = self.memory.find(gram);
-                let is_known = found <= u64::from(u16::MAX);
+                let is_known = u16::try_from(found).is_ok();
                 let place = select_unpredictable(is_known, found as u16, 0);
                 counts[usize::from(place >> 1)] += direction(place) * i32::from(is_known);
                 unknown[missing % BATCH] = gram;
