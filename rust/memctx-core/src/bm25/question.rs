@@ -91,10 +91,21 @@ impl<'a> Question<'a> {
             return Cover::default();
         }
         let words = self.query.words();
+        // A text has hundreds of terms, and few of them are asked for: most are turned away by a bit.
+        let mut asked = [0_u64; 64];
+        let bit = |term: u32| (term as usize / 64 % 64, term % 64);
+        for (word, bit) in words.keys().map(|&term| bit(term)) {
+            asked[word] |= 1 << bit;
+        }
+        let may_be_asked = |term: &&u32| {
+            let (word, bit) = bit(**term);
+            asked[word] >> bit & 1 != 0
+        };
         let mut is_met = vec![false; self.words.len()];
         let mut told = |text: &Scored| -> f64 {
             is_met.fill(false);
-            for word in self.query.terms_of(text.number).iter().filter_map(|term| words.get(term)) {
+            let terms = self.query.terms_of(text.number).iter().filter(may_be_asked);
+            for word in terms.filter_map(|term| words.get(term)) {
                 is_met[*word as usize] = true;
             }
             // A word in two forms is one word, and sums depend on their order.
