@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::class::is_js_space;
 use super::original::with_final_sigmas;
-use super::script::{self, HAN_BYTES};
+use super::script::{self, WIDE};
 
 const SPACE: u16 = b' ' as u16;
 
@@ -21,7 +21,7 @@ pub(crate) fn hash_form(text: &str) -> Vec<u16> {
             at += 1;
         } else if let Some(unit) = script::common_han(&text, at) {
             form.push_unit(unit);
-            at += HAN_BYTES;
+            at += WIDE;
         } else {
             let Some(c) = text[at..].chars().next() else { break };
             if script::lowers(c) {

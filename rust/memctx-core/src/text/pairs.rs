@@ -2,8 +2,8 @@
 
 use super::class::{CLASS, Class, FOLDS};
 use super::form::Form;
-use super::script;
-use super::sink::{TokenSink, WIDE};
+use super::script::{self, WIDE};
+use super::sink::TokenSink;
 
 /// Emits every character it is given, and behind it the pair it forms with the one before.
 #[derive(Debug)]

@@ -50,14 +50,14 @@ pub(super) fn is_wide_cjk(text: &str, at: usize) -> bool {
     byte_of_code(code) & (CLASS | FOLDS) == Class::Cjk as u8
 }
 
-/// Bytes of a common Han character.
-pub(super) const HAN_BYTES: usize = 3;
+/// Bytes to most CJK characters, and to all common Han.
+pub(super) const WIDE: usize = 3;
 
 /// The UTF-16 unit of a common Han character, one from U+4E00 to U+9FFF, if one begins at `at`: letters that need no look
 /// into the table.
 #[inline]
 pub(super) fn common_han(text: &str, at: usize) -> Option<u16> {
-    let &[first, second, third] = text.as_bytes().get(at..)?.first_chunk::<HAN_BYTES>()?;
+    let &[first, second, third] = text.as_bytes().get(at..)?.first_chunk::<WIDE>()?;
     let is_common = matches!(u16::from_be_bytes([first, second]), 0xE4B8..=0xE9BF);
     is_common.then(|| u16::from(first & 0xF) << 12 | u16::from(second & 0x3F) << 6 | u16::from(third & 0x3F))
 }

@@ -1,9 +1,7 @@
 //! Who takes the tokens of a text.
 
+use super::script::WIDE;
 use super::term::Term;
-
-/// Bytes to most CJK characters.
-pub(super) const WIDE: usize = 3;
 
 /// Takes the tokens of a text, in order.
 ///
