@@ -1,4 +1,5 @@
-//! The inner loop of text search: adding one term's worth to the scores of the documents that hold it.
+//! The inner loops of text search: adding one term's worth to the scores of the documents that hold it, and finding the
+//! highest of many scores.
 //!
 //! Like its sibling for vectors this file has `unsafe` code: working on eight documents at a time takes instructions
 //! that not every processor has. Both ways do the same operations in the same order, so the scores are the same to the
@@ -49,11 +50,37 @@ fn add_each(worth: Worth, postings: &[Posting], lengths: &[u32], scores: &mut [f
     }
 }
 
+/// The highest of the scores of each stride, none of which is below 0.
+pub(super) fn heights<const STRIDE: usize>(strides: &[[f64; STRIDE]]) -> Vec<f64> {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has the instructions.
+        return unsafe { x86::heights(strides) };
+    }
+    strides.iter().map(highest).collect()
+}
+
+/// The highest of the scores, found in several lanes so that the compiler uses vector registers.
+#[allow(clippy::inline_always)] // so that it is compiled for the instructions that its caller may use
+#[inline(always)]
+fn highest<const STRIDE: usize>(stride: &[f64; STRIDE]) -> f64 {
+    const LANES: usize = 16;
+    const { assert!(STRIDE.is_multiple_of(LANES)) };
+    let larger = |a: f64, b: f64| if b > a { b } else { a };
+    let mut high = [0.0; LANES];
+    for lanes in stride.as_chunks::<LANES>().0 {
+        for (high, &score) in high.iter_mut().zip(lanes) {
+            *high = larger(*high, score);
+        }
+    }
+    high.into_iter().fold(0.0, larger)
+}
+
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use super::super::postings::{MAX_DOCUMENTS, Posting, TF_BITS, TF_MANY};
     use super::super::score::Norm;
-    use super::{Worth, add_each};
+    use super::{Worth, add_each, highest};
     use std::arch::x86_64::{
         __m256i, _mm256_and_si256, _mm256_castsi256_ps, _mm256_cmpeq_epi32, _mm256_cmpgt_epi32, _mm256_i32gather_epi32,
         _mm256_loadu_si256, _mm256_movemask_ps, _mm256_set1_epi32, _mm256_srli_epi32, _mm512_add_pd,
@@ -110,6 +137,15 @@ mod x86 {
     }
 
     #[target_feature(enable = "avx2")]
+    pub(super) fn heights<const STRIDE: usize>(strides: &[[f64; STRIDE]]) -> Vec<f64> {
+        let mut heights = vec![0.0; strides.len()];
+        for (height, stride) in heights.iter_mut().zip(strides) {
+            *height = highest(stride);
+        }
+        heights
+    }
+
+    #[target_feature(enable = "avx2")]
     fn any(mask: __m256i) -> bool {
         _mm256_movemask_ps(_mm256_castsi256_ps(mask)) != 0
     }
@@ -146,6 +182,13 @@ mod tests {
             accumulate(worth, &block, &seed, &mut fast, tf);
             add_each(worth, &block, &seed, &mut plain, &tf);
             prop_assert_eq!(fast, plain);
+        }
+
+        #[test]
+        fn heights_are_the_highest(scores in prop::collection::vec(0.0..9.0_f64, 0..500)) {
+            let strides = scores.as_chunks::<32>().0;
+            let expected: Vec<f64> = strides.iter().map(|stride| stride.iter().copied().fold(0.0, f64::max)).collect();
+            prop_assert_eq!(heights(strides), expected);
         }
     }
 }

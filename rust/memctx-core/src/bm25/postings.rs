@@ -198,6 +198,12 @@ impl Postings {
         }
     }
 
+    /// Get ready to read a list.
+    #[inline]
+    pub(super) fn prepare(&self, list: &List) {
+        prefetch(self.words.as_ptr().wrapping_add(list.head as usize));
+    }
+
     /// The postings of a list in slices, documents ascending.
     #[inline]
     pub(super) fn blocks<'a>(&'a self, list: &'a List) -> Blocks<'a> {
@@ -224,6 +230,8 @@ impl<'a> Iterator for Blocks<'a> {
             let length = block_len(self.read).min(stored - self.read);
             let block = &self.words[self.at + 1..][..length];
             self.at = self.words[self.at].0 as usize;
+            // The next block lies anywhere; it comes while this one is read.
+            prefetch(self.words.as_ptr().wrapping_add(self.at));
             self.read += length;
             return Some(block);
         }

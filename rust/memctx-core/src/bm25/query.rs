@@ -3,7 +3,8 @@
 //! Terms are read one after another, the rarest first, and each adds its part to the score of every document that
 //! holds it. In between, the best that all remaining terms together could still add is compared with the `k`-th best
 //! score so far: once no document outside the lead can reach that score, the rest of the postings is only looked up for
-//! the few documents still in the race. What is left out cannot change the answer.
+//! the few documents still in the race. What is left out cannot change the answer. Often the rare terms decide the race,
+//! and then only the documents that hold one of them are ever looked at.
 
 use rustc_hash::FxHashMap;
 
@@ -16,7 +17,7 @@ use crate::text::{Term, for_each_token, terms_into};
 use crate::{Explanation, Scored, TopK};
 
 /// Looking one document up in a list costs about as much as reading this many postings.
-const MEETING_COST: usize = 16;
+const MEETING_COST: usize = 48;
 
 /// Room for rounding when bounds are compared with scores.
 const ROUNDING: f64 = 1e-9;
@@ -79,18 +80,19 @@ impl<'a> Query<'a> {
         let mut unread = Unread::of(&self.terms);
         let mut floor = 0.0;
         for (at, term) in self.terms.iter().enumerate() {
-            if unread.is_worth_a_look(tally.scores.len(), floor) {
-                floor = tally.leaders(k, &admit).floor();
+            if unread.is_worth_a_look(tally.cost_of_a_look(term.list.len()), floor) {
+                let look = tally.look();
+                floor = look.leaders(k, &admit).floor();
                 let rest = &self.terms[at..];
                 let reach = unread.bound * (1.0 + ROUNDING);
                 let enough = unread.postings / (MEETING_COST * rest.len());
                 if reach < floor
-                    && let Some(runners) = tally.runners(floor - reach, enough, &admit)
+                    && let Some(runners) = look.runners(floor - reach, enough, &admit)
                 {
                     return self.finish(k, rest, runners);
                 }
             }
-            self.accumulate(term, &mut tally.scores);
+            self.accumulate(term, &mut tally);
             unread.pass(term);
         }
         tally.best(k, admit)
@@ -100,17 +102,26 @@ impl<'a> Query<'a> {
     pub(super) fn tally(&self) -> Tally {
         let mut tally = Tally::new(self.index.lengths.len());
         for term in &self.terms {
-            self.accumulate(term, &mut tally.scores);
+            self.accumulate(term, &mut tally);
         }
         tally
     }
 
     /// Add what one term is worth to every document that holds it.
-    fn accumulate(&self, term: &QueryTerm<'_>, scores: &mut [f64]) {
-        let postings = &self.index.postings;
-        for block in postings.blocks(term.list) {
-            let tf = |posting| postings.tf(term.number, posting);
-            kernel::accumulate(self.worth(term), block, &self.index.lengths, scores, tf);
+    fn accumulate(&self, term: &QueryTerm<'_>, tally: &mut Tally) {
+        let (postings, lengths) = (&self.index.postings, &self.index.lengths);
+        let tf = |posting| postings.tf(term.number, posting);
+        let worth = self.worth(term);
+        if tally.stays_few(term.list.len()) {
+            for &posting in postings.blocks(term.list).flatten() {
+                let document = posting.document();
+                tally.add(document, worth.part(tf(posting), lengths[document as usize]));
+            }
+        } else {
+            let scores = tally.all();
+            for block in postings.blocks(term.list) {
+                kernel::accumulate(worth, block, lengths, scores, tf);
+            }
         }
     }
 
@@ -118,18 +129,17 @@ impl<'a> Query<'a> {
         Worth { weight: term.weight, norm: self.norm }
     }
 
-    /// Bring the scores of a few documents up to date with the terms not read yet.
+    /// Bring the scores of a few documents up to date with the terms not read yet; who falls behind on the way is out.
     fn finish(&self, k: usize, terms: &[QueryTerm<'_>], mut runners: Vec<Scored>) -> Vec<Scored> {
-        for term in terms {
+        for (at, term) in terms.iter().enumerate() {
             self.visit(term, &mut runners, |runner, tf| {
                 runner.score += self.worth(term).part(tf, self.index.lengths[runner.number as usize]);
             });
+            let bound: f64 = terms[at + 1..].iter().map(|term| term.bound).sum();
+            let least = best_of(k, &runners).floor() - bound * (1.0 + ROUNDING);
+            runners.retain(|runner| runner.score >= least);
         }
-        let mut best = TopK::new(k);
-        for runner in runners {
-            best.offer(runner);
-        }
-        best.into_sorted()
+        best_of(k, &runners).into_sorted()
     }
 
     /// Call `meet` for every one of the ascending `runners` that holds the term.
@@ -197,10 +207,20 @@ impl<'a> QueryTerm<'a> {
         if known == 0 || list.live() == 0 {
             return None;
         }
+        index.postings.prepare(list);
         let weight = weight(statistics.idf(known), asked.repeats) * asked.share;
         let most = list.peak().map_or(1.0, |peak| norm.saturate(f64::from(peak), 0.0));
         Some(Self { term, number, list, asked, weight, bound: weight * most })
     }
+}
+
+/// The best `k` of some documents.
+fn best_of(k: usize, documents: &[Scored]) -> TopK {
+    let mut best = TopK::new(k);
+    for &document in documents {
+        best.offer(document);
+    }
+    best
 }
 
 /// What the terms not read yet amount to.
@@ -226,12 +246,12 @@ impl Unread {
         self.given += term.bound;
     }
 
-    /// Whether the race may be decided, and knowing so saves more than finding out, which takes a look at the scores
-    /// of all documents. `floor` is the `k`-th best score when it was last looked for.
-    fn is_worth_a_look(&self, documents: usize, floor: f64) -> bool {
+    /// Whether the race may be decided, and knowing so saves more than finding out, which costs as much as reading so
+    /// many postings. `floor` is the `k`-th best score when it was last looked for.
+    fn is_worth_a_look(&self, cost: Option<usize>, floor: f64) -> bool {
         const GROWTH: f64 = 1.2;
         let may_be_decided = self.bound < self.given && (floor == 0.0 || self.bound < floor * GROWTH);
-        may_be_decided && self.postings > documents
+        may_be_decided && cost.is_some_and(|cost| self.postings > cost)
     }
 }
 
@@ -244,4 +264,40 @@ fn token_of(term: Term, text: &str, index: &Texts) -> String {
         }
     });
     spelling
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Mode;
+
+    /// Rare words and common ones, in queries of a few to dozens of them: some are decided by the rare words, some later,
+    /// some not before the end. Reading everything is the plain way; the answers have to be the same to the last bit.
+    #[test]
+    fn ending_early_equals_reading_all() {
+        let mut state = 7_u64;
+        let mut random = move |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        let mut text = |words: u64| {
+            let mut word = || {
+                let spread = 1 << random(13);
+                format!("w{}", random(spread))
+            };
+            (0..words).map(|_| word()).collect::<Vec<_>>().join(" ")
+        };
+        let mut texts = Texts::new(Mode::Memctx);
+        for number in 0..4000 {
+            texts.push(&text(20 + number % 30)).expect("room");
+        }
+        for words in (1..60).chain(1..60) {
+            let asked = text(words);
+            let query = Query::new(&texts, &asked);
+            for k in [1, 10] {
+                let admit = |number: u32| !number.is_multiple_of(7);
+                assert_eq!(query.best(k, admit), query.tally().best(k, admit), "{k} of {asked:?}");
+            }
+        }
+    }
 }

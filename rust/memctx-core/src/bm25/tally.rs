@@ -2,28 +2,32 @@
 
 use std::cell::RefCell;
 
+use super::kernel;
 use crate::{Scored, TopK};
 
 /// Scores are compared with a bound this many at a time.
 const STRIDE: usize = 64;
+/// One document in so many is few.
+const FEW: usize = 32;
 
 thread_local! {
-    /// Room of the last tally, for the next one.
+    /// Room of the last tally, for the next one: nothing but zeros.
     static ROOM: RefCell<Vec<f64>> = const { RefCell::new(Vec::new()) };
 }
 
 /// A score for each document; 0 for those that share no word with the query.
 #[derive(Debug)]
 pub struct Tally {
-    pub(super) scores: Vec<f64>,
+    scores: Vec<f64>,
+    /// The documents that have a score, as long as they are few.
+    few: Option<Vec<u32>>,
 }
 
 impl Tally {
     pub(super) fn new(documents: usize) -> Self {
         let mut scores = ROOM.take();
-        scores.clear();
         scores.resize(documents, 0.0);
-        Self { scores }
+        Self { scores, few: Some(Vec::new()) }
     }
 
     /// The score of a document.
@@ -38,26 +42,110 @@ impl Tally {
     /// The best `k` of those that pass the test; best first, older first among equals.
     #[must_use]
     pub fn best(&self, k: usize, admit: impl Fn(u32) -> bool) -> Vec<Scored> {
-        self.leaders(k, admit).into_sorted()
+        self.look().leaders(k, admit).into_sorted()
     }
 
     /// All that pass the test and have at least this score, in the order of their numbers.
     #[must_use]
     pub fn above(&self, least: f64, admit: impl Fn(u32) -> bool) -> Vec<Scored> {
-        self.runners(least, usize::MAX, admit).unwrap_or_default()
+        self.look().runners(least, usize::MAX, admit).unwrap_or_default()
     }
 
+    /// Whether few documents will have a score when so many more have got one.
+    pub(super) fn stays_few(&self, more: usize) -> bool {
+        self.few.as_ref().is_some_and(|few| few.len() + more <= self.scores.len() / FEW)
+    }
+
+    /// Add to the score of a document, which [`Tally::stays_few`] was asked about.
+    #[inline]
+    pub(super) fn add(&mut self, document: u32, part: f64) {
+        let score = &mut self.scores[document as usize];
+        if *score == 0.0
+            && let Some(few) = &mut self.few
+        {
+            few.push(document);
+        }
+        *score += part;
+    }
+
+    /// The scores of all documents, to be added to.
+    pub(super) fn all(&mut self) -> &mut [f64] {
+        self.few = None;
+        &mut self.scores
+    }
+
+    /// What a look costs in postings that could be read instead, with so many to be read next. None while the documents
+    /// stay few, for then the next look will tell more.
+    pub(super) fn cost_of_a_look(&self, next: usize) -> Option<usize> {
+        match &self.few {
+            Some(few) => (!self.stays_few(next)).then_some(few.len()),
+            None => Some(self.scores.len()),
+        }
+    }
+
+    /// A look at the scores as they are.
+    pub(super) fn look(&self) -> Look<'_> {
+        let seen = match &self.few {
+            Some(few) => Seen::Few(few),
+            None => Seen::Heights(self.heights()),
+        };
+        Look { scores: &self.scores, seen }
+    }
+
+    /// The highest score of each stride.
+    fn heights(&self) -> Vec<f64> {
+        let (strides, rest) = self.scores.as_chunks();
+        let mut heights = kernel::heights::<STRIDE>(strides);
+        heights.extend(rest.iter().copied().reduce(f64::max));
+        heights
+    }
+}
+
+impl Drop for Tally {
+    fn drop(&mut self) {
+        let mut scores = std::mem::take(&mut self.scores);
+        match &self.few {
+            Some(few) => few.iter().for_each(|&document| scores[document as usize] = 0.0),
+            None => scores.fill(0.0),
+        }
+        // A thread that ends has no more use for it.
+        let _ = ROOM.try_with(|room| room.replace(scores));
+    }
+}
+
+/// Which documents have which scores.
+pub(super) struct Look<'a> {
+    scores: &'a [f64],
+    seen: Seen<'a>,
+}
+
+enum Seen<'a> {
+    /// The only documents that have a score.
+    Few(&'a [u32]),
+    /// The highest score of each stride.
+    Heights(Vec<f64>),
+}
+
+impl Look<'_> {
     /// The best `k` of the scores above zero.
     pub(super) fn leaders(&self, k: usize, admit: impl Fn(u32) -> bool) -> TopK {
-        let heights: Vec<f64> = self.scores.chunks(STRIDE).map(highest).collect();
-        let bar = floor_of(k, &heights);
         let mut best = TopK::new(k);
-        // The highest strides come first, since behind them hardly any other has a score that still counts.
-        for is_first_round in [true, false] {
-            for (stride, chunk) in self.scores.chunks(STRIDE).enumerate() {
-                let height = heights[stride];
-                if height > 0.0 && (height >= bar) == is_first_round && height >= best.floor() {
-                    offer_all(&mut best, stride, chunk, &admit);
+        match &self.seen {
+            Seen::Few(documents) => {
+                for item in self.scored(documents).filter(|item| admit(item.number)) {
+                    best.offer(item);
+                }
+            }
+            Seen::Heights(heights) => {
+                let bar = floor_of(k, heights);
+                // The highest strides come first, since behind them hardly any other has a score that still counts.
+                for is_first_round in [true, false] {
+                    for (stride, chunk) in self.scores.chunks(STRIDE).enumerate() {
+                        let height = heights[stride];
+                        if height > 0.0 && (height >= bar) == is_first_round && height >= best.floor() {
+                            offer_all(&mut best, stride, chunk, &admit);
+                        }
+                    }
                 }
             }
         }
@@ -66,30 +154,28 @@ impl Tally {
 
     /// Documents that have at least this score so far, ascending; none if they are not clearly few.
     pub(super) fn runners(&self, least: f64, enough: usize, admit: impl Fn(u32) -> bool) -> Option<Vec<Scored>> {
+        let is_running = |item: &Scored| item.score >= least && item.score > 0.0 && admit(item.number);
         let mut runners = Vec::new();
-        for (stride, chunk) in self.scores.chunks(STRIDE).enumerate() {
-            if highest(chunk) < least {
-                continue;
+        match &self.seen {
+            Seen::Few(documents) => {
+                runners.extend(self.scored(documents).filter(is_running));
+                runners.sort_unstable_by_key(|item: &Scored| item.number);
             }
-            for (number, &score) in (stride * STRIDE..).zip(chunk) {
-                let number = number as u32;
-                if score >= least && score > 0.0 && admit(number) {
-                    runners.push(Scored { number, score });
+            Seen::Heights(heights) => {
+                for (stride, chunk) in self.scores.chunks(STRIDE).enumerate() {
+                    if heights[stride] >= least && runners.len() <= enough {
+                        let numbers = (stride * STRIDE) as u32..;
+                        let items = numbers.zip(chunk).map(|(number, &score)| Scored { number, score });
+                        runners.extend(items.filter(is_running));
+                    }
                 }
             }
-            if runners.len() > enough {
-                return None;
-            }
         }
-        Some(runners)
+        (runners.len() <= enough).then_some(runners)
     }
-}
 
-impl Drop for Tally {
-    fn drop(&mut self) {
-        let scores = std::mem::take(&mut self.scores);
-        // A thread that ends has no more use for it.
-        let _ = ROOM.try_with(|room| room.replace(scores));
+    fn scored(&self, documents: &[u32]) -> impl Iterator<Item = Scored> {
+        documents.iter().map(|&number| Scored { number, score: self.scores[number as usize] })
     }
 }
 
@@ -116,19 +202,6 @@ fn offer_all(best: &mut TopK, stride: usize, chunk: &[f64], admit: impl Fn(u32) 
     }
 }
 
-/// The highest of the scores or 0, found in several lanes so that the compiler uses vector registers.
-fn highest(chunk: &[f64]) -> f64 {
-    let larger = |a: f64, b: f64| if b > a { b } else { a };
-    let (lanes, rest) = chunk.as_chunks::<8>();
-    let mut high = [0.0; 8];
-    for lane in lanes {
-        for (high, &score) in high.iter_mut().zip(lane) {
-            *high = larger(*high, score);
-        }
-    }
-    high.iter().chain(rest).copied().fold(0.0, larger)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -138,11 +211,16 @@ mod tests {
         #[test]
         fn leaders_are_the_first_of_all_sorted(
             scores in prop::collection::vec(0..6_u8, 0..900), k in 0..30_usize, left_out in 0..5_u32,
+            are_few: bool, least in 0..6_u8,
         ) {
-            let tally = Tally { scores: scores.into_iter().map(f64::from).collect() };
+            let few = are_few.then(|| (0..).zip(&scores).filter(|(_, score)| **score > 0).map(|(number, _)| number).collect());
+            let tally = Tally { scores: scores.into_iter().map(f64::from).collect(), few };
             let admit = |number: u32| number % 5 >= left_out;
             let mut sorted: Vec<Scored> = (0..).zip(&tally.scores).map(|(number, &score)| Scored { number, score })
                 .filter(|item| item.score > 0.0 && admit(item.number)).collect();
+            let mut above = sorted.clone();
+            above.retain(|item| item.score >= f64::from(least));
+            prop_assert_eq!(tally.above(f64::from(least), admit), above);
             sorted.sort_by(|a, b| b.cmp(a));
             sorted.truncate(k);
             prop_assert_eq!(tally.best(k, admit), sorted);
