@@ -26,6 +26,7 @@ pub mod vmem;
 
 pub use error::{Error, Result};
 pub use explanation::Explanation;
+pub use pages::ask_for_large_pages;
 pub use prefetch::prefetch;
 pub use roster::{Filter, Roster};
 pub use topk::{Scored, TopK};

@@ -32,8 +32,9 @@ fn move_to_more<T: Copy>(items: &mut Vec<T>, more: usize) {
     *items = moved;
 }
 
+/// Have memory that nobody has written to yet consist of large pages, as far as there are any.
 #[cfg(target_os = "linux")]
-fn ask_for_large_pages<T>(memory: &mut [std::mem::MaybeUninit<T>]) {
+pub fn ask_for_large_pages<T>(memory: &mut [std::mem::MaybeUninit<T>]) {
     use rustix::mm::{Advice, madvise};
     let page = rustix::param::page_size();
     let start = memory.as_mut_ptr();
@@ -45,7 +46,7 @@ fn ask_for_large_pages<T>(memory: &mut [std::mem::MaybeUninit<T>]) {
 
 /// Elsewhere the system decides by itself.
 #[cfg(not(target_os = "linux"))]
-fn ask_for_large_pages<T>(_: &mut [std::mem::MaybeUninit<T>]) {}
+pub fn ask_for_large_pages<T>(_: &mut [std::mem::MaybeUninit<T>]) {}
 
 #[cfg(test)]
 mod tests {

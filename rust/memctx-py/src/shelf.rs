@@ -1,9 +1,10 @@
 //! Strings that are kept because they come up again.
+#![allow(unsafe_code)]
 
 use std::hint::select_unpredictable;
 use std::ptr;
 
-use memctx_core::prefetch;
+use memctx_core::{ask_for_large_pages, prefetch};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -43,13 +44,24 @@ struct Row<K, const WAYS: usize> {
     strings: [Option<Py<PyString>>; WAYS],
 }
 
-/// At most `WAYS << BITS` strings.
-pub(crate) struct Shelf<K, const BITS: u32, const WAYS: usize>(Box<[Row<K, WAYS>]>);
+/// Begin where a large page does, and fill some of them.
+#[repr(align(0x20_0000))]
+struct Rows<K, const COUNT: usize, const WAYS: usize>([Row<K, WAYS>; COUNT]);
 
-impl<K: Key, const BITS: u32, const WAYS: usize> Shelf<K, BITS, WAYS> {
+/// At most `COUNT * WAYS` strings, where `COUNT` is a power of two.
+pub(crate) struct Shelf<K, const COUNT: usize, const WAYS: usize>(Box<Rows<K, COUNT, WAYS>>);
+
+impl<K: Key, const COUNT: usize, const WAYS: usize> Shelf<K, COUNT, WAYS> {
     pub(crate) fn new() -> Self {
+        let mut rows = Box::<Rows<K, COUNT, WAYS>>::new_uninit();
+        ask_for_large_pages(std::slice::from_mut(&mut *rows));
+        let first = rows.as_mut_ptr().cast::<Row<K, WAYS>>();
         let row = || Row { keys: [K::default(); WAYS], candidate: K::default(), strings: [const { None }; WAYS] };
-        Self(std::iter::repeat_with(row).take(1 << BITS).collect())
+        // SAFETY: there is room for so many, one behind the other, and all of them are written.
+        Self(unsafe {
+            (0..COUNT).for_each(|at| first.add(at).write(row()));
+            rows.assume_init()
+        })
     }
 
     /// Get ready to find the string of a key.
@@ -73,8 +85,13 @@ impl<K: Key, const BITS: u32, const WAYS: usize> Shelf<K, BITS, WAYS> {
     }
 
     #[inline]
+    fn place(key: K) -> usize {
+        key.spread(const { COUNT.trailing_zeros() }) % COUNT
+    }
+
+    #[inline]
     fn row(&self, key: K) -> &Row<K, WAYS> {
-        &self.0[key.spread(BITS) % (1 << BITS)]
+        &self.0.0[Self::place(key)]
     }
 
     /// The string of a key, made if it is not there, and kept if that happens again; what has to go for it is moved
@@ -86,7 +103,7 @@ impl<K: Key, const BITS: u32, const WAYS: usize> Shelf<K, BITS, WAYS> {
         make: impl FnOnce() -> Bound<'py, PyString>,
         removed: &mut Vec<Py<PyString>>,
     ) -> Bound<'py, PyString> {
-        let row = &mut self.0[key.spread(BITS) % (1 << BITS)];
+        let row = &mut self.0.0[Self::place(key)];
         if let Some(Some(string)) = row.keys.iter().position(|&kept| kept == key).map(|way| &row.strings[way]) {
             return string.bind(py).clone();
         }

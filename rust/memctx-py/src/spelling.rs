@@ -1,8 +1,8 @@
 //! Python strings for tokens.
 //!
 //! Making a string costs several times as much as finding the token, so those that come up again are kept: all CJK
-//! characters, and the more frequent of their pairs and of the short words. That is bounded: two and a half megabytes
-//! of places and some eleven of strings at most, in a process that has this module spell much text.
+//! characters, and the more frequent of their pairs and of the short words. That is bounded: four and a half megabytes
+//! of places and some twenty of strings at most, in a process that has this module spell much text.
 #![allow(unsafe_code)]
 
 use std::ptr;
@@ -22,7 +22,7 @@ static KEPT: Mutex<Option<Kept>> = Mutex::new(None);
 pub(crate) fn spell<'py>(py: Python<'py>, text: &str, mode: Mode) -> PyResult<Bound<'py, PyList>> {
     // Whoever comes while another thread is here, or this one further up its stack, makes do without.
     if let Ok(mut kept) = KEPT.try_lock() {
-        let mut spellings = Spellings { py, kept: kept.get_or_insert_with(Kept::new), long: Vec::new() };
+        let mut spellings = Spellings { py, kept: kept.get_or_insert_with(Kept::new), long: Vec::with_capacity(16) };
         tokenize(text, mode, &mut spellings);
         spellings.into_list()
     } else {
@@ -35,8 +35,8 @@ pub(crate) fn spell<'py>(py: Python<'py>, text: &str, mode: Mode) -> PyResult<Bo
 struct Kept {
     /// By their codes.
     characters: Box<[Option<Py<PyString>>]>,
-    pairs: Shelf<u32, 14, 5>,
-    words: Shelf<Word, 13, 4>,
+    pairs: Shelf<u32, { 1 << 15 }, 5>,
+    words: Shelf<Word, { 1 << 14 }, 4>,
     /// Room for the tokens of a text: their names, and the addresses of their strings.
     names: Vec<Name>,
     addresses: Vec<usize>,
@@ -111,18 +111,14 @@ impl TokenSink for Spellings<'_, '_> {
     }
 
     #[inline]
-    fn character(&mut self, token: &str) {
-        let Some(&three) = token.as_bytes().first_chunk() else { return self.token(token) };
-        let code = code_of(three);
+    fn character(&mut self, _token: &str, code: u16) {
         prefetch(&raw const self.kept.characters[usize::from(code)]);
         self.kept.names.push(Name::Character(code));
     }
 
     #[inline]
-    fn pair(&mut self, token: &str) {
-        let Some((&first, rest)) = token.as_bytes().split_first_chunk() else { return self.token(token) };
-        let Some(&second) = rest.first_chunk() else { return self.token(token) };
-        let pair = u32::from(code_of(first)) << 16 | u32::from(code_of(second));
+    fn pair(&mut self, _token: &str, [first, second]: [u16; 2]) {
+        let pair = u32::from(first) << 16 | u32::from(second);
         self.kept.pairs.prepare(pair);
         self.kept.names.push(Name::Pair(pair));
     }
@@ -188,12 +184,6 @@ impl TokenSink for Anew<'_> {
     fn start_over(&mut self) {
         self.strings.clear();
     }
-}
-
-/// The code of a character of three bytes.
-#[inline]
-fn code_of([a, b, c]: [u8; 3]) -> u16 {
-    u16::from(a & 0x0F) << 12 | u16::from(b & 0x3F) << 6 | u16::from(c & 0x3F)
 }
 
 /// The word of a token that is not longer than [`LONGEST`].

@@ -1,5 +1,8 @@
 //! A token in the making.
 
+/// Bytes that hold nearly every identifier, so that a text needs room once.
+const ROOM: usize = 64;
+
 /// Grows character by character and stays a plain slice of the text for as long as the two agree.
 #[derive(Debug)]
 pub(super) struct Form<'t> {
@@ -60,6 +63,7 @@ impl<'t> Form<'t> {
     fn leave_text(&mut self) {
         if self.is_slice {
             self.buffer.clear();
+            self.buffer.reserve(ROOM);
             self.buffer.push_str(&self.text[self.start..self.end]);
             self.is_slice = false;
         }

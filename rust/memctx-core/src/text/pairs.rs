@@ -29,8 +29,8 @@ impl<'t> PairChain<'t> {
     pub(super) fn push_run(&mut self, at: usize, end: usize, sink: &mut impl TokenSink) -> usize {
         self.push(at, end, sink);
         let (mut at, mut end) = (at, end);
-        if end - at == WIDE {
-            end = self.push_wide(end, sink);
+        if let Some(code) = script::wide_cjk(self.text, at) {
+            end = self.push_wide(code, end, sink);
             at = end - WIDE;
         }
         while let Some((byte, next)) = script::byte_at(self.text, end)
@@ -44,12 +44,13 @@ impl<'t> PairChain<'t> {
         end
     }
 
-    /// Take the CJK characters of three bytes from `end` on, which another one stands right before; gives their end.
+    /// Take the CJK characters of three bytes from `end` on, right behind one whose code is given; gives their end.
     #[inline]
-    fn push_wide(&self, mut end: usize, sink: &mut impl TokenSink) -> usize {
-        while script::is_wide_cjk(self.text, end) {
-            sink.character(&self.text[end..end + WIDE]);
-            sink.pair(&self.text[end - WIDE..end + WIDE]);
+    fn push_wide(&self, mut before: u16, mut end: usize, sink: &mut impl TokenSink) -> usize {
+        while let Some(code) = script::wide_cjk(self.text, end) {
+            sink.character(&self.text[end..end + WIDE], code);
+            sink.pair(&self.text[end - WIDE..end + WIDE], [before, code]);
+            before = code;
             end += WIDE;
         }
         end
@@ -59,10 +60,9 @@ impl<'t> PairChain<'t> {
     #[inline]
     pub(super) fn push(&mut self, at: usize, end: usize, sink: &mut impl TokenSink) {
         let token = &self.text[at..end];
-        if token.len() == WIDE {
-            sink.character(token);
-        } else {
-            sink.token(token);
+        match script::wide_cjk(self.text, at) {
+            Some(code) => sink.character(token, code),
+            None => sink.token(token),
         }
         if let Some((start, middle)) = self.previous.replace((at, end)) {
             // Characters that are read over may stand between the two.

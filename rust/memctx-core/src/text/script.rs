@@ -41,13 +41,27 @@ pub(super) fn is_ascii_break(text: &str, at: usize) -> bool {
     byte.is_some_and(|&byte| byte.is_ascii() && Class::of(PAGES[0][usize::from(byte)]) == Class::Break)
 }
 
-/// Whether a CJK character of three bytes, in the right form, begins at `at`.
+/// The code of the CJK character of three bytes, in the right form, that begins at `at`, if one does.
 #[inline]
-pub(super) fn is_wide_cjk(text: &str, at: usize) -> bool {
-    let three = text.as_bytes().get(at..).and_then(<[u8]>::first_chunk);
-    let Some(&[first @ 0xE0..0xF0, second, third]) = three else { return false };
-    let code = u32::from(first & 0xF) << 12 | u32::from(second & 0x3F) << 6 | u32::from(third & 0x3F);
-    byte_of_code(code) & (CLASS | FOLDS) == Class::Cjk as u8
+pub(super) fn wide_cjk(text: &str, at: usize) -> Option<u16> {
+    let three = *text.as_bytes().get(at..)?.first_chunk::<WIDE>()?;
+    if is_common_han(three) {
+        return Some(code_of(three));
+    }
+    let code = matches!(three[0], 0xE0..0xF0).then(|| code_of(three))?;
+    (byte_of_code(code.into()) & (CLASS | FOLDS) == Class::Cjk as u8).then_some(code)
+}
+
+/// The code of a character of three bytes.
+#[inline]
+fn code_of([first, second, third]: [u8; WIDE]) -> u16 {
+    u16::from(first & 0xF) << 12 | u16::from(second & 0x3F) << 6 | u16::from(third & 0x3F)
+}
+
+/// Whether it is one from U+4E00 to U+9FFF.
+#[inline]
+fn is_common_han([first, second, _]: [u8; WIDE]) -> bool {
+    matches!(u16::from_be_bytes([first, second]), 0xE4B8..=0xE9BF)
 }
 
 /// Bytes to most CJK characters, and to all common Han.
@@ -57,9 +71,8 @@ pub(super) const WIDE: usize = 3;
 /// into the table.
 #[inline]
 pub(super) fn common_han(text: &str, at: usize) -> Option<u16> {
-    let &[first, second, third] = text.as_bytes().get(at..)?.first_chunk::<WIDE>()?;
-    let is_common = matches!(u16::from_be_bytes([first, second]), 0xE4B8..=0xE9BF);
-    is_common.then(|| u16::from(first & 0xF) << 12 | u16::from(second & 0x3F) << 6 | u16::from(third & 0x3F))
+    let three = *text.as_bytes().get(at..)?.first_chunk::<WIDE>()?;
+    is_common_han(three).then(|| code_of(three))
 }
 
 /// Whether the text must be brought into NFKC before the classes of its characters hold.
@@ -165,6 +178,15 @@ mod tests {
             assert_eq!(byte_at(&text, 2), Some((byte_of(c), text.len())));
         }
         assert_eq!(byte_at("é", 2), None);
+    }
+
+    #[test]
+    fn wide_cjk_is_what_the_table_calls_so() {
+        for c in '\0'..=char::MAX {
+            let is_wide = c.len_utf8() == WIDE && byte_of(c) & (CLASS | FOLDS) == Class::Cjk as u8;
+            assert_eq!(wide_cjk(&format!("{c}a"), 0), is_wide.then_some(u32::from(c) as u16), "{c:?}");
+        }
+        assert_eq!(wide_cjk("飞", 3), None);
     }
 
     #[test]

@@ -11,15 +11,15 @@ pub trait TokenSink {
     /// Take a token.
     fn token(&mut self, token: &str);
 
-    /// Take a token that is one CJK character of three bytes.
+    /// Take a token that is one CJK character of three bytes, and its code.
     #[inline]
-    fn character(&mut self, token: &str) {
+    fn character(&mut self, token: &str, _code: u16) {
         self.token(token);
     }
 
-    /// Take a token that is two CJK characters of three bytes each.
+    /// Take a token that is two CJK characters of three bytes each, and their codes.
     #[inline]
-    fn pair(&mut self, token: &str) {
+    fn pair(&mut self, token: &str, _codes: [u16; 2]) {
         self.token(token);
     }
 
@@ -48,12 +48,12 @@ impl TokenSink for Vec<Term> {
     }
 
     #[inline]
-    fn character(&mut self, token: &str) {
+    fn character(&mut self, token: &str, _code: u16) {
         self.push(Term::of_length::<WIDE>(token));
     }
 
     #[inline]
-    fn pair(&mut self, token: &str) {
+    fn pair(&mut self, token: &str, _codes: [u16; 2]) {
         self.push(Term::of_length::<{ 2 * WIDE }>(token));
     }
 
