@@ -1233,8 +1233,8 @@ class Conversation:
     def in_group(self, index: int) -> bool:
         """Whether a message belongs to a tool group."""
 
-    def without_units(self, units: Sequence[int]) -> tuple[Conversation, list[int]]:
-        """The same without some units, which keep their keys, and for each message left the place it had."""
+    def without_trimmed(self, trim: Trim) -> tuple[Conversation, list[int]]:
+        """The conversation without what a trim of it takes out, and for each message left the place it had."""
 
     def with_results(self, edits: Sequence[tuple[int, int, str, int]]) -> Conversation:
         """The same with some results shortened, each given as message, ordinal, text and tokens; keys stay."""
@@ -1314,10 +1314,6 @@ class Trim:
     @property
     def removed_keys(self) -> list[int]:
         """The keys of the units that leave."""
-
-    @property
-    def removed_units(self) -> list[int]:
-        """The units that leave, by their places."""
 
     @property
     def removed_messages(self) -> list[int]:
