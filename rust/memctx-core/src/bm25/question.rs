@@ -92,16 +92,14 @@ impl<'a> Question<'a> {
             let mut rarest = Some(of_words[place as usize]).filter(|&count| count > 0);
             terms.push((term, Asked { repeats, share: 1.0, word: place, form: None }));
             let end = forms.of_word[place as usize];
-            for form in std::mem::replace(&mut next, end)..end {
-                if of_forms[form] == 0 {
-                    continue;
-                }
+            let own = std::mem::replace(&mut next, end)..end;
+            for (form, &count) in own.clone().zip(&of_forms[own]).filter(|(_, count)| **count > 0) {
                 let other = forms.terms[form];
                 if used.insert(other) {
                     let spelled = Some(forms.spelled(form).into());
                     terms.push((other, Asked { repeats, share: FORM_SHARE, word: place, form: spelled }));
                 }
-                rarest = rarest.or(Some(of_forms[form]));
+                rarest = rarest.or(Some(count));
             }
             let weight = aboutness(&token) * statistics.idf(rarest.unwrap_or(0));
             weighed.push(Weighed { weight, is_cjk: token.starts_with(is_cjk) });

@@ -54,7 +54,9 @@ mod tests {
 
     fn link(views: &mut [View]) {
         let mut calls = Calls::default();
-        views.iter_mut().for_each(|view| calls.link(view));
+        for view in views {
+            calls.link(view);
+        }
     }
 
     fn nameless(id: Option<&str>, name: Option<&str>) -> Piece {

@@ -183,7 +183,9 @@ impl Warm {
         };
         let ahead = hits.iter().skip(AHEAD).map(Some).chain(std::iter::repeat(None));
         let hopeful = hits.iter().zip(ahead).filter(|(hit, ahead)| {
-            ahead.iter().for_each(|hit| self.rows.approach(hit.number));
+            if let Some(ahead) = ahead {
+                self.rows.approach(ahead.number);
+            }
             at_most(hit) >= last.score
         });
         let exact = hopeful.map(|(hit, _)| self.candidate(race, hit.number, cosine(hit.number), hit.score / best));
