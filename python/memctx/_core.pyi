@@ -1008,7 +1008,7 @@ class Block:
 
 def build_block(
     facts: Sequence[tuple[str, str, float]],
-    details: Sequence[tuple[str, float, str, str, int, int, float]],
+    details: Sequence[tuple[str, float, str, str, int, int, float] | StoreHit],
     *,
     cap: int,
     query: str | None = None,
@@ -1018,8 +1018,8 @@ def build_block(
     """The best block of at most ``cap`` tokens.
 
     ``facts`` are ``(type, content, score)``, ``details`` are ``(id, timestamp, role, content, start, end, score)``,
-    where start and end are those of the passage that matched. Details longer than ``excerpt`` tokens (150) are cut to
-    where the words of ``query`` stand, and get what is left in the end.
+    where start and end are those of the passage that matched, or what a search found. Details longer than ``excerpt``
+    tokens (150) are cut to where the words of ``query`` stand, and get what is left in the end.
 
     >>> build_block([], [("a", 0.0, "user", "port 3000", 0, 9, 1.0)], cap=100).details  # doctest: +SKIP
     [0]
@@ -1035,7 +1035,7 @@ def parse_block(text: str) -> tuple[list[tuple[str, str]], list[tuple[float, str
     """
 
 def visible(
-    conversation: Conversation, hidden: Sequence[int], contents: Sequence[str]
+    conversation: Conversation, hidden: Sequence[int], contents: Sequence[str | StoreHit]
 ) -> list[bool]:
     """Which stored contents the model still sees in a conversation, of which the ``hidden`` messages are not sent."""
 
@@ -1233,8 +1233,8 @@ class Conversation:
     def in_group(self, index: int) -> bool:
         """Whether a message belongs to a tool group."""
 
-    def without_units(self, units: Sequence[int]) -> tuple[Conversation, list[int]]:
-        """The same without some units, which keep their keys, and for each message left the place it had."""
+    def without_trimmed(self, trim: Trim) -> tuple[Conversation, list[int]]:
+        """The conversation without what a trim of it takes out, and for each message left the place it had."""
 
     def with_results(self, edits: Sequence[tuple[int, int, str, int]]) -> Conversation:
         """The same with some results shortened, each given as message, ordinal, text and tokens; keys stay."""
@@ -1314,10 +1314,6 @@ class Trim:
     @property
     def removed_keys(self) -> list[int]:
         """The keys of the units that leave."""
-
-    @property
-    def removed_units(self) -> list[int]:
-        """The units that leave, by their places."""
 
     @property
     def removed_messages(self) -> list[int]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import stat
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memctx import _core
 from memctx.turn import saved
 from memctx.turn.state import Block, State
 
@@ -43,6 +45,24 @@ STATES = st.builds(
 @given(STATES)
 def test_a_state_comes_back_as_it_was(state: State) -> None:
     assert State.from_json(json.loads(json.dumps(state.to_json()))) == state
+
+
+TURNS = st.tuples(st.integers(0, 2), st.lists(KEYS, max_size=4), st.integers(0, 6))
+
+
+@given(st.lists(STATES, min_size=1, max_size=3), st.lists(TURNS))
+def test_what_stays_is_written_as_all_the_rest_is(
+    states: list[State], turns: list[tuple[int, list[int], int]]
+) -> None:
+    """Each turn keeps some of what the last one sent, and of its blocks, and adds to both."""
+    written, keys, blocks = saved.Written(), list[int](), tuple[Block, ...]()
+    for number, more, kept in turns:
+        state = states[number % len(states)]
+        keys = [*keys[:kept], *more]
+        blocks = (*blocks[:kept], *state.blocks)
+        state = replace(state, sent=tuple(_core.chain(keys)), blocks=blocks)
+        document = state.rest_to_json() | json.loads(f"{{{written.of(state)}}}")
+        assert State.from_json(json.loads(json.dumps(document))) == state
 
 
 def test_it_is_saved_for_the_owner_only_and_loaded_again(tmp_path: Path) -> None:

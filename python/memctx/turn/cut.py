@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from memctx import _core
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from memctx.config import Config
     from memctx.turn.budget import Budget
     from memctx.turn.state import Decision, State
+
+T = TypeVar("T")
 
 NEVER = 1 << 62
 
@@ -31,6 +33,8 @@ class Cut:
     """For each message that the replay left, the place it had."""
     pruned: list[Pruned]
     """Shortened results, by the places that the replay left."""
+    kept: Conversation
+    """What the replay leaves."""
     left: Conversation
     """What the replay and the shortening leave."""
     is_due: bool
@@ -46,11 +50,20 @@ class Cut:
         """The messages that are not sent."""
         return {*self.replayed.removed_messages, *self.trimmed}
 
+    @property
+    def changed(self) -> list[int]:
+        """The messages that the replay left and that are not sent as they are, by the places that it left."""
+        return sorted({*self.trim.removed_messages, *(item.message for item in self.pruned)})
+
+    def of_sent(self, column: list[T]) -> list[T]:
+        """Of a column with an item for each message that the replay left, the items of those that are sent."""
+        gone = set(self.trim.removed_messages)
+        return [item for place, item in enumerate(column) if place not in gone] if gone else column
+
     @cached_property
     def stays(self) -> list[int]:
         """The messages that are sent."""
-        gone = set(self.trimmed)
-        return [place for place in self.places if place not in gone] if gone else self.places
+        return self.of_sent(self.places)
 
     @cached_property
     def trimmed(self) -> list[int]:
@@ -92,7 +105,8 @@ def cut(  # noqa: PLR0913 - all that a cut depends on
         # A host that keeps what was sent has none of them; what looks like one there is another that reads alike.
         state = replace(state, trimmed={}, pruned={})
         replayed = replay()
-    left, places = conversation.without_units(replayed.removed_units)
+    kept, places = conversation.without_trimmed(replayed)
+    left = kept
     spare = NEVER if budget.limit is None else max(budget.limit - state.excess, 0)
     blocks = sum(block.tokens for block in state.blocks)
     ceiling = NEVER if budget.overflow is None else max(budget.overflow - blocks - state.excess, 0)
@@ -110,7 +124,7 @@ def cut(  # noqa: PLR0913 - all that a cut depends on
         trim = _core.plan_trim(
             left, "", limit=NEVER, target=NEVER, protected_recent=protected_recent
         )
-        return Cut(replayed, trim, places, pruned, left, is_due)
+        return Cut(replayed, trim, places, pruned, kept, left, is_due)
     target = max(budget.target - state.excess, 0)
     new_places = {old: new for new, old in enumerate(places)} if pins else {}
     trim = _core.plan_trim(
@@ -124,7 +138,7 @@ def cut(  # noqa: PLR0913 - all that a cut depends on
         spare_people=True,
         pinned=[new_places[index] for index in pins if index in new_places],
     )
-    return Cut(replayed, trim, places, pruned, left, is_due)
+    return Cut(replayed, trim, places, pruned, kept, left, is_due)
 
 
 def _prune(

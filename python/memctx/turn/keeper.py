@@ -41,7 +41,7 @@ class Keeper:
         self._archiving: Future[None] | None = None
         self._saving: Future[None] | None = None
         self._saved_at = 0.0
-        self._trims = saved.Trims()
+        self._written = saved.Written()
 
     def load(self) -> State:
         """The state that was saved last."""
@@ -83,6 +83,6 @@ class Keeper:
     def _save(self, state: State) -> None:
         """Save the state; if that cannot be, this process still has it."""
         try:
-            saved.save(self._path, self._session_id, state, self._trims)
+            saved.save(self._path, self._session_id, state, self._written)
         except (OSError, StoreError) as error:
             logger.warning("the state of the session is not saved: %s", error)

@@ -46,8 +46,8 @@ class Outgoing:
         outgoing = cls(
             shape=source.conversation.shape,
             messages=list(map(source.messages.__getitem__, left)),
-            keys=list(map(source.keys.__getitem__, left)),
-            tokens=list(map(source.tokens.__getitem__, left)),
+            keys=cut.of_sent(cut.kept.keys),
+            tokens=cut.of_sent(cut.kept.message_tokens),
             origins=left.copy(),
             left=left,
         )

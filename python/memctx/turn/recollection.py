@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import compress
 from typing import TYPE_CHECKING, Protocol
 
@@ -81,16 +82,15 @@ class Recall:
         )
         best = hits[0].score if hits else 0.0
         facts = self.facts.search(query, limit=limit)
-        texts = [hit.segment.content for hit in hits]
-        texts += [hit.fact.content for hit in facts]
-        unseen = [not is_seen for is_seen in _core.visible(conversation, hidden, texts)]
+        contents: list[StoreHit | str] = [*hits, *(hit.fact.content for hit in facts)]
+        unseen = [not is_seen for is_seen in _core.visible(conversation, hidden, contents)]
         facts = list(compress(facts, unseen[len(hits) :]))
         hits = list(compress(hits, unseen))
         degraded = None if asked is None else asked.reason
         return Candidates(query, facts, hits, best, self.config.estimator, degraded)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Candidates:
     """What may be recalled for a query."""
 
@@ -113,25 +113,12 @@ class Candidates:
         if room < SMALLEST_BLOCK or not (facts or hits):
             return None
         lines = [(hit.fact.type, hit.fact.content, hit.score) for hit in facts]
-        details = [
-            (
-                hit.segment.id,
-                hit.segment.timestamp,
-                hit.segment.role,
-                hit.segment.content,
-                *hit.passage,
-                hit.score,
-            )
-            for hit in hits
-        ]
         estimator = self.estimator
         if callable(estimator):
-            block = _fitted(self.query, lines, details, room, estimator)
+            block = _fitted(self.query, lines, hits, room, estimator)
             tokens = estimator(block.text)
         else:
-            block = _core.build_block(
-                lines, details, cap=room, query=self.query, estimator=estimator
-            )
+            block = _core.build_block(lines, hits, cap=room, query=self.query, estimator=estimator)
             tokens = block.tokens
         if not block.text or tokens > room:
             return None
@@ -146,25 +133,33 @@ class Candidates:
 
     def _new(self, known: Collection[str]) -> tuple[list[FactHit], list[StoreHit]]:
         least = STANDING_OUT * self.best if known else 0.0
-        hits = [hit for hit in self.hits if hit.score >= least]
         return (
             [hit for hit in self.facts if key_of(hit.fact) not in known],
             # Of a long segment the model may know another passage than the one that answers.
-            [hit for hit in hits if hit.segment.id not in known and _passage(hit) not in known],
+            [
+                hit
+                for hit, score, segment, passage in self._named
+                if score >= least and segment not in known and passage not in known
+            ],
         )
+
+    @cached_property
+    def _named(self) -> list[tuple[StoreHit, float, str, str]]:
+        """Each hit with its score, its segment's id and what tells its passage."""
+        return [(hit, hit.score, hit.segment.id, _passage(hit)) for hit in self.hits]
 
 
 def _fitted(
     query: str,
     facts: list[tuple[str, str, float]],
-    details: list[tuple[str, float, str, str, int, int, float]],
+    hits: list[StoreHit],
     room: int,
     count: Callable[[str], int],
 ) -> _core.Block:
     """A block that fits by somebody else's count: built by ours, and again smaller while it does not fit."""
     cap = room
     while True:
-        block = _core.build_block(facts, details, cap=cap, query=query)
+        block = _core.build_block(facts, hits, cap=cap, query=query)
         tokens = count(block.text)
         if not block.text or tokens <= room:
             return block

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from os import PathLike
     from pathlib import Path
 
-    from memctx.turn.state import Decision
+    from memctx.turn.state import Block, Decision
 
 FOLDER = "sessions"
 
@@ -39,25 +39,48 @@ def load(path: Path, session_id: str) -> State:
         return State()
 
 
-class Trims:
-    """What trims took out, as JSON. It stays the same for many turns, and is most of what is saved."""
+class Written:
+    """The parts of a state as JSON that make up most of it, and mostly stay or get longer from turn to turn."""
 
-    __slots__ = ("_json", "_trimmed")
+    __slots__ = ("_blocks", "_link", "_links", "_trimmed", "_trims")
 
     def __init__(self) -> None:
         self._trimmed: Mapping[int, Decision] = {}
-        self._json = "[]"
+        self._trims = "[]"
+        self._blocks: list[tuple[Block, str]] = []
+        self._links: list[str] = []
+        self._link = 0
 
     def of(self, state: State) -> str:
-        """The trims of a state, which nobody changes."""
+        """The members of a state, which nobody changes."""
         if state.trimmed is not self._trimmed:
-            self._json = session_file.json_of(state.trims_to_json())
+            self._trims = session_file.json_of(state.trims_to_json())
             self._trimmed = state.trimmed
-        return self._json
+        blocks, links = self._blocks_of(state), self._links_of(state)
+        return f'"blocks":[{blocks}],"sent":[{links}],"trimmed":{self._trims}'
+
+    def _blocks_of(self, state: State) -> str:
+        known = self._blocks
+        self._blocks = [
+            known[place]
+            if place < len(known) and known[place][0] is block
+            else (block, session_file.json_of(block.to_json()))
+            for place, block in enumerate(state.blocks)
+        ]
+        return ",".join(json for _, json in self._blocks)
+
+    def _links_of(self, state: State) -> str:
+        known = len(self._links)
+        # A link stands for all before it.
+        if not (known <= len(state.sent) and known and state.sent[known - 1] == self._link):
+            self._links = []
+        self._links += map(str, state.sent[len(self._links) :])
+        self._link = state.sent[-1] if state.sent else 0
+        return ",".join(self._links)
 
 
-def save(path: Path, session_id: str, state: State, trims: Trims | None = None) -> None:
+def save(path: Path, session_id: str, state: State, written: Written | None = None) -> None:
     """Replace what was saved. It is derived from what the host still has, so no sync is waited for."""
     rest = session_file.json_of({"session": session_id, **state.rest_to_json()})
-    trimmed = (trims or Trims()).of(state)
-    session_file.replace(path, f'{rest[:-1]},"trimmed":{trimmed}}}', is_durable=False)
+    most = (written or Written()).of(state)
+    session_file.replace(path, f"{rest[:-1]},{most}}}", is_durable=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,8 @@ class Source:
     origins: Sequence[int]
     """For each message its place in the list that was given; -1 for one that a repair made up."""
     repaired: tuple[Change, ...] = ()
+    _found: dict[Place, int | None] = field(default_factory=dict["Place", "int | None"], repr=False)
+    """Where messages are that were asked for: several steps of a turn ask for the same."""
 
     @cached_property
     def keys(self) -> list[int]:
@@ -49,7 +51,9 @@ class Source:
 
     def find(self, place: Place) -> int | None:
         """The index of a message; None if it is not there."""
-        return self.conversation.find(*place)
+        if place not in self._found:
+            self._found[place] = self.conversation.find(*place)
+        return self._found[place]
 
     def place(self, index: int) -> Place:
         """What `find` finds a message by."""

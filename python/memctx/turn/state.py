@@ -28,6 +28,10 @@ class Block:
     anchor: Place | None
     """The message it stands before; None at the head."""
 
+    def to_json(self) -> list[Any]:
+        """The block as a JSON array."""
+        return [self.text, self.tokens, self.items, self.anchor]
+
 
 @dataclass(frozen=True, slots=True)
 class State:
@@ -66,7 +70,8 @@ class State:
     def decides_as(self, other: State) -> bool:
         """Whether another state would send the same messages in the same way."""
         return (
-            self.trimmed == other.trimmed
+            # Mostly it is the very same, which dictionaries do not notice by themselves.
+            (self.trimmed is other.trimmed or self.trimmed == other.trimmed)
             and self.pruned == other.pruned
             and self.blocks == other.blocks
             and self.bound == other.bound
@@ -74,22 +79,25 @@ class State:
 
     def to_json(self) -> dict[str, Any]:
         """The state as a JSON object."""
-        return {**self.rest_to_json(), "trimmed": self.trims_to_json()}
+        return {
+            **self.rest_to_json(),
+            "blocks": [block.to_json() for block in self.blocks],
+            "sent": self.sent,
+            "trimmed": self.trims_to_json(),
+        }
 
     def trims_to_json(self) -> list[list[Any]]:
         """What trims took out."""
         return [[key, layer, score] for key, (layer, score) in self.trimmed.items()]
 
     def rest_to_json(self) -> dict[str, Any]:
-        """All the rest."""
+        """All but what trims took out, the blocks, and the chain of what was sent."""
         return {
             "version": VERSION,
             "pruned": [[key, form] for key, form in self.pruned.items()],
-            "blocks": [[each.text, each.tokens, each.items, each.anchor] for each in self.blocks],
             "bound": [[*place, link] for place, link in self.bound.items()],
             "recalledFor": self.recalled_for,
             "newest": self.newest,
-            "sent": self.sent,
             "estimate": self.estimate,
             "excess": self.excess,
             "spent": self.spent,

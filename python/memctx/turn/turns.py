@@ -224,7 +224,6 @@ class Turns:
         kept = [block for block in state.blocks if _stands(block, source, removed)]
         newest_user = conversation.newest_user
         newest = None if newest_user is None else source.place(newest_user)
-        hidden = sorted(removed | {done.places[item.message] for item in done.pruned})
 
         # A stable block is smaller, but what it has to look past was found before.
         room = cap if self._config.placement != "stable" else cap // 2
@@ -232,7 +231,7 @@ class Turns:
         def search() -> Candidates | None:
             if not self._config.auto_recall or len(query) < SHORTEST_QUERY:
                 return None
-            found = self._recall.search(query, conversation, hidden=hidden, room=room)
+            found = self._recall.search(query, done.kept, hidden=done.changed, room=room)
             if found.degraded is not None:
                 self._degraded = (f"recalled by words alone: {found.degraded}",)
             return found

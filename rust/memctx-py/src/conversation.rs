@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use memctx_core::scan::{self, Kind, Role};
+use memctx_core::scan::{self, Role};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::boundary::enter_core;
 use crate::error::ConfigError;
+use crate::trim::Trim;
 
 /// What was read off a list of messages. The messages themselves are not kept.
 #[pyclass(frozen, module = "memctx._core")]
@@ -116,7 +117,7 @@ impl Conversation {
     /// The messages with thinking that the provider signed.
     #[getter]
     fn signed(&self) -> Vec<usize> {
-        self.places(|view| view.pieces.iter().any(|piece| piece.kind == Kind::Thinking && piece.is_signed))
+        self.places(scan::View::has_signed_thinking)
     }
 
     /// The user's messages that hold a block of ours beside other things.
@@ -152,13 +153,13 @@ impl Conversation {
 
     /// Whether a message belongs to a tool group.
     fn in_group(&self, index: i64) -> PyResult<bool> {
-        let place = self.checked(&[index])?[0];
-        Ok(self.0.units.iter().any(|unit| unit.is_group && unit.messages.contains(&place)))
+        Ok(self.0.is_in_group(self.checked(&[index])?[0]))
     }
 
-    /// The conversation without some units, and for each message left the place it had.
-    fn without_units(&self, py: Python<'_>, mut units: Vec<u32>) -> PyResult<(Self, Vec<u32>)> {
+    /// The conversation without what a trim of it takes out, and for each message left the place it had.
+    fn without_trimmed(&self, py: Python<'_>, trim: &Trim) -> PyResult<(Self, Vec<u32>)> {
         enter_core(py, || {
+            let mut units: Vec<u32> = trim.0.removed.iter().map(|removed| removed.unit).collect();
             units.sort_unstable();
             let (left, places) = self.0.without_units(&units);
             Ok((Self(Arc::new(left)), places))

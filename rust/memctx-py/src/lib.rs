@@ -36,6 +36,7 @@ mod spelling;
 mod static_embedder;
 mod strings;
 mod text;
+mod trail;
 mod trim;
 mod validity;
 mod vmem;

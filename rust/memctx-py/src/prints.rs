@@ -5,7 +5,7 @@
 #![allow(unsafe_code)]
 
 use std::ptr;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use memctx_core::scan::{Shape, View};
 use pyo3::prelude::*;
@@ -35,51 +35,62 @@ struct Held {
 }
 
 struct Known {
-    /// Keeps all that the print points to, and so its places.
-    _parts: Vec<Py<PyAny>>,
+    parts: Parts,
     view: View,
     seen: u64,
 }
 
+/// All that a print points to, which keeps its places.
+pub(crate) type Parts = Arc<[Py<PyAny>]>;
+
 /// What was found of one message.
 pub(crate) enum Sought {
     /// It reads as it did before.
-    Known(View),
+    Known(View, Parts),
     /// It has to be read. It has no print if there is something in it that can change unseen.
-    New(Option<Print>),
+    New(Option<Taken>),
+}
+
+/// The print of a message, with what it points to.
+pub(crate) struct Taken {
+    words: Box<[usize]>,
+    pub(crate) parts: Parts,
 }
 
 impl Prints {
-    /// What is known of some messages of one shape.
-    pub(crate) fn look(&self, shape: Shape, messages: &[Bound<'_, PyAny>]) -> Vec<Sought> {
+    /// What is known of some messages of one shape, and the prints of all that have one, one behind the other.
+    pub(crate) fn look(&self, shape: Shape, messages: &[Bound<'_, PyAny>]) -> (Vec<Sought>, Vec<usize>) {
         let mut held = self.held();
         held.scans += 1;
         let scan = held.scans;
         let mut print = Print::default();
+        let mut all_words = Vec::new();
         let mut seek = |message: &Bound<'_, PyAny>| {
             if !print.take(shape, message) {
                 return Sought::New(None);
             }
+            all_words.extend_from_slice(print.of_message());
             match held.by_words.get_mut(&*print.words) {
                 Some(known) => {
                     known.seen = scan;
-                    Sought::Known(known.view.clone())
+                    Sought::Known(known.view.clone(), Arc::clone(&known.parts))
                 }
-                None => Sought::New(Some(std::mem::take(&mut print).holding(message))),
+                None => Sought::New(Some(print.holding(message))),
             }
         };
-        messages.iter().map(&mut seek).collect()
+        (messages.iter().map(&mut seek).collect(), all_words)
     }
 
     /// Hold messages that were read, and let go of those that were not seen of late.
-    pub(crate) fn hold(&self, new: Vec<(Print, View)>) {
+    pub(crate) fn hold(&self, new: Vec<(Taken, View)>) {
         let mut held = self.held();
         let seen = held.scans;
-        for (Print { words, parts }, view) in new {
-            held.by_words.insert(words.into(), Known { _parts: parts, view, seen });
+        for (Taken { words, parts }, view) in new {
+            held.by_words.insert(words, Known { parts, view, seen });
         }
         if seen.is_multiple_of(SCANS) {
-            held.by_words.retain(|_, known| seen - known.seen < SCANS);
+            // What is in a list that was followed is not looked for, but may be if that list changes.
+            held.by_words.retain(|_, known| seen - known.seen < SCANS || Arc::strong_count(&known.parts) > 1);
         }
     }
 
@@ -90,18 +101,17 @@ impl Prints {
 
 /// The print of a message.
 #[derive(Default)]
-pub(crate) struct Print {
+struct Print {
     /// Places in memory, which are even, and between them what is odd: the shape, and how containers begin.
     words: Vec<usize>,
-    /// What lies in these places.
-    parts: Vec<Py<PyAny>>,
 }
 
 /// How containers begin, beside their length.
-const DICT: usize = 1;
-const LIST: usize = 3;
-const TUPLE: usize = 5;
-const SORTS: u32 = 3;
+pub(crate) const DICT: usize = 1;
+pub(crate) const LIST: usize = 3;
+pub(crate) const TUPLE: usize = 5;
+/// Bits that tell these apart from each other and from places in memory.
+pub(crate) const SORTS: u32 = 3;
 
 impl Print {
     /// Become the print of a message, holding nothing yet; false if it has none.
@@ -111,10 +121,16 @@ impl Print {
         self.add(message.as_borrowed(), 0)
     }
 
-    /// Hold what is in the message.
-    fn holding(mut self, message: &Bound<'_, PyAny>) -> Self {
-        for_each_part(message, &mut |part| self.parts.push(part.clone().unbind()));
-        self
+    /// All but the shape.
+    fn of_message(&self) -> &[usize] {
+        &self.words[1..]
+    }
+
+    /// The same with what is in the message.
+    fn holding(&self, message: &Bound<'_, PyAny>) -> Taken {
+        let mut parts = Vec::new();
+        for_each_part(message, &mut |part| parts.push(part.clone().unbind()));
+        Taken { words: self.words.as_slice().into(), parts: parts.into() }
     }
 
     /// Nothing in here runs code of the host's, so what is borrowed stays where it is.
@@ -132,7 +148,7 @@ impl Print {
         }
         if let Ok(list) = value.cast_exact::<PyList>() {
             self.words.push(list.len() << SORTS | LIST);
-            return all_items(&list, |item| self.add(item, depth + 1));
+            return all_items(&list, list.len(), |item| self.add(item, depth + 1));
         }
         if let Ok(tuple) = value.cast_exact::<PyTuple>() {
             self.words.push(tuple.len() << SORTS | TUPLE);
@@ -148,7 +164,7 @@ impl Print {
 }
 
 /// Whether `each` is true of all pairs of a dictionary, which it does not change.
-fn all_pairs<'py>(
+pub(crate) fn all_pairs<'py>(
     dict: &Bound<'py, PyDict>,
     mut each: impl FnMut(Borrowed<'_, 'py, PyAny>, Borrowed<'_, 'py, PyAny>) -> bool,
 ) -> bool {
@@ -164,12 +180,17 @@ fn all_pairs<'py>(
     true
 }
 
-/// Whether `each` is true of all items of a list, which it does not change.
-fn all_items<'py>(list: &Bound<'py, PyList>, mut each: impl FnMut(Borrowed<'_, 'py, PyAny>) -> bool) -> bool {
-    (0..list.len()).all(|place| {
-        // SAFETY: there is an item in each place, and the list keeps it as long as nobody changes it.
-        each(unsafe { Borrowed::from_ptr(list.py(), ffi::PyList_GetItem(list.as_ptr(), place.cast_signed())) })
-    })
+/// Whether there are so many items in a list and `each`, which does not change it, is true of these.
+pub(crate) fn all_items<'py>(
+    list: &Bound<'py, PyList>,
+    count: usize,
+    mut each: impl FnMut(Borrowed<'_, 'py, PyAny>) -> bool,
+) -> bool {
+    count <= list.len()
+        && (0..count).all(|place| {
+            // SAFETY: there is an item in each place, and the list keeps it as long as nobody changes it.
+            each(unsafe { Borrowed::from_ptr(list.py(), ffi::PyList_GetItem(list.as_ptr(), place.cast_signed())) })
+        })
 }
 
 /// Call `each` with all that is in a message that has a print and is no container.

@@ -1,8 +1,10 @@
 //! `memctx._core.build_block`, `parse_block`, `is_block` and `visible`.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use memctx_core::recall::{self, DetailItem, EXCERPT, FactItem, Request};
+use memctx_core::store::Found;
 use memctx_core::text::Estimator;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -10,11 +12,68 @@ use pyo3::types::PyString;
 use crate::boundary::{enter_core, text_of};
 use crate::conversation::Conversation;
 use crate::error::ConfigError;
+use crate::warm_store::StoreHit;
 
 type GivenFact<'py> = (Bound<'py, PyString>, Bound<'py, PyString>, f64);
-type GivenDetail<'py> = (Bound<'py, PyString>, f64, Bound<'py, PyString>, Bound<'py, PyString>, usize, usize, f64);
+type GivenParts<'py> = (Bound<'py, PyString>, f64, Bound<'py, PyString>, Bound<'py, PyString>, usize, usize, f64);
 type ReadFact = (String, String);
 type ReadDetail = (f64, String, String);
+
+/// Something said, as a search found it or in its parts: id, time, role, content, start and end of the passage, score.
+#[derive(FromPyObject)]
+pub(crate) enum GivenDetail<'py> {
+    Hit(Bound<'py, StoreHit>),
+    Parts(GivenParts<'py>),
+}
+
+/// Something stored, as a search found it or just its content.
+#[derive(FromPyObject)]
+pub(crate) enum GivenContent {
+    Hit(Py<StoreHit>),
+    Text(String),
+}
+
+impl GivenContent {
+    fn text(&self) -> &str {
+        match self {
+            Self::Hit(hit) => &hit.get().found.segment.content,
+            Self::Text(text) => text,
+        }
+    }
+}
+
+/// What is needed of something said, with what has to be kept for it.
+struct Said<'a> {
+    timestamp: f64,
+    role: Cow<'a, str>,
+    content: Cow<'a, str>,
+    passage: Range<usize>,
+    score: f64,
+}
+
+impl<'a> Said<'a> {
+    fn of(given: &'a GivenDetail<'_>) -> PyResult<Self> {
+        match given {
+            GivenDetail::Hit(hit) => {
+                let Found { segment, passage, score, .. } = &hit.get().found;
+                let (role, content) = (Cow::Borrowed(&*segment.role), Cow::Borrowed(&*segment.content));
+                Ok(Self { timestamp: segment.timestamp, role, content, passage: passage.clone(), score: *score })
+            }
+            GivenDetail::Parts((_, timestamp, role, content, start, end, score)) => {
+                let content = text_of(content)?;
+                let passage = bytes_of(&content, *start, *end);
+                Ok(Self { timestamp: *timestamp, role: text_of(role)?, content, passage, score: *score })
+            }
+        }
+    }
+}
+
+impl Said<'_> {
+    fn item(&self) -> DetailItem<'_> {
+        let Self { timestamp, role, content, passage, score } = self;
+        DetailItem { timestamp: *timestamp, role, content, passage: passage.clone(), score: *score }
+    }
+}
 
 /// A block of recalled context and what went into it.
 #[pyclass(frozen, module = "memctx._core")]
@@ -79,27 +138,10 @@ pub(crate) fn build_block(
     let query = query.map(text_of).transpose()?.unwrap_or_default();
     let known: Vec<_> =
         facts.iter().map(|(kind, content, _)| Ok((text_of(kind)?, text_of(content)?))).collect::<PyResult<_>>()?;
-    let said: Vec<_> = details
-        .iter()
-        .map(|(_, _, role, content, start, end, _)| {
-            let content = text_of(content)?;
-            let passage = bytes_of(&content, *start, *end);
-            Ok((text_of(role)?, content, passage))
-        })
-        .collect::<PyResult<_>>()?;
+    let said: Vec<Said<'_>> = details.iter().map(Said::of).collect::<PyResult<_>>()?;
     let facts: Vec<FactItem<'_>> =
         known.iter().zip(&facts).map(|((kind, content), given)| FactItem { kind, content, score: given.2 }).collect();
-    let details: Vec<DetailItem<'_>> = said
-        .iter()
-        .zip(&details)
-        .map(|((role, content, passage), given)| DetailItem {
-            timestamp: given.1,
-            role,
-            content,
-            passage: passage.clone(),
-            score: given.6,
-        })
-        .collect();
+    let details: Vec<DetailItem<'_>> = said.iter().map(Said::item).collect();
     enter_core(py, || {
         let estimator = Estimator::parse(estimator)?;
         let request = Request { facts: &facts, details: &details, query: &query, cap, excerpt, estimator };
@@ -142,13 +184,14 @@ pub(crate) fn visible(
     py: Python<'_>,
     conversation: &Conversation,
     hidden: Vec<u32>,
-    contents: Vec<String>,
+    contents: Vec<GivenContent>,
 ) -> PyResult<Vec<bool>> {
     enter_core(py, || {
         if contents.is_empty() {
             return Ok(Vec::new());
         }
-        let visible = recall::Visible::new(&conversation.0, &hidden);
+        let contents: Vec<&str> = contents.iter().map(GivenContent::text).collect();
+        let visible = recall::Visible::seeking(&conversation.0, &hidden, &contents);
         Ok(contents.iter().map(|content| visible.shows(content)).collect())
     })
 }

@@ -14,6 +14,7 @@ use crate::error::{ConfigError, MessageShapeError};
 use crate::prints::{Prints, Sought};
 use crate::shapes::{self, Drafted, Part, Sheet, spelled, text};
 use crate::strings::Strings;
+use crate::trail::{Steps, Trail, Trails};
 
 /// Texts of some ten long conversations with what was found out about them.
 const CAPACITY: i64 = 64 << 20;
@@ -30,6 +31,7 @@ pub(crate) struct Scanner {
 /// What was read before, found again by where it lies in memory.
 #[derive(Default)]
 struct Remembered {
+    lists: Trails,
     messages: Prints,
     strings: Strings,
 }
@@ -68,17 +70,29 @@ impl Scanner {
     #[pyo3(signature = (messages, shape = None))]
     fn scan(&self, messages: &Bound<'_, PyAny>, shape: Option<&Bound<'_, PyString>>) -> PyResult<Conversation> {
         let py = messages.py();
-        let envelopes = guarded(|| Ok(checked(messages)))??;
         let shape = match shape {
             Some(name) => guarded(|| Shape::parse(spelled(Some(name))))?,
-            None => guarded(|| Ok(opened(&envelopes).and_then(|opened| shapes::detect(&opened))))??,
+            None => guarded(|| Ok(checked(messages, 0).and_then(|all| shapes::detect(&opened(&all)?))))??,
         };
-        let views = match &self.known {
-            Some(known) => self.views(py, shape, &envelopes, &known.messages)?,
-            None => self.read(py, shape, &envelopes.iter().collect::<Vec<_>>())?,
+        let Some(known) = &self.known else {
+            let envelopes = guarded(|| Ok(checked(messages, 0)))??;
+            let views = self.read(py, shape, &envelopes.iter().collect::<Vec<_>>())?;
+            return Ok(Conversation(Arc::new(enter_core(py, || Ok(scan::Conversation::new(shape, views)))?)));
         };
-        let conversation = enter_core(py, || Ok(scan::Conversation::new(shape, views)))?;
-        Ok(Conversation(Arc::new(conversation)))
+        let trail = guarded(|| Ok(messages.cast::<PyList>().ok().and_then(|list| known.lists.take(shape, list))))?;
+        let mut trail = trail.unwrap_or_else(|| Trail::new(shape));
+        let envelopes = guarded(|| Ok(checked(messages, trail.len())))??;
+        let (views, steps) = self.views(py, shape, &envelopes, &known.messages)?;
+        let is_traced = steps.is_some();
+        let trail = enter_core(py, move || {
+            trail.extend(steps.unwrap_or_default(), views);
+            Ok(trail)
+        })?;
+        let conversation = trail.conversation();
+        if is_traced {
+            known.lists.keep(trail);
+        }
+        Ok(Conversation(conversation))
     }
 
     /// How many texts it remembers.
@@ -95,30 +109,38 @@ impl Scanner {
 }
 
 impl Scanner {
-    /// The views of messages: known by their prints, or read.
+    /// The views of messages: known by their prints, or read; and their prints, if all have one.
     fn views<'py>(
         &self,
         py: Python<'py>,
         shape: Shape,
         messages: &[Bound<'py, PyAny>],
         known: &Prints,
-    ) -> PyResult<Vec<View>> {
-        let sought = known.look(shape, messages);
+    ) -> PyResult<(Vec<View>, Option<Steps>)> {
+        let (sought, words) = known.look(shape, messages);
         let unread = messages.iter().zip(&sought).filter(|(_, sought)| matches!(sought, Sought::New(_)));
         let read = self.read(py, shape, &unread.map(|(message, _)| message).collect::<Vec<_>>())?;
         let mut new = Vec::with_capacity(read.len());
+        let mut parts = Vec::with_capacity(messages.len());
         let mut read = read.into_iter();
         let views = sought.into_iter().filter_map(|sought| match sought {
-            Sought::Known(view) => Some(view),
+            Sought::Known(view, held) => {
+                parts.push(held);
+                Some(view)
+            }
             Sought::New(print) => {
                 let view = read.next()?;
-                new.extend(print.map(|print| (print, view.clone())));
+                if let Some(print) = print {
+                    parts.push(Arc::clone(&print.parts));
+                    new.push((print, view.clone()));
+                }
                 Some(view)
             }
         });
         let views = views.collect();
         known.hold(new);
-        Ok(views)
+        let is_all = parts.len() == messages.len();
+        Ok((views, is_all.then(|| Steps { words, parts })))
     }
 
     /// The views of messages that are read.
@@ -183,7 +205,7 @@ fn tokens(count: usize) -> u32 {
 /// The shape of a list of messages; Anthropic's where all shapes would read it alike.
 #[pyfunction]
 pub(crate) fn detect(messages: &Bound<'_, PyAny>) -> PyResult<&'static str> {
-    let shape = guarded(|| Ok(checked(messages).and_then(|envelopes| shapes::detect(&opened(&envelopes)?))))??;
+    let shape = guarded(|| Ok(checked(messages, 0).and_then(|envelopes| shapes::detect(&opened(&envelopes)?))))??;
     Ok(shape.name())
 }
 
@@ -246,8 +268,9 @@ impl<'py> Letters<'py> {
         let views = self.letters.into_iter().map(|letter| {
             let count = letter.end - std::mem::replace(&mut start, letter.end);
             let pieces = drafts.by_ref().take(count).map(|drafted| finished(drafted, &mut texts)).collect();
-            let view = View::new(letter.role, pieces);
-            View { timestamp: letter.timestamp, is_aborted: letter.is_aborted, ..view }
+            let mut view = View::new(letter.role, pieces);
+            (view.timestamp, view.is_aborted) = (letter.timestamp, letter.is_aborted);
+            view
         });
         views.collect()
     }
@@ -272,12 +295,12 @@ fn finished(drafted: Drafted<'_>, texts: &mut impl Iterator<Item = Arc<Text>>) -
     piece
 }
 
-/// The messages of a list; what is none is refused, and so is a list with something else in it.
-fn checked<'py>(messages: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+/// The messages of a list from a place on; what is none is refused, and so is a list with something else in it.
+fn checked<'py>(messages: &Bound<'py, PyAny>, start: usize) -> PyResult<Vec<Bound<'py, PyAny>>> {
     let found: Vec<Bound<'py, PyAny>> = if let Ok(list) = messages.cast::<PyList>() {
-        list.iter().collect()
+        list.iter().skip(start).collect()
     } else if let Ok(tuple) = messages.cast::<PyTuple>() {
-        tuple.iter().collect()
+        tuple.iter().skip(start).collect()
     } else {
         let is_text = messages.is_instance_of::<PyString>()
             || messages.is_instance_of::<PyBytes>()
@@ -286,9 +309,9 @@ fn checked<'py>(messages: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>
             let kind = messages.get_type().name()?;
             return Err(MessageShapeError::new_err(format!("expected a list of messages, not {kind}")));
         }
-        messages.try_iter()?.collect::<PyResult<_>>()?
+        messages.try_iter()?.skip(start).collect::<PyResult<_>>()?
     };
-    for (index, message) in found.iter().enumerate() {
+    for (index, message) in (start..).zip(&found) {
         if !is_message(message)? {
             let kind = message.get_type().name()?;
             return Err(MessageShapeError::new_err(format!(

@@ -64,7 +64,7 @@ fn costs_of(costs: &[i64], count: usize) -> PyResult<Vec<u32>> {
 
 /// What a trim takes out and leaves.
 #[pyclass(frozen, module = "memctx._core")]
-pub(crate) struct Trim(trim::Plan);
+pub(crate) struct Trim(pub(crate) trim::Plan);
 
 #[pymethods]
 impl Trim {
@@ -78,12 +78,6 @@ impl Trim {
     #[getter]
     fn removed_keys(&self) -> Vec<u64> {
         self.0.removed.iter().map(|removed| removed.key).collect()
-    }
-
-    /// The units that leave, by their places.
-    #[getter]
-    fn removed_units(&self) -> Vec<u32> {
-        self.0.removed.iter().map(|removed| removed.unit).collect()
     }
 
     /// The messages that leave, in order.

@@ -453,7 +453,7 @@ impl Added {
 /// One result of a search over segments.
 #[pyclass(frozen, module = "memctx._core")]
 pub(crate) struct StoreHit {
-    found: Found,
+    pub(crate) found: Found,
     /// Made when it is first looked at, and then the same.
     segment: PyOnceLock<Py<Segment>>,
 }

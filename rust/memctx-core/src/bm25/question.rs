@@ -44,26 +44,63 @@ pub(super) struct Word {
     pub(super) repeats: u32,
 }
 
+/// The other forms of all words of a question: most of them are in no text, so none is kept as a string of its own.
+#[derive(Default)]
+struct Forms {
+    terms: Vec<Term>,
+    /// Where the forms of each word end.
+    of_word: Vec<usize>,
+    letters: String,
+    /// Where each form ends.
+    ends: Vec<usize>,
+}
+
+impl Forms {
+    fn of(words: &[Word]) -> Self {
+        let mut forms = Self::default();
+        for word in words {
+            for_each_form(&word.token, |form| {
+                forms.terms.push(Term::new(form));
+                forms.letters.push_str(form);
+                forms.ends.push(forms.letters.len());
+            });
+            forms.of_word.push(forms.terms.len());
+        }
+        forms
+    }
+
+    fn spelled(&self, form: usize) -> &str {
+        let start = form.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.letters[start..self.ends[form]]
+    }
+}
+
 impl<'a> Question<'a> {
     pub(super) fn new(index: &'a Texts, text: &'a str) -> Self {
         let words = words(index.mode(), text);
         let mut used: FxHashSet<Term> = words.iter().map(|word| word.term).collect();
+        let forms = Forms::of(&words);
+        let all: Vec<Term> = words.iter().map(|word| word.term).chain(forms.terms.iter().copied()).collect();
+        let counts = index.counts(&all);
+        let (of_words, of_forms) = counts.split_at(words.len());
         let mut terms: Vec<(Term, Asked)> = Vec::with_capacity(words.len() * 2);
         let mut weighed = Vec::with_capacity(words.len());
         let statistics = index.statistics();
-        let known = |term: Term| Some(index.count(term)).filter(|&count| count > 0);
+        let mut next = 0;
         for (word, place) in words.into_iter().zip(0..) {
             let Word { token, term, repeats } = word;
-            let mut rarest = known(term);
+            let mut rarest = Some(of_words[place as usize]).filter(|&count| count > 0);
             terms.push((term, Asked { repeats, share: 1.0, word: place, form: None }));
-            for_each_form(&token, |form| {
-                let other = Term::new(form);
-                let Some(live) = known(other) else { return };
+            let end = forms.of_word[place as usize];
+            let own = std::mem::replace(&mut next, end)..end;
+            for (form, &count) in own.clone().zip(&of_forms[own]).filter(|(_, count)| **count > 0) {
+                let other = forms.terms[form];
                 if used.insert(other) {
-                    terms.push((other, Asked { repeats, share: FORM_SHARE, word: place, form: Some(form.into()) }));
+                    let spelled = Some(forms.spelled(form).into());
+                    terms.push((other, Asked { repeats, share: FORM_SHARE, word: place, form: spelled }));
                 }
-                rarest = rarest.or(Some(live));
-            });
+                rarest = rarest.or(Some(count));
+            }
             let weight = aboutness(&token) * statistics.idf(rarest.unwrap_or(0));
             weighed.push(Weighed { weight, is_cjk: token.starts_with(is_cjk) });
         }
@@ -193,6 +230,16 @@ mod tests {
             let mut above: Vec<Scored> = all.into_iter().filter(|hit| hit.score >= least).collect();
             above.sort_unstable_by_key(|hit| hit.number);
             prop_assert_eq!(tally.above(least, |_| true), above);
+        }
+
+        #[test]
+        fn terms_are_counted_together_as_one_by_one(
+            contents in prop::collection::vec("(deploy|port|飞书|x){1,2}( (deploy|port|alpha|beta|x)){0,6}", 1..40),
+            asked in prop::collection::vec("deploy|ports?|飞书|alpha|[a-c]{1,2}", 0..600),
+        ) {
+            let texts = texts(&contents.iter().map(String::as_str).collect::<Vec<_>>());
+            let terms: Vec<Term> = asked.iter().map(|token| Term::new(token)).collect();
+            prop_assert_eq!(texts.counts(&terms), terms.iter().map(|&term| texts.count(term)).collect::<Vec<_>>());
         }
 
         #[test]

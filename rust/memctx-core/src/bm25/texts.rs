@@ -158,6 +158,20 @@ impl Texts {
         self.counted(term, self.terms.find(term).map_or(0, |number| self.terms.list(number).live()))
     }
 
+    /// [`Texts::count`] of each of many terms, looked up side by side.
+    pub(super) fn counts(&self, terms: &[Term]) -> Vec<usize> {
+        let mut counts = Vec::with_capacity(terms.len());
+        for terms in terms.chunks(BATCH) {
+            let probes: Vec<Probe> = terms.iter().map(|&term| self.terms.probe(term)).collect();
+            let numbers: Vec<u32> = probes.into_iter().map(|probe| self.terms.look_up(probe)).collect();
+            counts.extend(terms.iter().zip(numbers).map(|(&term, number)| {
+                let known = self.terms.confirm(term, number);
+                self.counted(term, known.map_or(0, |number| self.terms.list(number).live()))
+            }));
+        }
+        counts
+    }
+
     /// How many texts have a term that `own` of those at hand have.
     pub(super) fn counted(&self, term: Term, own: usize) -> usize {
         self.background.as_ref().map_or(own, |background| background.count(term, own))

@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::ops::Range;
 
+use rustc_hash::FxHashSet;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::ingest::{past_channel_prefix, split_at_masks, strip_channel_prefix};
@@ -62,6 +63,18 @@ impl<'c> Visible<'c> {
     /// What is shown without the hidden messages, which are named by their places.
     #[must_use]
     pub fn new(conversation: &'c Conversation, hidden: &[u32]) -> Self {
+        Self::of(conversation, hidden, None)
+    }
+
+    /// The same for nothing but the question whether these contents are shown: what begins like none of them is left out.
+    #[must_use]
+    pub fn seeking(conversation: &'c Conversation, hidden: &[u32], contents: &[&str]) -> Self {
+        let heads: Option<Vec<&str>> =
+            contents.iter().map(|content| Edge::of(&split_at_masks(content)).head()).collect();
+        Self::of(conversation, hidden, heads.map(Heads::new).as_ref())
+    }
+
+    fn of(conversation: &'c Conversation, hidden: &[u32], heads: Option<&Heads<'_>>) -> Self {
         let mut is_hidden = vec![false; conversation.views.len()];
         for &place in hidden {
             if let Some(is_hidden) = is_hidden.get_mut(place as usize) {
@@ -70,7 +83,7 @@ impl<'c> Visible<'c> {
         }
         let mut visible = Self::default();
         for (view, _) in conversation.views.iter().zip(is_hidden).filter(|(_, is_hidden)| !is_hidden) {
-            visible.add(view);
+            visible.add(view, heads);
         }
         visible
     }
@@ -79,16 +92,13 @@ impl<'c> Visible<'c> {
     #[must_use]
     pub fn shows(&self, content: &str) -> bool {
         let parts = split_at_masks(content);
-        let (first, last) = (parts[0], parts[parts.len() - 1]);
-        let is_whole = parts.len() == 1;
-        let (hashes, edge) = if is_whole || first.len() > head(first).len() {
-            (&self.heads, head(first))
-        } else if last.len() > tail(last).len() {
-            let tails = || self.texts.iter().map(|text| hash(tail(text.body()))).collect();
-            (self.tails.get_or_init(tails), tail(last))
-        } else {
-            // Masked at both ends: there is nothing to look up.
-            return self.texts.iter().any(|text| is_same(text.body(), &parts));
+        let (hashes, edge) = match Edge::of(&parts) {
+            Edge::Head(head) => (&self.heads, head),
+            Edge::Tail(end) => {
+                let tails = || self.texts.iter().map(|text| hash(tail(text.body()))).collect();
+                (self.tails.get_or_init(tails), end)
+            }
+            Edge::None => return self.texts.iter().any(|text| is_same(text.body(), &parts)),
         };
         let wanted = hash(edge);
         let alike = hashes.iter().zip(&self.texts).filter(|(hash, _)| **hash == wanted);
@@ -96,13 +106,13 @@ impl<'c> Visible<'c> {
     }
 
     /// Add the texts of a message as they would be stored: what was said is one, each call and each result another.
-    fn add(&mut self, view: &'c View) {
+    fn add(&mut self, view: &'c View, heads: Option<&Heads<'_>>) {
         let texts = || view.pieces.iter().filter_map(|piece| Some((piece, piece.text.as_deref()?)));
         let mut said = texts().filter(|(piece, text)| is_said(piece.kind) && !text.body().is_empty());
         if let Some((_, first)) = said.next() {
             let mut more = said.map(|(_, text)| text.body()).peekable();
             if more.peek().is_none() {
-                self.add_piece(first);
+                self.add_piece(first, heads);
             } else {
                 let all: Vec<&str> = std::iter::once(first.body()).chain(more).collect();
                 self.add_made(past_channel_prefix(&all.join("\n")));
@@ -111,18 +121,20 @@ impl<'c> Visible<'c> {
         for (piece, text) in texts() {
             match piece.kind {
                 Kind::Call => {
-                    let call = format!("{} {}", piece.name.as_deref().unwrap_or_default(), text.body());
-                    self.add_made(call.trim());
+                    let name = piece.name.as_deref().unwrap_or_default();
+                    if heads.is_none_or(|heads| heads.may_begin_with(name.trim())) {
+                        self.add_made(format!("{name} {}", text.body()).trim());
+                    }
                 }
-                Kind::Result | Kind::Compaction => self.add_piece(text),
+                Kind::Result | Kind::Compaction => self.add_piece(text, heads),
                 Kind::Text | Kind::Media | Kind::Thinking | Kind::Other => {}
             }
         }
     }
 
-    fn add_piece(&mut self, text: &'c Text) {
+    fn add_piece(&mut self, text: &'c Text, heads: Option<&Heads<'_>>) {
         let Stored { range, head } = text.stored();
-        if !range.is_empty() {
+        if !range.is_empty() && heads.is_none_or(|heads| heads.hashes.contains(head)) {
             self.texts.push(Shown::Piece(text));
             self.heads.push(*head);
         }
@@ -133,6 +145,51 @@ impl<'c> Visible<'c> {
             self.heads.push(hash(head(text)));
             self.texts.push(Shown::Made(text.to_owned()));
         }
+    }
+}
+
+/// What a content is looked up by.
+enum Edge<'q> {
+    Head(&'q str),
+    Tail(&'q str),
+    /// It is masked at both ends.
+    None,
+}
+
+impl<'q> Edge<'q> {
+    /// The edge of a content in the parts that masks leave of it.
+    fn of(parts: &[&'q str]) -> Self {
+        let (first, last) = (parts[0], parts[parts.len() - 1]);
+        if parts.len() == 1 || first.len() > head(first).len() {
+            Self::Head(head(first))
+        } else if last.len() > tail(last).len() {
+            Self::Tail(tail(last))
+        } else {
+            Self::None
+        }
+    }
+
+    fn head(self) -> Option<&'q str> {
+        if let Self::Head(head) = self { Some(head) } else { None }
+    }
+}
+
+/// How the contents begin that are looked for.
+struct Heads<'q> {
+    heads: Vec<&'q str>,
+    hashes: FxHashSet<u64>,
+}
+
+impl<'q> Heads<'q> {
+    fn new(heads: Vec<&'q str>) -> Self {
+        let hashes = heads.iter().map(|head| hash(head)).collect();
+        Self { heads, hashes }
+    }
+
+    /// Whether a text that begins with this may be one of them.
+    fn may_begin_with(&self, start: &str) -> bool {
+        let start = head(start);
+        self.heads.iter().any(|head| head.starts_with(start))
     }
 }
 
@@ -222,6 +279,7 @@ mod tests {
         let visible = Visible::new(&talk, &[]);
         for content in ["two\nblocks of text", r#"read {"path":"src/pay.rs"}"#, "fn main() {}"] {
             assert!(visible.shows(content), "{content}");
+            assert!(Visible::seeking(&talk, &[], &[content]).shows(content), "{content}");
         }
         assert!(!visible.shows("blocks of text"));
     }
@@ -256,6 +314,14 @@ mod tests {
         ) {
             let talk = conversation(texts.iter().map(|text| said(Role::User, text)).collect());
             let visible = Visible::new(&talk, &[hidden]);
+            let contents: Vec<String> = texts.iter().map(|text| stored(text)).collect();
+            let contents: Vec<&str> = contents.iter().map(String::as_str).collect();
+            for asked in [&contents[..], &contents[..1], &contents[contents.len() / 2..]] {
+                let sought = Visible::seeking(&talk, &[hidden], asked);
+                for content in asked {
+                    prop_assert_eq!(sought.shows(content), visible.shows(content), "{}", content);
+                }
+            }
             for (place, text) in (0..).zip(&texts) {
                 let content = stored(text);
                 let has_twin = || (0..).zip(&texts).any(|(at, other)| at != hidden && stored(other) == content);

@@ -2,9 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::link::link;
+use super::growth::Growth;
 use super::shape::Shape;
-use super::summary;
 use super::unit::{Unit, units};
 use super::view::{Kind, Role, View};
 use crate::ingest::strip_channel_prefix;
@@ -23,11 +22,10 @@ pub struct Conversation {
 impl Conversation {
     /// The conversation of messages that were read.
     #[must_use]
-    pub fn new(shape: Shape, mut views: Vec<View>) -> Self {
-        link(&mut views);
-        summary::mark(&mut views);
-        let units = units(&views);
-        Self { shape, views, units }
+    pub fn new(shape: Shape, views: Vec<View>) -> Self {
+        let mut conversation = Self { shape, views: Vec::new(), units: Vec::new() };
+        Growth::default().extend(&mut conversation, views);
+        conversation
     }
 
     /// The same without some messages. What was found out by the place of a message stays.
@@ -61,6 +59,18 @@ impl Conversation {
             *count - 1
         };
         self.views.iter().map(ordinal).collect()
+    }
+
+    /// Whether a message belongs to a tool group.
+    #[must_use]
+    pub fn is_in_group(&self, place: u32) -> bool {
+        let Some(view) = self.views.get(place as usize) else { return false };
+        // Besides calls and results only what the model says belongs to one, behind its reasoning.
+        let is_bare = view.calls().next().is_none() && view.results().next().is_none();
+        if is_bare && view.role != Role::Assistant {
+            return false;
+        }
+        !is_bare || self.units.iter().any(|unit| unit.is_group && unit.messages.contains(&place))
     }
 
     /// Whether the model waits for tools, or tools have answered and the model has not.

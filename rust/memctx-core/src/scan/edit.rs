@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::conversation::Conversation;
 use super::text::Text;
 use super::unit::Unit;
-use super::view::{Kind, View};
+use super::view::{Kind, Outline, View};
 
 /// A tool's result that reads otherwise now.
 #[derive(Clone, Debug)]
@@ -46,13 +46,15 @@ impl Conversation {
     pub fn with_results(mut self, edits: &[Shortened]) -> Self {
         let mut saved = vec![0_u64; self.views.len()];
         for edit in edits {
-            let pieces = Arc::make_mut(&mut self.views[edit.message as usize].pieces);
+            let view = &mut self.views[edit.message as usize];
+            let pieces = Arc::make_mut(&mut view.pieces);
             let results = pieces.iter_mut().filter(|piece| piece.kind == Kind::Result);
             let Some(piece) = results.filter(|piece| !piece.is_server).nth(edit.ordinal as usize) else { continue };
             let before = piece.text.as_ref().map_or(0, |text| text.tokens());
             let after = edit.text.tokens().min(before);
             piece.tokens -= (before - after).min(piece.tokens);
             piece.text = Some(Arc::clone(&edit.text));
+            view.outline = Outline::of(&view.pieces);
             saved[edit.message as usize] += u64::from(before - after);
         }
         for unit in &mut self.units {

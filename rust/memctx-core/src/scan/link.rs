@@ -6,29 +6,37 @@ use rustc_hash::FxHashMap;
 
 use super::view::View;
 
-/// Give results the names of their calls, and, where they have no id, that of the first call of their name that waits.
-///
-/// This comes after the keys, which say nothing of other messages.
-pub(super) fn link(views: &mut [View]) {
-    let mut names: FxHashMap<Arc<str>, Arc<str>> = FxHashMap::default();
-    let mut waiting: Vec<(Arc<str>, Arc<str>)> = Vec::new();
-    for view in views {
+/// The calls of the messages so far.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Calls {
+    /// The names of their tools by their ids.
+    names: FxHashMap<Arc<str>, Arc<str>>,
+    /// Name and id of those of the last message with calls that no result without an id has answered.
+    waiting: Vec<(Arc<str>, Arc<str>)>,
+}
+
+impl Calls {
+    /// Give the results of the next message the names of their calls, and, where they have no id, that of the first call of
+    /// their name that waits.
+    ///
+    /// This comes after the keys, which say nothing of other messages.
+    pub(super) fn link(&mut self, view: &mut View) {
         if view.calls().next().is_some() {
-            waiting.clear();
+            self.waiting.clear();
         }
         for place in 0..view.pieces.len() {
             let piece = &view.pieces[place];
             if piece.is_call() {
                 let (Some(id), Some(name)) = (&piece.id, &piece.name) else { continue };
-                names.insert(Arc::clone(id), Arc::clone(name));
-                waiting.push((Arc::clone(name), Arc::clone(id)));
+                self.names.insert(Arc::clone(id), Arc::clone(name));
+                self.waiting.push((Arc::clone(name), Arc::clone(id)));
             } else if piece.is_result() {
                 let mut id = piece.id.clone();
                 if id.is_none() && !piece.is_server {
-                    let call = waiting.iter().position(|(name, _)| Some(name) == piece.name.as_ref());
-                    id = call.map(|call| waiting.remove(call).1);
+                    let call = self.waiting.iter().position(|(name, _)| Some(name) == piece.name.as_ref());
+                    id = call.map(|call| self.waiting.remove(call).1);
                 }
-                let name = piece.name.clone().or_else(|| id.as_ref().and_then(|id| names.get(id)).cloned());
+                let name = piece.name.clone().or_else(|| id.as_ref().and_then(|id| self.names.get(id)).cloned());
                 if (id.is_some(), name.is_some()) != (piece.id.is_some(), piece.name.is_some()) {
                     let piece = &mut Arc::make_mut(&mut view.pieces)[place];
                     (piece.id, piece.name) = (id, name);
@@ -43,6 +51,13 @@ mod tests {
     use super::*;
     use crate::scan::draft::{call, result};
     use crate::scan::{Piece, Role};
+
+    fn link(views: &mut [View]) {
+        let mut calls = Calls::default();
+        for view in views {
+            calls.link(view);
+        }
+    }
 
     fn nameless(id: Option<&str>, name: Option<&str>) -> Piece {
         Piece { id: id.map(Into::into), name: name.map(Into::into), ..result("", "done") }

@@ -9,6 +9,7 @@ mod conversation;
 #[cfg(test)]
 pub(crate) mod draft;
 mod edit;
+mod growth;
 mod link;
 mod pairs;
 mod quote;
@@ -26,6 +27,7 @@ pub use cache::Cache;
 pub use chain::{bind, chain, link};
 pub use conversation::Conversation;
 pub use edit::Shortened;
+pub use growth::Growth;
 pub use quote::quote;
 pub use repair::{Answer, Change, Mend, Plan, STAND_IN, Step, repair};
 pub use row::{Row, rows};

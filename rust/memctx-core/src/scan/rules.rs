@@ -144,7 +144,8 @@ pub(super) const fn results_come_first(shape: Shape) -> bool {
 pub(super) fn result_behind_text(view: &View) -> Option<u32> {
     let mut said = false;
     let mut ordinal = 0;
-    for piece in view.pieces.iter() {
+    let pieces = if view.results().next().is_some() { &*view.pieces } else { &[] };
+    for piece in pieces {
         match piece.kind {
             Kind::Text | Kind::Media => said = true,
             Kind::Result if !piece.is_server && said => return Some(ordinal),
@@ -247,8 +248,8 @@ impl Found {
     fn judge_start(&mut self, views: &[View]) {
         let first = views.iter().position(|view| view.role != Role::System);
         // The provider's own compaction may leave an assistant's message at the front.
-        let is_compacted = |view: &View| view.pieces.iter().any(|piece| piece.kind == Kind::Compaction);
-        if let Some(first) = first.filter(|&first| is_models(&views[first]) && !is_compacted(&views[first])) {
+        let is_judged = |view: &View| is_models(view) && !view.outline.has_compaction;
+        if let Some(first) = first.filter(|&first| is_judged(&views[first])) {
             self.add(Rule::FirstNotUser, first, None);
         }
     }
@@ -259,7 +260,8 @@ impl Found {
             // Anthropic takes an empty last message of the assistant's for one it shall go on with.
             let may_be_empty = conversation.shape == Shape::Anthropic && place == last && is_models(view);
             let is_judged = (is_users(view) || is_models(view)) && !view.is_aborted && !may_be_empty;
-            if is_judged && (view.pieces.is_empty() || (conversation.shape != Shape::Gemini && has_blank_text(view))) {
+            let says_nothing = conversation.shape != Shape::Gemini && view.outline.has_blank_text;
+            if is_judged && (view.outline.is_empty || says_nothing) {
                 self.add(Rule::EmptyContent, place, None);
             }
         }
@@ -268,11 +270,6 @@ impl Found {
 
 fn is_models(view: &View) -> bool {
     view.role == Role::Assistant
-}
-
-fn has_blank_text(view: &View) -> bool {
-    let mut texts = view.pieces.iter().filter(|piece| piece.kind == Kind::Text);
-    texts.any(|piece| piece.text.as_ref().is_none_or(|text| text.is_blank()))
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! Units: the smallest things that may leave a conversation.
 
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::view::{Kind, Role, View};
+use super::view::{Role, View};
 
 /// One plain message, or a tool group: the message with the calls, all their results, and the reasoning bound to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,99 +22,129 @@ pub struct Unit {
 
 /// The units of a list of messages, in the order of their first messages.
 pub(super) fn units(views: &[View]) -> Vec<Unit> {
-    let mut groups = Groups::new(views.len());
-    // A result answers the nearest call before it: some hosts count their ids from 0 in every turn.
-    let mut callers: FxHashMap<&str, usize> = FxHashMap::default();
-    for (place, view) in views.iter().enumerate() {
-        for result in view.results() {
-            if let Some(&caller) = result.id.as_deref().and_then(|id| callers.get(id)) {
-                groups.join(caller, place);
-            }
-        }
-        for id in view.calls().filter_map(|call| call.id.as_deref()) {
-            callers.insert(id, place);
-        }
-    }
-    bind_reasoning(views, &mut groups);
-    collect(views, &groups)
+    let mut units = Vec::with_capacity(views.len());
+    Grouping::default().enter(views, &mut units);
+    units
 }
 
-/// Reasoning that is a message of its own belongs to all that the model said or called right after it.
-fn bind_reasoning(views: &[View], groups: &mut Groups) {
-    let mut reasoning = None;
-    for (place, view) in views.iter().enumerate() {
-        if is_reasoning(view) {
-            // Several in a row belong to the same answer.
-            reasoning = reasoning.filter(|_| place > 0 && is_reasoning(&views[place - 1])).or(Some(place));
-        } else if view.role != Role::Assistant {
-            reasoning = None;
+/// What is known of the messages so far that decides in which units the next ones are.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Grouping {
+    /// By their ids the messages with calls. A result answers the nearest call before it: some hosts count their ids
+    /// from 0 in every turn.
+    callers: FxHashMap<Arc<str>, usize>,
+    /// The first of the reasoning that what the model says next belongs to.
+    reasoning: Option<usize>,
+    /// How many units there are of the same messages.
+    repeats: FxHashMap<u64, u64>,
+    /// Messages that were entered.
+    count: usize,
+}
+
+impl Grouping {
+    /// Add the units of the messages that are new in the list. False, and all is to be made anew, if one of them belongs
+    /// to a unit that was there before.
+    pub(super) fn enter(&mut self, views: &[View], units: &mut Vec<Unit>) -> bool {
+        let start = std::mem::replace(&mut self.count, views.len());
+        let mut groups = Groups { start, firsts: (start..views.len()).collect() };
+        for (place, view) in views.iter().enumerate().skip(start) {
+            for result in view.results() {
+                let caller = result.id.as_deref().and_then(|id| self.callers.get(id));
+                if caller.is_some_and(|&caller| !groups.join(caller, place)) {
+                    return false;
+                }
+            }
+            for id in view.calls().filter_map(|call| call.id.as_ref()) {
+                self.callers.insert(Arc::clone(id), place);
+            }
         }
-        if let Some(first) = reasoning {
-            groups.join(first, place);
+        self.bind_reasoning(views, &mut groups) && {
+            self.collect(views, &groups, units);
+            true
+        }
+    }
+
+    /// Reasoning that is a message of its own belongs to all that the model said or called right after it.
+    fn bind_reasoning(&mut self, views: &[View], groups: &mut Groups) -> bool {
+        let mut reasoning = self.reasoning;
+        for (place, view) in views.iter().enumerate().skip(groups.start) {
+            if is_reasoning(view) {
+                // Several in a row belong to the same answer.
+                reasoning = reasoning.filter(|_| place > 0 && is_reasoning(&views[place - 1])).or(Some(place));
+            } else if view.role != Role::Assistant {
+                reasoning = None;
+            }
+            if reasoning.is_some_and(|first| !groups.join(first, place)) {
+                return false;
+            }
+        }
+        self.reasoning = reasoning;
+        true
+    }
+
+    fn collect(&mut self, views: &[View], groups: &Groups, units: &mut Vec<Unit>) {
+        let (old, start) = (units.len(), groups.start);
+        let mut known = vec![usize::MAX; views.len() - start];
+        for (place, view) in views.iter().enumerate().skip(start) {
+            let known = &mut known[groups.first(place) - start];
+            if *known == usize::MAX {
+                *known = units.len();
+                units.push(Unit { messages: Vec::new(), tokens: 0, key: 0, is_group: false });
+            }
+            let unit = &mut units[*known];
+            unit.messages.push(place as u32);
+            unit.tokens += u64::from(view.tokens());
+            unit.is_group |= view.calls().next().is_some() || view.results().next().is_some();
+        }
+        let mut keys = Vec::new();
+        self.repeats.reserve(units.len() - old);
+        for unit in &mut units[old..] {
+            keys.clear();
+            unit.messages.iter().for_each(|&place| keys.extend(views[place as usize].key.to_le_bytes()));
+            let repeat = self.repeats.entry(xxh3_64(&keys)).or_default();
+            keys.extend(repeat.to_le_bytes());
+            *repeat += 1;
+            unit.key = xxh3_64(&keys);
         }
     }
 }
 
 /// Whether all of a message is reasoning.
 pub(super) fn is_reasoning(view: &View) -> bool {
-    view.role == Role::Assistant
-        && !view.pieces.is_empty()
-        && view.pieces.iter().all(|piece| piece.kind == Kind::Thinking)
-}
-
-fn collect(views: &[View], groups: &Groups) -> Vec<Unit> {
-    let mut units: Vec<Unit> = Vec::with_capacity(views.len());
-    let mut known = vec![usize::MAX; views.len()];
-    for (place, view) in views.iter().enumerate() {
-        let first = groups.first(place);
-        if known[first] == usize::MAX {
-            known[first] = units.len();
-            units.push(Unit { messages: Vec::new(), tokens: 0, key: 0, is_group: false });
-        }
-        let unit = &mut units[known[first]];
-        unit.messages.push(place as u32);
-        unit.tokens += u64::from(view.tokens());
-        unit.is_group |= view.calls().next().is_some() || view.results().next().is_some();
-    }
-    let mut repeats: FxHashMap<u64, u64> = FxHashMap::with_capacity_and_hasher(units.len(), FxBuildHasher);
-    let mut keys = Vec::new();
-    for unit in &mut units {
-        keys.clear();
-        unit.messages.iter().for_each(|&place| keys.extend(views[place as usize].key.to_le_bytes()));
-        let repeat = repeats.entry(xxh3_64(&keys)).or_default();
-        keys.extend(repeat.to_le_bytes());
-        *repeat += 1;
-        unit.key = xxh3_64(&keys);
-    }
-    units
+    view.role == Role::Assistant && view.outline.is_reasoning
 }
 
 /// Which messages belong together: a forest, in which the root of each tree is its first message.
-struct Groups(Vec<usize>);
+struct Groups {
+    /// The messages before this one have their units already.
+    start: usize,
+    firsts: Vec<usize>,
+}
 
 impl Groups {
-    fn new(count: usize) -> Self {
-        Self((0..count).collect())
-    }
-
     fn first(&self, mut place: usize) -> usize {
-        while self.0[place] != place {
-            place = self.0[place];
+        while self.firsts[place - self.start] != place {
+            place = self.firsts[place - self.start];
         }
         place
     }
 
-    fn join(&mut self, a: usize, b: usize) {
+    /// False if one of them has its unit already.
+    fn join(&mut self, a: usize, b: usize) -> bool {
+        if a.min(b) < self.start {
+            return false;
+        }
         let (a, b) = (self.first(a), self.first(b));
-        self.0[a.max(b)] = a.min(b);
+        self.firsts[a.max(b) - self.start] = a.min(b);
+        true
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scan::Piece;
     use crate::scan::draft::{call, result, said};
+    use crate::scan::{Kind, Piece};
     use proptest::prelude::*;
 
     fn places(views: &[View]) -> Vec<Vec<u32>> {

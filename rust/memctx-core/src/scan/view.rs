@@ -88,6 +88,8 @@ pub struct View {
     pub is_recalled: bool,
     /// The model's turn was cut off: its calls need no results.
     pub is_aborted: bool,
+    /// What its pieces come to. They lie anywhere in memory, and whoever goes through all messages had to wait for each.
+    pub(crate) outline: Outline,
 }
 
 impl View {
@@ -101,7 +103,8 @@ impl View {
         let is_one_block = said.next().is_some_and(Piece::is_recalled) && said.next().is_none();
         let is_recalled = role == Role::User && is_one_block;
         let key = key(role, &pieces);
-        Self { role, pieces: pieces.into(), key, timestamp: None, is_summary, is_recalled, is_aborted: false }
+        let outline = Outline::of(&pieces);
+        Self { role, pieces: pieces.into(), key, timestamp: None, is_summary, is_recalled, is_aborted: false, outline }
     }
 
     /// What the frame around a message costs.
@@ -110,31 +113,84 @@ impl View {
     /// What the message costs the model.
     #[must_use]
     pub fn tokens(&self) -> u32 {
-        self.pieces.iter().map(|piece| piece.tokens).fold(Self::FRAME, u32::saturating_add)
+        self.outline.tokens
     }
 
     /// Whether it is a user's message with a block that we recalled and something else: we put none into others.
     #[must_use]
     pub fn carries_recalled(&self) -> bool {
-        let count = self.pieces.iter().filter(|piece| piece.is_recalled()).count();
-        let said = self.pieces.iter().filter(|piece| !piece.is_cache_mark()).count();
-        matches!(self.role, Role::User | Role::Tool) && (1..said).contains(&count)
+        matches!(self.role, Role::User | Role::Tool) && self.outline.has_block_and_more
     }
 
     /// Whether a person wrote it.
     #[must_use]
     pub fn is_person(&self) -> bool {
-        self.role == Role::User && !self.is_summary && self.pieces.iter().any(Piece::is_personal)
+        self.role == Role::User && !self.is_summary && self.outline.is_personal
+    }
+
+    /// Whether it has thinking that the provider signed.
+    #[must_use]
+    pub fn has_signed_thinking(&self) -> bool {
+        self.outline.is_signed
     }
 
     /// Its calls, those of the provider's own tools left out.
     pub fn calls(&self) -> impl Iterator<Item = &Piece> {
-        self.pieces.iter().filter(|piece| piece.is_call() && !piece.is_server)
+        let pieces = if self.outline.has_calls { &*self.pieces } else { &[] };
+        pieces.iter().filter(|piece| piece.is_call() && !piece.is_server)
     }
 
     /// Its results, those of the provider's own tools left out.
     pub fn results(&self) -> impl Iterator<Item = &Piece> {
-        self.pieces.iter().filter(|piece| piece.is_result() && !piece.is_server)
+        let pieces = if self.outline.has_results { &*self.pieces } else { &[] };
+        pieces.iter().filter(|piece| piece.is_result() && !piece.is_server)
+    }
+}
+
+/// What the pieces of a message come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools)] // as above
+pub(crate) struct Outline {
+    pub(super) tokens: u32,
+    /// Calls and results that are not those of the provider's own tools.
+    has_calls: bool,
+    has_results: bool,
+    /// A block of ours and something else.
+    has_block_and_more: bool,
+    /// Something that a person can have put there.
+    is_personal: bool,
+    /// Thinking that is signed.
+    is_signed: bool,
+    /// Thinking and nothing else.
+    pub(super) is_reasoning: bool,
+    /// What the provider's own compaction left.
+    pub(crate) has_compaction: bool,
+    /// A text with nothing to read in it.
+    pub(super) has_blank_text: bool,
+    /// Nothing at all.
+    pub(super) is_empty: bool,
+}
+
+impl Outline {
+    pub(super) fn of(pieces: &[Piece]) -> Self {
+        let any = |is_such: fn(&Piece) -> bool| pieces.iter().any(is_such);
+        let is_blank = |text: &Arc<Text>| text.is_blank();
+        let blocks = pieces.iter().filter(|piece| piece.is_recalled()).count();
+        let said = pieces.iter().filter(|piece| !piece.is_cache_mark()).count();
+        Self {
+            tokens: pieces.iter().map(|piece| piece.tokens).fold(View::FRAME, u32::saturating_add),
+            has_calls: any(|piece| piece.is_call() && !piece.is_server),
+            has_results: any(|piece| piece.is_result() && !piece.is_server),
+            has_block_and_more: (1..said).contains(&blocks),
+            is_personal: any(Piece::is_personal),
+            is_signed: any(|piece| piece.kind == Kind::Thinking && piece.is_signed),
+            is_reasoning: !pieces.is_empty() && pieces.iter().all(|piece| piece.kind == Kind::Thinking),
+            has_compaction: any(|piece| piece.kind == Kind::Compaction),
+            has_blank_text: pieces
+                .iter()
+                .any(|piece| piece.kind == Kind::Text && piece.text.as_ref().is_none_or(is_blank)),
+            is_empty: pieces.is_empty(),
+        }
     }
 }
 

@@ -21,6 +21,9 @@ const SEED_POOL: usize = 2;
 /// So many for each of them are guessed at first, so that a few bad guesses do not spoil the score to beat.
 const GUESSED: usize = 2;
 
+/// The vector of a hit is asked for so many hits before it is read, since they lie anywhere.
+const AHEAD: usize = 8;
+
 /// So many of the best texts are looked at to see whether one of them covers the question.
 const COVERING: usize = 20;
 
@@ -178,8 +181,14 @@ impl Warm {
             let blend = Blend { vector: race.scale.value(most(hit.number)), bm25: hit.score / best };
             blend.score(self.weights(race, hit.number))
         };
-        let hopeful = hits.iter().filter(|hit| at_most(hit) >= last.score);
-        let exact = hopeful.map(|hit| self.candidate(race, hit.number, cosine(hit.number), hit.score / best));
+        let ahead = hits.iter().skip(AHEAD).map(Some).chain(std::iter::repeat(None));
+        let hopeful = hits.iter().zip(ahead).filter(|(hit, ahead)| {
+            if let Some(ahead) = ahead {
+                self.rows.approach(ahead.number);
+            }
+            at_most(hit) >= last.score
+        });
+        let exact = hopeful.map(|(hit, _)| self.candidate(race, hit.number, cosine(hit.number), hit.score / best));
         let candidates = ranked(exact.collect(), limit);
         Ok((first, Some(candidates)))
     }

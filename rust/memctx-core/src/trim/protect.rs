@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::request::Request;
-use crate::scan::{Conversation, Kind, Role, Unit, View};
+use crate::scan::{Conversation, Role, Unit, View};
 
 /// Why a message stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -102,7 +102,7 @@ fn places(unit: &Unit) -> impl Iterator<Item = usize> {
 /// What a message is protected by whatever stands around it.
 fn own_reason(view: &View) -> Option<Reason> {
     match view.role {
-        _ if view.is_summary || view.pieces.iter().any(|piece| piece.kind == Kind::Compaction) => Some(Reason::Summary),
+        _ if view.is_summary || view.outline.has_compaction => Some(Reason::Summary),
         _ if view.is_recalled => Some(Reason::Recalled),
         Role::System => Some(Reason::System),
         Role::Other => Some(Reason::Unknown),

@@ -7,6 +7,7 @@ use std::io::{self, Write};
 
 use super::kernel::{Kernel, LANES, Line};
 use crate::blocks::{BlockReader, BlockWriter, Fault};
+use crate::prefetch;
 
 /// A vector of length 1 (or 0) in 8 bits.
 #[derive(Debug)]
@@ -143,6 +144,11 @@ impl Copies {
         let mut product = [0];
         self.kernel.products(row(a), row(b), &mut product);
         f64::from(product[0] as f32 * (self.scales[a] * self.scales[b]))
+    }
+
+    /// Ask for a row.
+    pub(super) fn approach(&self, row: usize) {
+        self.lines[row * self.width..(row + 1) * self.width].iter().for_each(|line| prefetch(line));
     }
 
     /// Bounds of the cosine between the query and one row.

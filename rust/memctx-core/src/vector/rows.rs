@@ -121,6 +121,11 @@ impl Rows {
         Ok(move |number| f64::from(self.copies.bound_one(&copy, number as usize).high))
     }
 
+    /// Ask for what [`Rows::bounds`] reads of a number.
+    pub fn approach(&self, number: u32) {
+        self.copies.approach(number as usize);
+    }
+
     /// The cosine to one vector, with the numbers behind it.
     pub fn explain(&self, vector: &[f32], number: u32) -> Result<Explanation> {
         self.check(vector)?;

@@ -1,0 +1,79 @@
+//! A conversation that gets longer.
+
+use super::conversation::Conversation;
+use super::link::Calls;
+use super::summary;
+use super::unit::Grouping;
+use super::view::View;
+
+/// What is known of the messages of a conversation that tells something of those to come.
+#[derive(Clone, Debug, Default)]
+pub struct Growth {
+    calls: Calls,
+    grouping: Grouping,
+}
+
+impl Growth {
+    /// Put more messages behind a conversation that this has seen grow from nothing.
+    ///
+    /// The same as reading all of them anew; but of what was there nothing is looked at, unless it changes by what comes.
+    pub fn extend(&mut self, conversation: &mut Conversation, more: Vec<View>) {
+        let Conversation { views, units, .. } = conversation;
+        let start = views.len();
+        if start == 0 {
+            *views = more;
+        } else {
+            views.extend(more);
+        }
+        views[start..].iter_mut().for_each(|view| self.calls.link(view));
+        summary::mark(views);
+        units.reserve(views.len() - start);
+        if !self.grouping.enter(views, units) {
+            // A result came for a call that was there, say: its unit is another now, and so may be the keys of its likes.
+            self.grouping = Grouping::default();
+            units.clear();
+            self.grouping.enter(views, units);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scan::draft::{call, result, said};
+    use crate::scan::{Kind, Piece, Role, Shape};
+    use proptest::prelude::*;
+
+    fn message() -> impl Strategy<Value = View> {
+        let id = || (0..4_u8).prop_map(|id| id.to_string());
+        prop_oneof![
+            prop_oneof![Just(Role::System), Just(Role::User), Just(Role::Assistant), Just(Role::Other)]
+                .prop_map(|role| said(role, "hello <read-files>")),
+            Just(View::new(Role::Assistant, vec![Piece::new(Kind::Thinking, None)])),
+            id().prop_map(|id| View::new(Role::Assistant, vec![call(&id, "read", "{}"), call("9", "look", "{}")])),
+            id().prop_map(|id| View::new(Role::User, vec![Piece { name: None, ..result(&id, "done") }])),
+            Just(View::new(Role::Tool, vec![Piece { id: None, name: Some("look".into()), ..result("", "done") }])),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn growing_equals_reading_anew(views in prop::collection::vec(message(), 0..40), steps in prop::collection::vec(1..6_usize, 40)) {
+            let mut grown = Conversation { shape: Shape::Anthropic, views: Vec::new(), units: Vec::new() };
+            let mut growth = Growth::default();
+            let mut rest = &views[..];
+            for step in steps {
+                let (more, behind) = rest.split_at(step.min(rest.len()));
+                rest = behind;
+                growth.extend(&mut grown, more.to_vec());
+                let anew = Conversation::new(Shape::Anthropic, views[..views.len() - rest.len()].to_vec());
+                prop_assert_eq!(&grown.units, &anew.units);
+                prop_assert_eq!(format!("{:?}", grown.views), format!("{:?}", anew.views));
+                for place in 0..grown.views.len() as u32 {
+                    let is_in_group = grown.units.iter().any(|unit| unit.is_group && unit.messages.contains(&place));
+                    prop_assert_eq!(grown.is_in_group(place), is_in_group);
+                }
+            }
+        }
+    }
+}
