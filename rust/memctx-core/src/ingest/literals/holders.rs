@@ -18,7 +18,7 @@ const BUCKETS: usize = 1 << BUCKET_BITS;
 pub(super) struct Holders {
     /// Where each bucket begins, and where the last one ends.
     starts: Box<[u32]>,
-    holders: Box<[Holder]>,
+    sorted: Box<[Holder]>,
     /// The strings in full, one behind the other, for those that are longer than a head.
     bytes: Box<[u8]>,
 }
@@ -54,7 +54,7 @@ impl Holders {
         // Stable, so that the lowest number of a bucket comes first.
         holders.sort_by_key(|holder| bucket(holder.key));
         let starts = (0..=BUCKETS).map(|wanted| holders.partition_point(|holder| bucket(holder.key) < wanted) as u32);
-        Self { starts: starts.collect(), holders: holders.into(), bytes: bytes.into() }
+        Self { starts: starts.collect(), sorted: holders.into(), bytes: bytes.into() }
     }
 
     /// Visit every string that has the window of this key and stands around it.
@@ -62,7 +62,7 @@ impl Holders {
     pub(super) fn for_each(&self, text: &[u8], at: usize, key: u32, visit: &mut impl FnMut(usize, Range<usize>)) {
         let bucket = bucket(key);
         let (from, to) = (self.starts[bucket] as usize, self.starts[bucket + 1] as usize);
-        for holder in &self.holders[from..to] {
+        for holder in &self.sorted[from..to] {
             if holder.key == key
                 && let Some(place) = holder.around(text, at, &self.bytes)
             {
