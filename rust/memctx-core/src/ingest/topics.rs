@@ -85,7 +85,7 @@ impl Topics {
     #[must_use]
     pub fn of(&self, text: &str) -> Vec<&str> {
         let mut found = vec![false; self.names.len()];
-        if has_case_beyond_ascii(text) {
+        if !text.is_ascii() && has_case_beyond_ascii(text) {
             self.mark(&fold(text), &mut found);
         } else {
             self.mark(text, &mut found);

@@ -17,6 +17,15 @@ use crate::Result;
 /// Lines that are taken in at a time.
 const BATCH: usize = 512;
 
+/// What was found when the log was followed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Followed {
+    /// How many segments came.
+    pub(super) came: usize,
+    /// How long the log was; none if there is none.
+    pub(super) length: Option<u64>,
+}
+
 impl Inner {
     /// Load, and do what was left to do when the store was last open.
     pub(super) fn load(self: &Arc<Self>) {
@@ -76,14 +85,14 @@ impl Inner {
         }
     }
 
-    /// Take in what was written here and what others have written. Gives how many segments came from others.
-    pub(super) fn catch_up(&self, tail: &mut Tail) -> Result<usize> {
+    /// Take in what was written here and what others have written.
+    pub(super) fn catch_up(&self, tail: &mut Tail) -> Result<Followed> {
         self.settle(tail)?;
         self.follow(tail, &Saved::default())
     }
 
-    /// Read what the log holds beyond what has been read. Gives how many segments came.
-    pub(super) fn follow(&self, tail: &mut Tail, saved: &Saved) -> Result<usize> {
+    /// Read what the log holds beyond what has been read.
+    pub(super) fn follow(&self, tail: &mut Tail, saved: &Saved) -> Result<Followed> {
         let length = tail.log.as_ref().and_then(|log| log.current_len());
         if tail.log.is_some() && length.is_none() {
             // Deleted or replaced. What is in memory stays until there is another log to read.
@@ -93,14 +102,15 @@ impl Inner {
                     *self.index_mut() = Warm::new(self.model().dim(), self.model().own_worth())?;
                     self.health().note("the log was replaced; read anew");
                 }
-                None => return Ok(0),
+                None => return Ok(Followed::default()),
             }
         }
         if tail.log.is_none() {
             tail.log = Log::open(&self.directory, SEGMENTS, self.settings.durability)?.map(Arc::new);
         }
-        let Some(log) = tail.log.clone() else { return Ok(0) };
-        let length = length.unwrap_or_else(|| log.current_len().unwrap_or_default());
+        let Some(log) = tail.log.clone() else { return Ok(Followed::default()) };
+        let known = length.or_else(|| log.current_len());
+        let length = known.unwrap_or_default();
         let mut cursor = self.index().cursor;
         if length < cursor.offset {
             *self.index_mut() = Warm::new(self.model().dim(), self.model().own_worth())?;
@@ -108,7 +118,7 @@ impl Inner {
             cursor = Cursor::default();
         }
         if length == cursor.offset {
-            return Ok(0);
+            return Ok(Followed { came: 0, length: known });
         }
         self.index_mut().read_from(log.file());
         let mut lines = Lines::new(log.file(), cursor.offset, cursor.line);
@@ -123,7 +133,7 @@ impl Inner {
             index.cursor = Cursor { offset: lines.position(), line: lines.number() };
             index.keep_newest(self.settings.max_segments);
             if is_last {
-                return Ok(came);
+                return Ok(Followed { came, length: known });
             }
         }
     }

@@ -39,6 +39,13 @@ struct Commit {
     is_poisoned: bool,
 }
 
+impl Commit {
+    /// Where the last of our own bytes that may not be on disk end; 0 if there are none.
+    fn end(&self) -> u64 {
+        self.unsynced.iter().map(|(start, bytes)| start + bytes.len() as u64).max().unwrap_or_default()
+    }
+}
+
 /// Where a batch went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
@@ -147,8 +154,11 @@ impl Log {
         if self.is_synced(end) {
             return Ok(());
         }
-        let known = lock(&self.commit).unsynced.len();
-        let target = self.len()?;
+        let commit = lock(&self.commit);
+        let known = commit.unsynced.len();
+        // What was written before this moment will be on disk: all of ours, and all that the caller has read of others.
+        let target = commit.end().max(end);
+        drop(commit);
         let synced = self.file.sync_data();
         let mut commit = lock(&self.commit);
         if let Err(fault) = synced {
@@ -164,7 +174,7 @@ impl Log {
 
     /// Up to where the log was written here without having reached the disk.
     pub(super) fn unsynced_end(&self) -> Option<u64> {
-        lock(&self.commit).unsynced.iter().map(|(start, lines)| start + lines.len() as u64).max()
+        Some(lock(&self.commit).end()).filter(|&end| end > 0)
     }
 
     fn is_synced(&self, end: u64) -> bool {

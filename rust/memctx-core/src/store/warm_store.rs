@@ -255,7 +255,7 @@ impl WarmStore {
         self.inner.check_open()?;
         self.inner.wait();
         let mut gate = self.inner.gate();
-        self.inner.catch_up(&mut gate.tail)
+        Ok(self.inner.catch_up(&mut gate.tail)?.came)
     }
 
     /// Write vectors and snapshot now, so that the next start is fast. False if nothing could be written.

@@ -1,13 +1,15 @@
 //! How records get into a store.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Instant;
 
+use rustc_hash::FxHashMap;
+
 use super::SEGMENTS;
 use super::embed;
+use super::following::Followed;
 use super::inner::{Gate, Inner, Tail, now};
 use super::intake::{Added, Outcome, Record};
 use super::log::Log;
@@ -97,7 +99,7 @@ impl Inner {
         // Waiting for other threads counts too.
         let since = Instant::now();
         let mut gate = self.gate();
-        let Batch { log, added, written, synced } = self.write(&mut gate, segments, since)?;
+        let Batch { log, added, written, synced } = self.write(&mut gate, records, segments, since)?;
         let few = written.drafts.len() <= FEW;
         if !written.drafts.is_empty() {
             gate.tail.pending.push(written);
@@ -159,16 +161,24 @@ impl Inner {
     }
 
     /// Write what is new, under the directory's lock.
-    fn write(&self, gate: &mut Gate, segments: Vec<Option<Segment>>, since: Instant) -> Result<Batch> {
+    fn write(
+        &self,
+        gate: &mut Gate,
+        records: &[Record<'_>],
+        segments: Vec<Option<Segment>>,
+        since: Instant,
+    ) -> Result<Batch> {
         let Gate { lock, tail } = gate;
         let held = lock.acquire(since)?;
-        self.catch_up(tail)?;
-        let log = self.log(tail)?;
-        if log.close_last_line()? {
+        let followed = self.catch_up(tail)?;
+        let log = self.log(tail, followed)?;
+        // What was read to the end is made of whole lines.
+        let is_read = followed.length == Some(self.index().cursor.offset);
+        if !is_read && log.close_last_line()? {
             self.health().healed += 1;
             self.catch_up(tail)?;
         }
-        let mut batch = self.sort_out(segments, Arc::clone(&log));
+        let mut batch = self.sort_out(records, segments, Arc::clone(&log));
         let drafts = &mut batch.written.drafts;
         if !drafts.is_empty() {
             let room = drafts.iter().map(|draft| draft.segment.line_room()).sum();
@@ -191,8 +201,8 @@ impl Inner {
     }
 
     /// The log to write to; a new one if there is none or someone deleted it.
-    fn log(&self, tail: &mut Tail) -> Result<Arc<Log>> {
-        if let Some(log) = tail.log.as_ref().filter(|log| log.current_len().is_some()) {
+    fn log(&self, tail: &mut Tail, followed: Followed) -> Result<Arc<Log>> {
+        if let Some(log) = tail.log.as_ref().filter(|_| followed.length.is_some()) {
             return Ok(Arc::clone(log));
         }
         let log = Arc::new(Log::create(&self.directory, SEGMENTS, self.settings.durability)?);
@@ -205,12 +215,15 @@ impl Inner {
         Ok(log)
     }
 
-    /// Which of the segments are new.
-    fn sort_out(&self, segments: Vec<Option<Segment>>, log: Arc<Log>) -> Batch {
+    /// Which of the segments, made from these records, are new.
+    fn sort_out(&self, records: &[Record<'_>], segments: Vec<Option<Segment>>, log: Arc<Log>) -> Batch {
         let index = self.index();
-        let mut batch = Batch { log, added: Vec::new(), written: Written::default(), synced: 0 };
-        let mut fresh: HashMap<(String, u64), String> = HashMap::new();
-        for segment in segments {
+        let added = Vec::with_capacity(segments.len());
+        let mut batch = Batch { log, added, written: Written::default(), synced: 0 };
+        let drafts = &mut batch.written.drafts;
+        // Where among the drafts they are.
+        let mut fresh: FxHashMap<(&str, u64), usize> = FxHashMap::default();
+        for (record, segment) in records.iter().zip(segments) {
             let Some(segment) = segment else {
                 batch.added.push(Added { id: None, outcome: Outcome::Noise });
                 continue;
@@ -221,14 +234,15 @@ impl Inner {
                 batch.synced = batch.synced.max(twin.line.end());
                 twin.id.to_string()
             });
-            let earlier = earlier.or_else(|| fresh.get(&(segment.role.clone(), digest)).cloned());
+            let said = (record.role, digest);
+            let earlier = earlier.or_else(|| fresh.get(&said).map(|&at: &usize| drafts[at].segment.id.clone()));
             if let Some(id) = earlier {
                 batch.added.push(Added { id: Some(id), outcome: Outcome::Duplicate });
                 continue;
             }
-            fresh.insert((segment.role.clone(), digest), segment.id.clone());
+            fresh.insert(said, drafts.len());
             batch.added.push(Added { id: Some(segment.id.clone()), outcome: Outcome::Added });
-            batch.written.drafts.push(Draft::new(segment, digest, 0, 0));
+            drafts.push(Draft::new(segment, digest, 0, 0));
         }
         batch
     }

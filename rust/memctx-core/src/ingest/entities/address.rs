@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use memchr::{memchr_iter, memmem};
+use memchr::memchr_iter;
 
 use super::run::{run_after, run_before};
 use crate::text::is_js_space;
@@ -11,12 +11,15 @@ use crate::text::is_js_space;
 pub(super) fn urls(text: &str) -> impl Iterator<Item = Range<usize>> {
     let bytes = text.as_bytes();
     let mut done = 0;
-    memmem::find_iter(bytes, "://").filter_map(move |colon| {
+    memchr_iter(b':', bytes).filter_map(move |colon| {
+        let body = colon + "://".len();
+        if bytes.get(colon..body) != Some(b"://") {
+            return None;
+        }
         let start = ["https", "http"].iter().find_map(|scheme| {
             let start = colon.checked_sub(scheme.len()).filter(|&start| start >= done)?;
             bytes[start..colon].eq_ignore_ascii_case(scheme.as_bytes()).then_some(start)
         })?;
-        let body = colon + "://".len();
         let ends = |c| is_js_space(c) || matches!(c, '<' | '>' | '"' | '\'' | ')' | ']');
         let end = text[body..].find(ends).map_or(text.len(), |length| body + length);
         if end == body {

@@ -28,6 +28,10 @@ pub(super) struct Mark {
 /// All marks, in order.
 pub(super) fn marks(text: &str) -> Vec<Mark> {
     let mut marks = Vec::new();
+    // No sign is ASCII, and a cue counts only before what is not.
+    if text.is_ascii() {
+        return marks;
+    }
     FINDER.for_each(text.as_bytes(), |number, place| {
         if number < SIGNS.len() || begins_in_han(&text[place.end..]) {
             let sign = text[place.clone()].chars().next();

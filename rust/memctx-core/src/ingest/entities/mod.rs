@@ -76,15 +76,20 @@ pub struct Entity {
 /// ```
 #[must_use]
 pub fn entities(text: &str) -> Vec<Entity> {
-    let without_urls = blank(text, address::urls(text));
-    let blanked = blank(&without_urls, address::emails(&without_urls));
+    let urls: Vec<_> = address::urls(text).collect();
+    let emails: Vec<_> = address::emails(text).collect();
+    let without_urls = blank(text, &urls);
+    let blanked = match &without_urls {
+        Cow::Borrowed(text) => blank(text, &emails),
+        Cow::Owned(text) => blank(text, &address::emails(text).collect::<Vec<_>>()),
+    };
     let blanked = &*blanked;
     let marks = mark::marks(blanked);
     let digits = run::digit_runs(blanked);
 
     let mut found = Found::default();
-    found.add(EntityKind::Url, text, address::urls(text));
-    found.add(EntityKind::Email, text, address::emails(text));
+    found.add(EntityKind::Url, text, urls.iter().cloned());
+    found.add(EntityKind::Email, text, emails.iter().cloned());
     found.add(EntityKind::Stock, blanked, stock::codes(blanked, &digits));
     found.add(EntityKind::Stock, blanked, stock::tickers(blanked));
     found.add(EntityKind::Amount, blanked, amount::yuan(blanked, &marks));
@@ -129,16 +134,16 @@ impl<'a> Found<'a> {
 }
 
 /// The text with one space in place of each match.
-fn blank(text: &str, matches: impl Iterator<Item = Range<usize>>) -> Cow<'_, str> {
-    let mut blanked = String::new();
+fn blank<'t>(text: &'t str, matches: &[Range<usize>]) -> Cow<'t, str> {
+    if matches.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let mut blanked = String::with_capacity(text.len());
     let mut at = 0;
     for Range { start, end } in matches {
-        blanked.push_str(&text[at..start]);
+        blanked.push_str(&text[at..*start]);
         blanked.push(' ');
-        at = end;
-    }
-    if at == 0 {
-        return Cow::Borrowed(text);
+        at = *end;
     }
     blanked.push_str(&text[at..]);
     Cow::Owned(blanked)

@@ -30,6 +30,12 @@ impl Hashes {
 
 #[inline]
 fn place(key: u32) -> (usize, u32) {
-    let hash = key.wrapping_mul(0x9E37_79B1) >> (u32::BITS - BITS);
+    let hash = hash::<BITS>(key);
     ((hash / WORD) as usize, hash % WORD)
+}
+
+/// So many bits that the window of a key leads to.
+#[inline]
+pub(super) fn hash<const BITS: u32>(key: u32) -> u32 {
+    key.wrapping_mul(0x9E37_79B1) >> (u32::BITS - BITS)
 }

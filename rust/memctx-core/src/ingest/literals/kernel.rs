@@ -10,7 +10,7 @@ use super::window::LONGEST;
 pub(super) const BLOCK: usize = 64;
 
 /// Tables that are looked up one after the other.
-pub(super) const SETS: usize = 2;
+pub(super) const SETS: usize = 3;
 
 /// For each byte of a window, by its lower and by its upper half, the groups that admit it.
 #[derive(Clone, Copy, Default)]

@@ -7,6 +7,7 @@
 
 mod filter;
 mod hashes;
+mod holders;
 mod kernel;
 mod window;
 
@@ -15,7 +16,7 @@ use std::ops::Range;
 
 use filter::Filter;
 use hashes::Hashes;
-use rustc_hash::FxHashMap;
+use holders::Holders;
 use window::{LONGEST, Window};
 
 /// A string to be found.
@@ -29,48 +30,39 @@ pub(super) struct Literal<'a> {
 /// Strings that are looked for together.
 #[derive(Clone)]
 pub(super) struct Literals {
+    count: usize,
     filter: Filter,
-    sought: Vec<Sought>,
     /// Whether there are windows of one byte, of two, of three.
     has_length: [bool; LONGEST],
     hashes: Hashes,
-    /// Which strings have a window, by its key.
-    holders: FxHashMap<u32, Vec<u32>>,
-}
-
-#[derive(Clone)]
-struct Sought {
-    bytes: Box<[u8]>,
-    any_case: bool,
-    /// How many bytes before the window belong to it.
-    before: usize,
+    holders: Holders,
 }
 
 impl fmt::Debug for Literals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Literals").field("sought", &self.sought.len()).finish_non_exhaustive()
+        f.debug_struct("Literals").field("count", &self.count).finish_non_exhaustive()
     }
 }
 
 impl Literals {
     /// Strings, none of them empty, with the numbers 0, 1, 2 … in their order.
     pub(super) fn new<'a>(literals: impl IntoIterator<Item = Literal<'a>>) -> Self {
-        let mut sought = Vec::new();
-        let mut windows = Vec::new();
+        let literals: Vec<(Literal<'a>, Window)> =
+            literals.into_iter().map(|literal| (literal, Window::of(literal))).collect();
         let mut has_length = [false; LONGEST];
         let mut hashes = Hashes::default();
-        let mut holders: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
-        for (number, literal) in (0..).zip(literals) {
-            let window = Window::of(literal);
-            let key = key(window.bytes());
+        for (_, window) in &literals {
             has_length[window.length - 1] = true;
-            hashes.add(key);
-            holders.entry(key).or_default().push(number);
-            let Literal { text, any_case } = literal;
-            sought.push(Sought { bytes: text.as_bytes().into(), any_case, before: window.at });
-            windows.push(window);
+            hashes.add(key(window.bytes()));
         }
-        Self { filter: Filter::new(windows), sought, has_length, hashes, holders }
+        let holders = literals.iter().map(|(literal, window)| (*literal, key(window.bytes()), window.at));
+        Self {
+            count: literals.len(),
+            holders: Holders::new(holders),
+            filter: Filter::new(literals.iter().map(|(_, window)| *window).collect()),
+            has_length,
+            hashes,
+        }
     }
 
     /// Every place where one of them stands, with its number. The places come in the order of their windows.
@@ -91,16 +83,7 @@ impl Literals {
         let Some(window) = text.get(at..).and_then(|rest| rest.first_chunk::<LENGTH>()) else { return };
         let key = key(window);
         if self.hashes.may_hold(key) {
-            self.compare(text, at, key, visit);
-        }
-    }
-
-    /// Visit what has the window of this key if it stands around it.
-    fn compare(&self, text: &[u8], at: usize, key: u32, visit: &mut impl FnMut(usize, Range<usize>)) {
-        for &number in self.holders.get(&key).into_iter().flatten() {
-            if let Some(place) = self.sought[number as usize].around(text, at) {
-                visit(number as usize, place);
-            }
+            self.holders.for_each(text, at, key, visit);
         }
     }
 
@@ -111,16 +94,6 @@ impl Literals {
         self.for_each(text, |number, place| found.push((number, place)));
         found.sort_unstable_by_key(|(number, place)| (place.end, place.start, *number));
         found
-    }
-}
-
-impl Sought {
-    /// Where it stands if its window is here.
-    fn around(&self, text: &[u8], window: usize) -> Option<Range<usize>> {
-        let start = window.checked_sub(self.before)?;
-        let found = text.get(start..start + self.bytes.len())?;
-        let is_same = if self.any_case { found.eq_ignore_ascii_case(&self.bytes) } else { *found == *self.bytes };
-        is_same.then_some(start..start + self.bytes.len())
     }
 }
 
@@ -155,6 +128,22 @@ mod tests {
             pieces in prop::collection::vec("[a-dA-D_ é密码x]{0,40}", 0..12),
         ) {
             let text = pieces.concat();
+            let sought = literals.iter().map(|(text, any_case)| Literal { text, any_case: *any_case });
+            prop_assert_eq!(Literals::new(sought).by_end(text.as_bytes()), naively(&literals, &text));
+        }
+
+        /// Up to eight bytes are compared as one number, the rest one by one.
+        #[test]
+        fn strings_are_compared_to_their_last_byte(
+            literals in prop::collection::vec(("[ab_]{6,11}", any::<bool>()), 1..6),
+            choices in prop::collection::vec((any::<prop::sample::Index>(), any::<bool>(), "[ab_]{0,2}"), 0..12),
+        ) {
+            let pieces = choices.iter().map(|(choice, is_upper, rest)| {
+                let literal = &choice.get(&literals).0;
+                let literal = if *is_upper { literal.to_uppercase() } else { literal.clone() };
+                literal[..literal.len() - rest.len()].to_owned() + rest
+            });
+            let text: String = pieces.collect();
             let sought = literals.iter().map(|(text, any_case)| Literal { text, any_case: *any_case });
             prop_assert_eq!(Literals::new(sought).by_end(text.as_bytes()), naively(&literals, &text));
         }
