@@ -21,7 +21,7 @@ pub(crate) trait Key: Copy + Default + PartialEq {
 impl Key for u32 {
     #[inline]
     fn spread(self, bits: u32) -> usize {
-        (self.wrapping_mul(0x9E37_79B1) >> (Self::BITS - bits)) as usize
+        (u64::from(self).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - bits)) as usize
     }
 }
 
@@ -38,8 +38,8 @@ impl Key for [u64; 2] {
 #[repr(align(64))]
 struct Row<K, const WAYS: usize> {
     keys: [K; WAYS],
-    /// The key that was offered last. Its string is kept when it is offered again, so that keys which come up once
-    /// push nobody out, and their strings live and die in memory that is at hand.
+    /// The key that was offered last when there was no place. Its string is kept when it is offered again, so that keys
+    /// which come up once push nobody out, and their strings live and die in memory that is at hand.
     candidate: K,
     strings: [Option<Py<PyString>>; WAYS],
 }
@@ -94,8 +94,8 @@ impl<K: Key, const COUNT: usize, const WAYS: usize> Shelf<K, COUNT, WAYS> {
         &self.0.0[Self::place(key)]
     }
 
-    /// The string of a key, made if it is not there, and kept if that happens again; what has to go for it is moved
-    /// to `removed`.
+    /// The string of a key, made if it is not there, and kept if there is a place or it was not there before; what has to
+    /// go for it is moved to `removed`.
     pub(crate) fn get<'py>(
         &mut self,
         py: Python<'py>,
@@ -108,7 +108,7 @@ impl<K: Key, const COUNT: usize, const WAYS: usize> Shelf<K, COUNT, WAYS> {
             return string.bind(py).clone();
         }
         let string = make();
-        if row.candidate == key {
+        if row.candidate == key || row.strings[WAYS - 1].is_none() {
             row.keys.rotate_right(1);
             row.strings.rotate_right(1);
             row.keys[0] = key;
