@@ -245,7 +245,7 @@ def test_hooks_that_fail_or_hang_hold_nothing_up(
         await asyncio.sleep(60)
 
     def stuck(_: object) -> None:
-        time.sleep(3)
+        time.sleep(4)
 
     def broken(_: object) -> None:
         raise RuntimeError("no")
@@ -253,20 +253,20 @@ def test_hooks_that_fail_or_hang_hold_nothing_up(
     async def well(event: object) -> None:
         told.append(event)
 
-    with opened(tmp_path, compaction={"hook_seconds": 0.2}) as memory:
+    with opened(tmp_path, compaction={"hook_seconds": 0.5}) as memory:
         for event in ("before_compaction", "after_compaction", "session_before_compact"):
             for hook in (slow, stuck, broken, well):
                 memory.on(event, hook)
         begun = time.monotonic()
         with caplog.at_level(logging.WARNING, "memctx.compactor"):
             result = compacted(memory, talk())
-        assert time.monotonic() - begun < 2.5
+        assert time.monotonic() - begun < 3.5
     assert result.did_compact
     kinds = [type(each).__name__ for each in told if not isinstance(each, str)]
     assert kinds == ["SessionBeforeCompact", "BeforeCompaction", "AfterCompaction"]
     assert told.count("slow begins") == 3
     assert sum("failed" in record.getMessage() for record in caplog.records) == 3
-    assert sum("took over 0.2 seconds" in record.getMessage() for record in caplog.records) == 3
+    assert sum("took over 0.5 seconds" in record.getMessage() for record in caplog.records) == 3
 
 
 def test_hooks_run_side_by_side(tmp_path: Path) -> None:
