@@ -88,7 +88,7 @@ pub struct View {
     pub is_recalled: bool,
     /// The model's turn was cut off: its calls need no results.
     pub is_aborted: bool,
-    /// What its pieces come to. They lie anywhere in memory, and whoever goes through all messages had to wait for each.
+    /// What its pieces come to. They lie anywhere in memory; whoever goes through all messages had to wait for each.
     pub(crate) outline: Outline,
 }
 
@@ -147,9 +147,9 @@ impl View {
     }
 }
 
-/// What the pieces of a message come to.
+/// What the pieces of a message come to. Whoever changes one has to take it anew; ids and names are not part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::struct_excessive_bools)] // as above
+#[allow(clippy::struct_excessive_bools)] // facts that hold or do not, each apart
 pub(crate) struct Outline {
     pub(super) tokens: u32,
     /// Calls and results that are not those of the provider's own tools.
