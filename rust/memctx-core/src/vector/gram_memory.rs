@@ -2,10 +2,13 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use bytemuck::Zeroable;
+use bytemuck::allocation::zeroed_slice_box;
+
 use crate::prefetch;
 
-/// Grams whose place is remembered, in two megabytes.
-const REMEMBERED: usize = 1 << 18;
+/// Grams whose place is remembered, in eight megabytes at most: memory that no gram came to takes nothing.
+const REMEMBERED: usize = 1 << 20;
 /// Grams of which any may be remembered in the same places: a quarter of the sets means fewer that push each other out.
 const WAYS: usize = 4;
 
@@ -16,15 +19,15 @@ pub(super) type Gram = u64;
 /// each other and still read a whole one; at worst a gram is forgotten, or there twice.
 pub(super) struct GramMemory(Box<[Set]>);
 
-/// In the order of their worth: a new gram takes the place of the last one, and goes to the front when it comes up
-/// again. So grams that come up once push nobody else out, and hardly anything is written but for them.
-#[derive(Default)]
+/// In the order of their worth: a new gram takes a free place or that of the last one, and goes from there to the front
+/// when it comes up again. So grams that come up once push nobody else out, and hardly anything is written but for them.
+#[derive(Zeroable)]
 #[repr(align(32))] // part of one line of the processor's cache
 struct Set([AtomicU64; WAYS]);
 
 impl GramMemory {
     pub(super) fn new() -> Self {
-        Self((0..REMEMBERED / WAYS).map(|_| Set::default()).collect())
+        Self(zeroed_slice_box(REMEMBERED / WAYS))
     }
 
     /// Get ready to find a gram.
@@ -50,7 +53,9 @@ impl GramMemory {
     /// Remember the place of a gram that is not there.
     #[inline]
     pub(super) fn keep(&self, gram: Gram, place: u16) {
-        self.set(gram).0[WAYS - 1].store(gram | u64::from(place), Ordering::Relaxed);
+        let [others @ .., last] = &self.set(gram).0;
+        let free = others.iter().find(|word| word.load(Ordering::Relaxed) == 0).unwrap_or(last);
+        free.store(gram | u64::from(place), Ordering::Relaxed);
     }
 
     #[inline]

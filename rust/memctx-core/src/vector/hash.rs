@@ -5,6 +5,7 @@ use std::hint::select_unpredictable;
 
 use sha2::block_api::compress256;
 
+use super::ascii_memory::{AsciiMemory, Spelling};
 use super::gram_memory::{Gram, GramMemory};
 use crate::text::hash_form;
 use crate::{Error, Result};
@@ -29,6 +30,7 @@ const BATCH: usize = 256;
 /// ```
 pub struct HashEmbedder {
     dim: usize,
+    ascii: AsciiMemory,
     memory: GramMemory,
 }
 
@@ -49,7 +51,7 @@ impl HashEmbedder {
         if dim == 0 || dim > Self::MAX_DIM {
             return Err(Error::argument("dim", "between 1 and 32768", dim.to_string()));
         }
-        Ok(Self { dim, memory: GramMemory::new() })
+        Ok(Self { dim, ascii: AsciiMemory::new(), memory: GramMemory::new() })
     }
 
     /// The length of its vectors.
@@ -81,31 +83,58 @@ impl HashEmbedder {
 
     /// Count every gram of more units than one gram has.
     fn count_all(&self, units: &[u16], counts: &mut [i32]) {
+        let mut units = units;
+        while units.len() >= GRAM {
+            let batch = &units[..units.len().min(BATCH + GRAM - 1)];
+            if batch.iter().fold(0, |seen, unit| seen | unit) < 0x80 {
+                self.count_ascii(batch, counts);
+            } else {
+                self.count_any(batch, counts);
+            }
+            units = &units[batch.len() - (GRAM - 1)..];
+        }
+    }
+
+    /// Count the grams of a batch of ASCII.
+    fn count_ascii(&self, units: &[u16], counts: &mut [i32]) {
+        let (first, rest) = units.split_at(GRAM - 1);
+        let mut spelling = first.iter().fold(Spelling::default(), |spelling, &unit| spelling.then(unit));
+        for (start, &unit) in rest.iter().enumerate() {
+            spelling = spelling.then(unit);
+            let place = self.ascii.find(spelling).unwrap_or_else(|| {
+                let place = place(&units[start..start + GRAM], self.dim);
+                self.ascii.keep(spelling, place);
+                place
+            });
+            count(place, counts);
+        }
+    }
+
+    /// Count the grams of any batch.
+    fn count_any(&self, units: &[u16], counts: &mut [i32]) {
         let mut grams = [0; BATCH];
         let mut unknown = [0; BATCH];
         let (first, rest) = units.split_at(GRAM - 1);
         let mut gram = first.iter().fold(0, |gram, &unit| next_gram(gram, unit));
-        for batch in rest.chunks(BATCH) {
-            for (place, &unit) in grams.iter_mut().zip(batch) {
-                gram = next_gram(gram, unit);
-                self.memory.prepare(gram);
-                *place = gram;
-            }
-            let mut missing = 0;
-            for &gram in &grams[..batch.len()] {
-                let found = self.memory.find(gram);
-                let is_known = u16::try_from(found).is_ok();
-                let place = select_unpredictable(is_known, found as u16, 0);
-                counts[usize::from(place >> 1)] += direction(place) * i32::from(is_known);
-                unknown[missing % BATCH] = gram;
-                missing += usize::from(!is_known);
-            }
-            // Nothing comes between the hashes, so that the processor works on several at a time.
-            for &gram in &unknown[..missing] {
-                let place = place(&[(gram >> 48) as u16, (gram >> 32) as u16, (gram >> 16) as u16], self.dim);
-                self.memory.keep(gram, place);
-                count(place, counts);
-            }
+        for (place, &unit) in grams.iter_mut().zip(rest) {
+            gram = next_gram(gram, unit);
+            self.memory.prepare(gram);
+            *place = gram;
+        }
+        let mut missing = 0;
+        for &gram in &grams[..rest.len()] {
+            let found = self.memory.find(gram);
+            let is_known = u16::try_from(found).is_ok();
+            let place = select_unpredictable(is_known, found as u16, 0);
+            counts[usize::from(place >> 1)] += direction(place) * i32::from(is_known);
+            unknown[missing % BATCH] = gram;
+            missing += usize::from(!is_known);
+        }
+        // Nothing comes between the hashes, so that the processor works on several at a time.
+        for &gram in &unknown[..missing] {
+            let place = place(&[(gram >> 48) as u16, (gram >> 32) as u16, (gram >> 16) as u16], self.dim);
+            self.memory.keep(gram, place);
+            count(place, counts);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Vectors: making them from text by counting or from a table, and finding the nearest ones.
 
+mod ascii_memory;
 mod coarse;
 mod flat;
 mod gram_memory;
