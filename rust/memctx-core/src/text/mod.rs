@@ -1,5 +1,6 @@
 //! Reading text: what search sees in it, and about what it costs a model.
 
+mod cjk_count;
 mod class;
 mod edge;
 mod filler;

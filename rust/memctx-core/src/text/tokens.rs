@@ -1,7 +1,7 @@
 //! About how many model tokens a text costs.
 
-use super::class::Class;
-use super::{script, swar};
+use super::cjk_count::CjkCount;
+use super::script;
 use crate::{Error, Result};
 
 /// UTF-16 units to a token, by the rule of thumb of the original.
@@ -46,7 +46,7 @@ impl Estimator {
         match self {
             Self::Utf16 => units,
             Self::Script => {
-                let cjk = count_cjk(text);
+                let cjk = CjkCount::of(text);
                 cjk.characters * UNITS_PER_TOKEN + (units - cjk.units)
             }
         }
@@ -81,33 +81,8 @@ pub(crate) const CHARS_PER_TOKEN: usize = 4;
 
 /// Length in UTF-16 code units with each CJK character as long as a token.
 pub(crate) fn weighted_len(text: &str) -> usize {
-    let cjk = count_cjk(text);
+    let cjk = CjkCount::of(text);
     utf16_len(text) - cjk.units + cjk.characters * CHARS_PER_TOKEN
-}
-
-#[derive(Default)]
-struct CjkCount {
-    characters: usize,
-    units: usize,
-}
-
-fn count_cjk(text: &str) -> CjkCount {
-    let mut count = CjkCount::default();
-    let bytes = text.as_bytes();
-    let mut at = 0;
-    while let Some(first) = bytes.get(at) {
-        if first.is_ascii() {
-            at += swar::ascii_run(&bytes[at..]);
-            continue;
-        }
-        let Some((byte, end)) = script::byte_at(text, at) else { break };
-        // No branch: scripts alternate with punctuation, and what comes next is guessed wrong too often.
-        let is_cjk = usize::from(Class::of(byte) == Class::Cjk);
-        count.characters += is_cjk;
-        count.units += is_cjk << usize::from(end - at == 4);
-        at = end;
-    }
-    count
 }
 
 #[cfg(test)]
