@@ -5,6 +5,7 @@
 //! of places and some twenty of strings at most, in a process that has this module spell much text.
 #![allow(unsafe_code)]
 
+use std::hint::select_unpredictable;
 use std::ptr;
 use std::sync::Mutex;
 
@@ -37,21 +38,32 @@ struct Kept {
     characters: Box<[Option<Py<PyString>>]>,
     pairs: Shelf<u32, { 1 << 15 }, 5>,
     words: Shelf<Word, { 1 << 14 }, 4>,
-    /// Room for the tokens of a text: their names, and the addresses of their strings.
+    /// Room for the tokens of a text: their names, and where their strings are.
     names: Vec<Name>,
-    addresses: Vec<usize>,
+    places: Vec<Place>,
 }
 
-/// What the string of a token is found by.
+/// What the string of a token is found by, or those of two.
 #[derive(Clone, Copy)]
 enum Name {
     /// The code of a character.
     Character(u16),
-    /// The codes of two.
-    Pair(u32),
+    /// The codes of two characters: the second is a token, and so are both.
+    Follower(u32),
     Word(Word),
     /// The number of a token that is too long to be kept.
     Long(usize),
+}
+
+/// Where the string of a token is: its address or, if it was not found, an odd number that says whose it is.
+#[derive(Clone, Copy)]
+struct Place(usize);
+
+/// A token whose string was not found: the number of its name, and whether it is the second one of that name.
+#[derive(Clone, Copy)]
+struct Missing {
+    name: usize,
+    is_second: bool,
 }
 
 /// The bytes of a word and, in the last one, their number.
@@ -64,25 +76,82 @@ const ROOM: usize = 1 << 13;
 impl Kept {
     fn new() -> Self {
         let characters = std::iter::repeat_with(|| None).take(1 << 16).collect();
-        Self { characters, pairs: Shelf::new(), words: Shelf::new(), names: Vec::new(), addresses: Vec::new() }
+        Self { characters, pairs: Shelf::new(), words: Shelf::new(), names: Vec::new(), places: Vec::new() }
+    }
+
+    /// Where the strings of all names are; those that are found are on their way from memory.
+    fn find_all(&self, names: &[Name], long: &[Bound<'_, PyString>], places: &mut Vec<Place>) {
+        places.reserve(2 * names.len());
+        for (number, &name) in names.iter().enumerate() {
+            let missing = Missing { name: number, is_second: false };
+            let place = match name {
+                Name::Character(code) => Place::new(self.character(code), missing),
+                Name::Follower(pair) => {
+                    places.push(Place::new(self.character(pair as u16), missing));
+                    Place::new(self.pairs.find(pair), Missing { is_second: true, ..missing })
+                }
+                Name::Word(word) => Place::new(self.words.find(word), missing),
+                Name::Long(at) => Place::new(long[at].as_ptr(), missing),
+            };
+            places.push(place);
+        }
+        // A loop of its own: the shorter it is, the more strings are on their way at once.
+        for place in places {
+            // To look for the page of what is no address would take long.
+            prefetch(place.string().map_or(ptr::from_ref(self).cast(), <*mut _>::cast_const));
+        }
+    }
+
+    /// The string of a character, or null.
+    #[inline]
+    fn character(&self, code: u16) -> *mut ffi::PyObject {
+        self.characters[usize::from(code)].as_ref().map_or(ptr::null_mut(), Py::as_ptr)
     }
 
     /// The string of a token that was not found. The text may have it twice, so it may have been made since.
     ///
     /// Strings that have to go are moved to `removed`.
     #[inline(never)] // so that the loop over those that were found stays short
-    fn make<'py>(&mut self, py: Python<'py>, name: Name, removed: &mut Vec<Py<PyString>>) -> Bound<'py, PyString> {
+    fn make<'py>(
+        &mut self,
+        py: Python<'py>,
+        name: Name,
+        is_second: bool,
+        removed: &mut Vec<Py<PyString>>,
+    ) -> Bound<'py, PyString> {
         match name {
-            Name::Character(code) => {
-                let make = || new_string(py, [code]).unbind();
-                self.characters[usize::from(code)].get_or_insert_with(make).bind(py).clone()
-            }
-            Name::Pair(pair) => {
+            Name::Follower(pair) if is_second => {
                 let make = || new_string(py, [(pair >> 16) as u16, pair as u16]);
                 self.pairs.get(py, pair, make, removed)
             }
+            Name::Follower(pair) => self.make_character(py, pair as u16),
+            Name::Character(code) => self.make_character(py, code),
             Name::Word(word) => self.words.get(py, word, || new_word(py, word), removed),
             Name::Long(_) => unreachable!("it has a string"),
+        }
+    }
+
+    fn make_character<'py>(&mut self, py: Python<'py>, code: u16) -> Bound<'py, PyString> {
+        let make = || new_string(py, [code]).unbind();
+        self.characters[usize::from(code)].get_or_insert_with(make).bind(py).clone()
+    }
+}
+
+impl Place {
+    /// The place of a string or, if that is null, of a token that is missing.
+    #[inline]
+    fn new(string: *mut ffi::PyObject, Missing { name, is_second }: Missing) -> Self {
+        let missing = name << 2 | usize::from(is_second) << 1 | 1;
+        Self(select_unpredictable(string.is_null(), missing, string.expose_provenance()))
+    }
+
+    /// The string, or else the token that is missing.
+    #[inline]
+    fn string(self) -> Result<*mut ffi::PyObject, Missing> {
+        if self.0 & 1 == 0 {
+            Ok(ptr::with_exposed_provenance_mut(self.0))
+        } else {
+            Err(Missing { name: self.0 >> 2, is_second: self.0 & 2 != 0 })
         }
     }
 }
@@ -111,16 +180,17 @@ impl TokenSink for Spellings<'_, '_> {
     }
 
     #[inline]
-    fn character(&mut self, _token: &str, code: u16) {
+    fn character(&mut self, _text: &str, _at: usize, code: u16) {
         prefetch(&raw const self.kept.characters[usize::from(code)]);
         self.kept.names.push(Name::Character(code));
     }
 
     #[inline]
-    fn pair(&mut self, _token: &str, [first, second]: [u16; 2]) {
+    fn follower(&mut self, _text: &str, _at: usize, [first, second]: [u16; 2]) {
         let pair = u32::from(first) << 16 | u32::from(second);
+        prefetch(&raw const self.kept.characters[usize::from(second)]);
         self.kept.pairs.prepare(pair);
-        self.kept.names.push(Name::Pair(pair));
+        self.kept.names.push(Name::Follower(pair));
     }
 
     fn start_over(&mut self) {
@@ -133,41 +203,37 @@ impl<'py> Spellings<'_, 'py> {
     fn into_list(self) -> PyResult<Bound<'py, PyList>> {
         let Self { py, kept, long } = self;
         let mut names = std::mem::take(&mut kept.names);
-        let mut addresses = std::mem::take(&mut kept.addresses);
-        addresses.extend(names.iter().map(|&name| find(kept, &long, name).expose_provenance()));
+        let mut places = std::mem::take(&mut kept.places);
+        kept.find_all(&names, &long, &mut places);
         let mut removed = Vec::new();
-        let strings = names.iter().zip(&addresses).map(|(&name, &address)| {
-            let string = ptr::with_exposed_provenance_mut(address);
-            // SAFETY: null, or a string that was kept or long. Those that are kept no longer are in `removed`.
-            match unsafe { Bound::from_borrowed_ptr_or_opt(py, string) } {
-                // SAFETY: nothing but strings is kept.
-                Some(string) => unsafe { string.cast_into_unchecked() },
-                None => kept.make(py, name, &mut removed),
-            }
+        let list = new_list(py, places.len(), |at| match places[at].string() {
+            // SAFETY: a string that was kept or long. Those that are kept no longer are in `removed`.
+            Ok(string) => unsafe { Bound::from_borrowed_ptr(py, string).cast_into_unchecked() },
+            Err(Missing { name, is_second }) => kept.make(py, names[name], is_second, &mut removed),
         });
-        let list = PyList::new(py, strings);
         names.clear();
         names.shrink_to(ROOM);
-        addresses.clear();
-        addresses.shrink_to(ROOM);
-        (kept.names, kept.addresses) = (names, addresses);
+        places.clear();
+        places.shrink_to(ROOM);
+        (kept.names, kept.places) = (names, places);
         list
     }
 }
 
-/// The string that is kept for a token, or null.
-#[inline]
-fn find(kept: &Kept, long: &[Bound<'_, PyString>], name: Name) -> *mut ffi::PyObject {
-    let string = match name {
-        Name::Character(code) => kept.characters[usize::from(code)].as_ref().map_or(ptr::null_mut(), Py::as_ptr),
-        Name::Pair(pair) => kept.pairs.find(pair),
-        Name::Word(word) => kept.words.find(word),
-        Name::Long(number) => long[number].as_ptr(),
-    };
-    // To look for the page of null would take long.
-    let wanted = if string.is_null() { ptr::from_ref(kept).cast() } else { string.cast_const() };
-    prefetch(wanted);
-    string
+/// A list of so many strings. The one of `PyO3` checks more at every item.
+fn new_list<'py>(
+    py: Python<'py>,
+    length: usize,
+    mut string_at: impl FnMut(usize) -> Bound<'py, PyString>,
+) -> PyResult<Bound<'py, PyList>> {
+    // SAFETY: a new list of empty places, or null, and every place is filled once, with a string that is handed over.
+    unsafe {
+        let list = Bound::from_owned_ptr_or_err(py, ffi::PyList_New(length.cast_signed()))?;
+        for at in 0..length {
+            ffi::PyList_SetItem(list.as_ptr(), at.cast_signed(), string_at(at).into_ptr());
+        }
+        Ok(list.cast_into_unchecked())
+    }
 }
 
 /// Makes every string.

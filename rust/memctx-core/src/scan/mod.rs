@@ -19,6 +19,7 @@ mod row;
 mod rules;
 mod shape;
 mod summary;
+mod terms;
 mod text;
 mod unit;
 mod view;

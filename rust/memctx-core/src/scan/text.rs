@@ -6,8 +6,9 @@ use std::sync::OnceLock;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::recalled;
+use super::terms::Terms;
 use crate::recall::Stored;
-use crate::text::{Mode, Term, terms_into, weighted_len};
+use crate::text::{Term, weighted_len};
 
 thread_local! {
     static SCRATCH: RefCell<Vec<Term>> = const { RefCell::new(Vec::new()) };
@@ -23,7 +24,7 @@ pub struct Text {
     is_blank: bool,
     weighted_len: OnceLock<usize>,
     stored: OnceLock<Stored>,
-    terms: OnceLock<Box<[Term]>>,
+    terms: OnceLock<Terms>,
 }
 
 impl Text {
@@ -87,13 +88,15 @@ impl Text {
 
     /// What search sees in it, in order and with repeats; made when first asked for.
     pub fn terms(&self) -> &[Term] {
-        self.terms.get_or_init(|| {
-            // Written where the last text's were, then kept in just the space they take.
-            SCRATCH.with_borrow_mut(|terms| {
-                terms_into(&self.body, Mode::Memctx, terms);
-                terms.as_slice().into()
-            })
-        })
+        self.terms.get_or_init(|| SCRATCH.with_borrow_mut(|room| Terms::of(&self.body, room)))
+    }
+
+    /// Find out the terms of texts that nobody has asked for yet.
+    pub(crate) fn read_all(texts: &[&Self]) {
+        for (text, terms) in texts.iter().zip(Terms::of_all(texts.iter().map(|text| text.body()))) {
+            // Who was quicker found the same.
+            let _ = text.terms.set(terms);
+        }
     }
 }
 
@@ -101,4 +104,22 @@ impl Text {
 #[must_use]
 pub fn key_of(body: &str) -> u64 {
     xxh3_64(body.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_read_together_have_the_terms_of_texts_read_alone() {
+        // The third must be read twice, since it is in another form.
+        let bodies = ["payHook 飞书", "", "ﾃｽﾄ e\u{301} 한국어", "again payHook"];
+        let [together, alone] = [(); 2].map(|()| bodies.map(|body| Text::new(body, 1)));
+        Text::read_all(&together.each_ref());
+        for (one, other) in together.iter().zip(&alone) {
+            assert!(one.has_terms() && !other.has_terms());
+            assert_eq!(one.terms(), other.terms());
+        }
+        assert_eq!(together[1].terms(), []);
+    }
 }

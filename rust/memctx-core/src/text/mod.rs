@@ -25,7 +25,7 @@ pub(crate) use inflection::for_each_form;
 pub(crate) use script::{has_case_beyond_ascii, is_cjk};
 pub use sink::TokenSink;
 pub use term::Term;
-pub(crate) use tokenizer::terms_into;
 pub use tokenizer::{Mode, for_each_token, tokenize};
+pub(crate) use tokenizer::{append_terms, terms_into};
 pub(crate) use tokens::{CHARS_PER_TOKEN, weighted_len};
 pub use tokens::{Estimator, utf16_len};

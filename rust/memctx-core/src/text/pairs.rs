@@ -48,8 +48,7 @@ impl<'t> PairChain<'t> {
     #[inline]
     fn push_wide(&self, mut before: u16, mut end: usize, sink: &mut impl TokenSink) -> usize {
         while let Some(code) = script::wide_cjk(self.text, end) {
-            sink.character(&self.text[end..end + WIDE], code);
-            sink.pair(&self.text[end - WIDE..end + WIDE], [before, code]);
+            sink.follower(self.text, end, [before, code]);
             before = code;
             end += WIDE;
         }
@@ -59,10 +58,9 @@ impl<'t> PairChain<'t> {
     /// Take the character at `at..end` of the text.
     #[inline]
     pub(super) fn push(&mut self, at: usize, end: usize, sink: &mut impl TokenSink) {
-        let token = &self.text[at..end];
         match script::wide_cjk(self.text, at) {
-            Some(code) => sink.character(token, code),
-            None => sink.token(token),
+            Some(code) => sink.character(self.text, at, code),
+            None => sink.token(&self.text[at..end]),
         }
         if let Some((start, middle)) = self.previous.replace((at, end)) {
             // Characters that are read over may stand between the two.

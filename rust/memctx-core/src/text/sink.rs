@@ -11,16 +11,17 @@ pub trait TokenSink {
     /// Take a token.
     fn token(&mut self, token: &str);
 
-    /// Take a token that is one CJK character of three bytes, and its code.
+    /// Take a token that is one CJK character of three bytes: where in the text it begins, and its code.
     #[inline]
-    fn character(&mut self, token: &str, _code: u16) {
-        self.token(token);
+    fn character(&mut self, text: &str, at: usize, _code: u16) {
+        self.token(&text[at..at + WIDE]);
     }
 
-    /// Take a token that is two CJK characters of three bytes each, and their codes.
+    /// Take two tokens: such a character right behind another one, and both together. Their codes come with them.
     #[inline]
-    fn pair(&mut self, token: &str, _codes: [u16; 2]) {
-        self.token(token);
+    fn follower(&mut self, text: &str, at: usize, _codes: [u16; 2]) {
+        self.token(&text[at..at + WIDE]);
+        self.token(&text[at - WIDE..at + WIDE]);
     }
 
     /// Forget all tokens: the text turned out to be in another form, and is read again.
@@ -41,23 +42,36 @@ impl<F: FnMut(&str)> TokenSink for Each<F> {
     }
 }
 
-impl TokenSink for Vec<Term> {
+/// Appends the terms of a text to those of others.
+pub(super) struct Appended<'v> {
+    terms: &'v mut Vec<Term>,
+    /// Where its terms begin.
+    start: usize,
+}
+
+impl<'v> Appended<'v> {
+    pub(super) fn to(terms: &'v mut Vec<Term>) -> Self {
+        Self { start: terms.len(), terms }
+    }
+}
+
+impl TokenSink for Appended<'_> {
     #[inline]
     fn token(&mut self, token: &str) {
-        self.push(Term::new(token));
+        self.terms.push(Term::new(token));
     }
 
     #[inline]
-    fn character(&mut self, token: &str, _code: u16) {
-        self.push(Term::of_length::<WIDE>(token));
+    fn character(&mut self, text: &str, at: usize, _code: u16) {
+        self.terms.push(Term::at::<WIDE>(text, at));
     }
 
     #[inline]
-    fn pair(&mut self, token: &str, _codes: [u16; 2]) {
-        self.push(Term::of_length::<{ 2 * WIDE }>(token));
+    fn follower(&mut self, text: &str, at: usize, _codes: [u16; 2]) {
+        self.terms.extend([Term::at::<WIDE>(text, at), Term::at::<{ 2 * WIDE }>(text, at - WIDE)]);
     }
 
     fn start_over(&mut self) {
-        self.clear();
+        self.terms.truncate(self.start);
     }
 }

@@ -36,15 +36,13 @@ impl Term {
         }
     }
 
-    /// The word of a token of so many bytes, which is at most seven: the same as that of [`Term::new`], without a branch.
+    /// The word of the token of so many bytes, at most seven, that begins at `at`: the same as that of [`Term::new`],
+    /// without a branch on its length.
     #[inline]
-    pub(super) fn of_length<const BYTES: usize>(token: &str) -> Self {
-        const { assert!(BYTES <= INLINE_BYTES) };
+    pub(super) fn at<const BYTES: usize>(text: &str, at: usize) -> Self {
+        const { assert!(0 < BYTES && BYTES <= INLINE_BYTES) };
         let mut word = [0; 8];
-        match token.as_bytes().first_chunk::<BYTES>() {
-            Some(bytes) if token.len() == BYTES => word[..BYTES].copy_from_slice(bytes),
-            _ => return Self::new(token),
-        }
+        word[..BYTES].copy_from_slice(&text.as_bytes()[at..at + BYTES]);
         Self(u64::from_le_bytes(word) | (BYTES as u64) << 56)
     }
 

@@ -21,7 +21,7 @@ use unicode_normalization::UnicodeNormalization as _;
 use super::class::{Class, FOLDS};
 use super::identifier::Identifier;
 use super::pairs::PairChain;
-use super::sink::{Each, TokenSink};
+use super::sink::{Appended, Each, TokenSink};
 use super::term::Term;
 use super::{original, script, swar};
 use crate::{Error, Result};
@@ -92,7 +92,12 @@ pub fn tokenize(text: &str, mode: Mode, sink: &mut impl TokenSink) {
 /// Replace `terms` by the words of the tokens of the text, in order.
 pub(crate) fn terms_into(text: &str, mode: Mode, terms: &mut Vec<Term>) {
     terms.clear();
-    tokenize(text, mode, terms);
+    append_terms(text, mode, terms);
+}
+
+/// Put the words of the tokens of the text behind others, in order.
+pub(crate) fn append_terms(text: &str, mode: Mode, terms: &mut Vec<Term>) {
+    tokenize(text, mode, &mut Appended::to(terms));
 }
 
 #[cold]
@@ -206,7 +211,9 @@ mod tests {
             for_each_token(&text, Mode::Memctx, |token| expected.push(Term::new(token)));
             let mut terms = vec![Term::new("of another text")];
             terms_into(&text, Mode::Memctx, &mut terms);
-            prop_assert_eq!(terms, expected);
+            prop_assert_eq!(&terms, &expected);
+            append_terms(&text, Mode::Memctx, &mut terms);
+            prop_assert_eq!(terms, expected.repeat(2));
         }
     }
 }

@@ -58,13 +58,12 @@ fn tokenize(units: &[&Unit], views: &[View]) {
     let threads = thread::available_parallelism().map_or(1, |count| count.get().min(threads));
     let mut shares = new.chunks(new.len().div_ceil(threads));
     let own = shares.next().unwrap_or_default();
-    let read = |texts: &[&Text]| texts.iter().for_each(|text| _ = text.terms());
     thread::scope(|scope| {
         for share in shares {
             // Without a thread they are read when they are asked for.
-            let _ = thread::Builder::new().spawn_scoped(scope, move || read(share));
+            let _ = thread::Builder::new().spawn_scoped(scope, move || Text::read_all(share));
         }
-        read(own);
+        Text::read_all(own);
     });
 }
 
