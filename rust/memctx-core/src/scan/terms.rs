@@ -24,8 +24,11 @@ impl Terms {
 
     /// Those of many texts, in their order. To get a place for each would take half as long as to read them all.
     pub(super) fn of_all<'t>(bodies: impl Iterator<Item = &'t str> + Clone) -> impl Iterator<Item = Self> {
+        /// Terms that there is room for from the beginning, in 32 megabytes at most; for more, room is made when it is needed.
+        const MOST_AT_FIRST: usize = 1 << 22;
         // Hardly any text has more terms than bytes, and what is not written to is given back.
-        let mut all = pages::with_room(bodies.clone().map(str::len).sum());
+        let bytes: usize = bodies.clone().map(str::len).sum();
+        let mut all = pages::with_room(bytes.min(MOST_AT_FIRST));
         let mut end = 0;
         let ranges: Vec<Range<usize>> = bodies
             .map(|body| {
