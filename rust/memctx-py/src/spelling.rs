@@ -206,33 +206,18 @@ impl<'py> Spellings<'_, 'py> {
         let mut places = std::mem::take(&mut kept.places);
         kept.find_all(&names, &long, &mut places);
         let mut removed = Vec::new();
-        let list = new_list(py, places.len(), |at| match places[at].string() {
+        let strings = places.iter().map(|place| match place.string() {
             // SAFETY: a string that was kept or long. Those that are kept no longer are in `removed`.
             Ok(string) => unsafe { Bound::from_borrowed_ptr(py, string).cast_into_unchecked() },
             Err(Missing { name, is_second }) => kept.make(py, names[name], is_second, &mut removed),
         });
+        let list = PyList::new(py, strings);
         names.clear();
         names.shrink_to(ROOM);
         places.clear();
         places.shrink_to(ROOM);
         (kept.names, kept.places) = (names, places);
         list
-    }
-}
-
-/// A list of so many strings. The one of `PyO3` checks more at every item.
-fn new_list<'py>(
-    py: Python<'py>,
-    length: usize,
-    mut string_at: impl FnMut(usize) -> Bound<'py, PyString>,
-) -> PyResult<Bound<'py, PyList>> {
-    // SAFETY: a new list of empty places, or null, and every place is filled once, with a string that is handed over.
-    unsafe {
-        let list = Bound::from_owned_ptr_or_err(py, ffi::PyList_New(length.cast_signed()))?;
-        for at in 0..length {
-            ffi::PyList_SetItem(list.as_ptr(), at.cast_signed(), string_at(at).into_ptr());
-        }
-        Ok(list.cast_into_unchecked())
     }
 }
 

@@ -115,7 +115,8 @@ impl Kept {
     }
 }
 
-/// What a text takes in memory: itself, about twice as much for its terms, and what is around it.
+/// What a text takes in memory: itself, about twice as much for its terms, and what is around it. Terms of texts that were
+/// read together are gone only when the last of these texts is, which is not counted.
 fn weight(text: &Text) -> usize {
     text.body().len() * 3 + 128
 }
