@@ -194,6 +194,15 @@ fn text() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
 }
 
+/// Several hundred bytes, nearly all of them ASCII, with words of every length.
+fn long_text() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        6 => "[a-z]{1,6}", 3 => "[A-Zs]{1,3}", 2 => "[0-9]{1,3}", 3 => "[_./:@\\\\-]", 6 => "[ ,=+\n\u{0}]{1,2}",
+        1 => "[a-zA-Z0-9_./-]{10,90}", 1 => "[é飞テ한Ａ．、\u{301}😀]",
+    ];
+    prop::collection::vec(piece, 0..120).prop_map(|pieces| pieces.concat())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4000))]
 
@@ -204,6 +213,11 @@ proptest! {
 
     #[test]
     fn memctx_mode_equals_its_twin(text in text()) {
+        prop_assert_eq!(tokens(&text, Mode::Memctx), naive_memctx(&text));
+    }
+
+    #[test]
+    fn long_texts_have_the_tokens_of_their_twin(text in long_text()) {
         prop_assert_eq!(tokens(&text, Mode::Memctx), naive_memctx(&text));
     }
 

@@ -4,6 +4,7 @@
 use std::hint::select_unpredictable;
 use std::ptr;
 
+use memctx_core::text::Word;
 use memctx_core::{ask_for_large_pages, prefetch};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -25,10 +26,10 @@ impl Key for u32 {
     }
 }
 
-impl Key for [u64; 2] {
+impl Key for Word {
     #[inline]
     fn spread(self, bits: u32) -> usize {
-        let [low, high] = self;
+        let [low, high] = self.halves();
         let mixed = (low ^ high.wrapping_mul(0xC2B2_AE3D_27D4_EB4F)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         (mixed >> (u64::BITS - bits)) as usize
     }

@@ -10,7 +10,7 @@ use std::ptr;
 use std::sync::Mutex;
 
 use memctx_core::prefetch;
-use memctx_core::text::{Mode, TokenSink, tokenize};
+use memctx_core::text::{Mode, TokenSink, Word, tokenize};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
@@ -66,10 +66,6 @@ struct Missing {
     is_second: bool,
 }
 
-/// The bytes of a word and, in the last one, their number.
-type Word = [u64; 2];
-
-const LONGEST: usize = size_of::<Word>() - 1;
 /// Names that there is always room for.
 const ROOM: usize = 1 << 13;
 
@@ -126,7 +122,7 @@ impl Kept {
             }
             Name::Follower(pair) => self.make_character(py, pair as u16),
             Name::Character(code) => self.make_character(py, code),
-            Name::Word(word) => self.words.get(py, word, || new_word(py, word), removed),
+            Name::Word(word) => self.words.get(py, word, || PyString::new(py, word.spell(&mut [0; _])), removed),
             Name::Long(_) => unreachable!("it has a string"),
         }
     }
@@ -168,15 +164,18 @@ struct Spellings<'k, 'py> {
 
 impl TokenSink for Spellings<'_, '_> {
     fn token(&mut self, token: &str) {
-        let name = if token.len() <= LONGEST {
-            let word = word_of(token);
-            self.kept.words.prepare(word);
-            Name::Word(word)
+        if let Some(word) = Word::new(token) {
+            self.word(word);
         } else {
+            self.kept.names.push(Name::Long(self.long.len()));
             self.long.push(PyString::new(self.py, token));
-            Name::Long(self.long.len() - 1)
-        };
-        self.kept.names.push(name);
+        }
+    }
+
+    #[inline]
+    fn word(&mut self, word: Word) {
+        self.kept.words.prepare(word);
+        self.kept.names.push(Name::Word(word));
     }
 
     #[inline]
@@ -235,29 +234,6 @@ impl TokenSink for Anew<'_> {
     fn start_over(&mut self) {
         self.strings.clear();
     }
-}
-
-/// The word of a token that is not longer than [`LONGEST`].
-#[inline]
-fn word_of(token: &str) -> Word {
-    let bytes = token.as_bytes();
-    let length = bytes.len();
-    let [low, high] = if let (Some(&front), Some(&back)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
-        // Two parts that overlap; the shift takes from the second what is in the first.
-        [u64::from_le_bytes(front), u64::from_le_bytes(back) >> 1 >> (8 * (LONGEST - length) + 7)]
-    } else if let (Some(&front), Some(&back)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
-        [u64::from(u32::from_le_bytes(front)) | u64::from(u32::from_le_bytes(back)) << (8 * (length - 4)), 0]
-    } else {
-        [bytes.iter().rev().fold(0, |low, &byte| low << 8 | u64::from(byte)), 0]
-    };
-    [low, high | (length as u64) << 56]
-}
-
-fn new_word(py: Python<'_>, [low, high]: Word) -> Bound<'_, PyString> {
-    let bytes = (u128::from(high) << 64 | u128::from(low)).to_le_bytes();
-    let token = &bytes[..usize::from(bytes[LONGEST])];
-    // SAFETY: the bytes of a token, as `word_of` took them.
-    PyString::new(py, unsafe { str::from_utf8_unchecked(token) })
 }
 
 /// Some characters as a string, without going through a UTF-8 decoder.

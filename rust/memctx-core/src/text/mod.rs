@@ -1,5 +1,6 @@
 //! Reading text: what search sees in it, and about what it costs a model.
 
+mod ascii_words;
 mod cjk_count;
 mod class;
 mod edge;
@@ -8,6 +9,7 @@ mod form;
 mod hash_form;
 mod identifier;
 mod inflection;
+mod lanes;
 mod original;
 mod pairs;
 mod script;
@@ -16,6 +18,7 @@ mod swar;
 mod term;
 mod tokenizer;
 mod tokens;
+mod word;
 
 pub(crate) use class::is_js_space;
 pub(crate) use edge::{ends_word, trim_js};
@@ -29,3 +32,4 @@ pub use tokenizer::{Mode, for_each_token, tokenize};
 pub(crate) use tokenizer::{append_terms, terms_into};
 pub(crate) use tokens::{CHARS_PER_TOKEN, weighted_len};
 pub use tokens::{Estimator, utf16_len};
+pub use word::Word;

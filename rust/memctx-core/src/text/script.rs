@@ -34,13 +34,6 @@ pub(super) fn byte_at(text: &str, at: usize) -> Option<(u8, usize)> {
     })
 }
 
-/// Whether an ASCII character that ends words and identifiers stands at `at`.
-#[inline]
-pub(super) fn is_ascii_break(text: &str, at: usize) -> bool {
-    let byte = text.as_bytes().get(at);
-    byte.is_some_and(|&byte| byte.is_ascii() && Class::of(PAGES[0][usize::from(byte)]) == Class::Break)
-}
-
 /// The code of the CJK character of three bytes, in the right form, that begins at `at`, if one does.
 #[inline]
 pub(super) fn wide_cjk(text: &str, at: usize) -> Option<u16> {

@@ -2,6 +2,7 @@
 
 use super::script::WIDE;
 use super::term::Term;
+use super::word::Word;
 
 /// Takes the tokens of a text, in order.
 ///
@@ -10,6 +11,12 @@ use super::term::Term;
 pub trait TokenSink {
     /// Take a token.
     fn token(&mut self, token: &str);
+
+    /// Take a short token of ASCII.
+    #[inline]
+    fn word(&mut self, word: Word) {
+        self.token(word.spell(&mut [0; _]));
+    }
 
     /// Take a token that is one CJK character of three bytes: where in the text it begins, and its code.
     #[inline]
@@ -59,6 +66,11 @@ impl TokenSink for Appended<'_> {
     #[inline]
     fn token(&mut self, token: &str) {
         self.terms.push(Term::new(token));
+    }
+
+    #[inline]
+    fn word(&mut self, word: Word) {
+        self.terms.push(Term::of_word(word));
     }
 
     #[inline]

@@ -4,6 +4,8 @@ use std::hash::BuildHasher as _;
 
 use rustc_hash::FxBuildHasher;
 
+use super::word::Word;
+
 /// A token as one word: its bytes where they fit, which they do for every pair of CJK characters of the basic plane,
 /// or else a 63-bit hash. Two long tokens share a word once in some 10^19 pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, bytemuck::Pod, bytemuck::Zeroable)]
@@ -32,8 +34,21 @@ impl Term {
                 Self(byte(0) | byte(length / 2) | byte(length - 1) | (length as u64) << 56)
             }
             0 => Self(0),
-            _ => Self(FxBuildHasher.hash_one(bytes) | IS_HASH),
+            _ => Self::hashed(token),
         }
+    }
+
+    #[inline]
+    fn hashed(token: &str) -> Self {
+        Self(FxBuildHasher.hash_one(token.as_bytes()) | IS_HASH)
+    }
+
+    /// The same for a word.
+    #[inline]
+    pub(super) fn of_word(word: Word) -> Self {
+        let [low, high] = word.halves();
+        // In a word, too, the highest byte is the length.
+        if word.len() <= INLINE_BYTES { Self(low | high) } else { Self::hashed(word.spell(&mut [0; _])) }
     }
 
     /// The word of the token of so many bytes, at most seven, that begins at `at`: the same as that of [`Term::new`],

@@ -18,6 +18,7 @@
 
 use unicode_normalization::UnicodeNormalization as _;
 
+use super::ascii_words::push_words;
 use super::class::{Class, FOLDS};
 use super::identifier::Identifier;
 use super::pairs::PairChain;
@@ -120,6 +121,15 @@ fn scan<const MAY_FOLD: bool>(text: &str, sink: &mut impl TokenSink) -> bool {
         if let Some((_, narrow_class)) = wide {
             class = narrow_class;
         }
+        let is_ascii_word = matches!(class, Class::Lower | Class::Upper | Class::Digit) && end == at + 1;
+        if is_ascii_word && !identifier.is_open() {
+            let words_end = push_words(text, at, sink);
+            if words_end > at {
+                pairs.stop();
+                at = words_end;
+                continue;
+            }
+        }
         match class {
             Class::Lower | Class::Digit => {
                 pairs.stop();
@@ -128,14 +138,8 @@ fn scan<const MAY_FOLD: bool>(text: &str, sink: &mut impl TokenSink) -> bool {
                 } else {
                     let first_end = end;
                     end = small_run(text, end);
-                    // Most words are this and nothing else.
-                    if !identifier.is_open() && script::is_ascii_break(text, end) {
-                        sink.token(&text[at..end]);
-                        end += 1;
-                    } else {
-                        let last = if end > first_end { class_of_small(text.as_bytes()[end - 1]) } else { class };
-                        identifier.push_small(at, &text[at..end], (class, last), sink);
-                    }
+                    let last = if end > first_end { class_of_small(text.as_bytes()[end - 1]) } else { class };
+                    identifier.push_small(at, &text[at..end], (class, last), sink);
                 }
             }
             Class::Upper => {

@@ -1,0 +1,169 @@
+//! Sixty-four bytes at a time, compared in the registers that every processor of a kind has.
+#![allow(unsafe_code)]
+
+/// Bytes that are compared in one go, one to a bit of a word.
+pub(super) const BLOCK: usize = u64::BITS as usize;
+
+/// Bytes to a register.
+const LANES: usize = 16;
+
+/// A block of bytes.
+#[derive(Clone, Copy)]
+pub(super) struct Lanes([native::Lane; BLOCK / LANES]);
+
+impl Lanes {
+    #[inline]
+    pub(super) fn load(bytes: &[u8; BLOCK]) -> Self {
+        Self(std::array::from_fn(|number| {
+            let (lanes, _) = bytes.as_chunks::<LANES>();
+            native::load(&lanes[number])
+        }))
+    }
+
+    /// Which bytes lie in the range: a bit for each, the first one the lowest.
+    #[inline]
+    pub(super) fn within(self, least: u8, most: u8) -> u64 {
+        native::bits(self.0.map(|lane| native::within(lane, least, most)))
+    }
+
+    /// Which bytes lie in one of the ranges.
+    #[inline]
+    pub(super) fn within_any<const COUNT: usize>(self, ranges: [(u8, u8); COUNT]) -> u64 {
+        native::bits(self.0.map(|lane| {
+            let found = ranges.map(|(least, most)| native::within(lane, least, most));
+            found.into_iter().reduce(native::or).unwrap_or(lane)
+        }))
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod native {
+    use std::arch::x86_64::{
+        __m128i, _mm_add_epi8, _mm_cmplt_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8,
+    };
+
+    use super::LANES;
+
+    pub(super) type Lane = __m128i;
+
+    #[allow(clippy::cast_ptr_alignment)] // the load needs none
+    #[inline]
+    pub(super) fn load(bytes: &[u8; LANES]) -> Lane {
+        // SAFETY: there are so many bytes. Every processor of this kind has SSE2, here and below.
+        unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
+    }
+
+    #[inline]
+    pub(super) fn within(lane: Lane, least: u8, most: u8) -> Lane {
+        // The range is moved to where signed numbers begin, so that one comparison does.
+        let shift = 0x80_u8.wrapping_sub(least).cast_signed();
+        let end = i8::MIN.wrapping_add((most - least + 1).cast_signed());
+        // SAFETY: as above.
+        unsafe { _mm_cmplt_epi8(_mm_add_epi8(lane, _mm_set1_epi8(shift)), _mm_set1_epi8(end)) }
+    }
+
+    #[inline]
+    pub(super) fn or(one: Lane, other: Lane) -> Lane {
+        // SAFETY: as above.
+        unsafe { _mm_or_si128(one, other) }
+    }
+
+    #[inline]
+    pub(super) fn bits<const COUNT: usize>(lanes: [Lane; COUNT]) -> u64 {
+        lanes.into_iter().rev().fold(0, |bits, lane| {
+            // SAFETY: as above.
+            bits << LANES | u64::from(unsafe { _mm_movemask_epi8(lane) }.cast_unsigned())
+        })
+    }
+}
+
+#[cfg(target_arch = "aarch64")]
+mod native {
+    use std::arch::aarch64::{
+        uint8x16_t, vandq_u8, vcleq_u8, vdupq_n_u8, vgetq_lane_u64, vld1q_u8, vorrq_u8, vpaddq_u8,
+        vreinterpretq_u64_u8, vsubq_u8,
+    };
+
+    use super::LANES;
+
+    pub(super) type Lane = uint8x16_t;
+
+    /// The bit of each lane in its byte of bits.
+    const WEIGHTS: [u8; LANES] = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128];
+
+    #[inline]
+    pub(super) fn load(bytes: &[u8; LANES]) -> Lane {
+        // SAFETY: there are so many bytes. Every processor of this kind has NEON, here and below.
+        unsafe { vld1q_u8(bytes.as_ptr()) }
+    }
+
+    #[inline]
+    pub(super) fn within(lane: Lane, least: u8, most: u8) -> Lane {
+        // SAFETY: as above.
+        unsafe { vcleq_u8(vsubq_u8(lane, vdupq_n_u8(least)), vdupq_n_u8(most - least)) }
+    }
+
+    #[inline]
+    pub(super) fn or(one: Lane, other: Lane) -> Lane {
+        // SAFETY: as above.
+        unsafe { vorrq_u8(one, other) }
+    }
+
+    #[inline]
+    pub(super) fn bits([first, second, third, fourth]: [Lane; 4]) -> u64 {
+        // SAFETY: as above.
+        unsafe {
+            let weights = vld1q_u8(WEIGHTS.as_ptr());
+            let add = |one, other| vpaddq_u8(vandq_u8(one, weights), vandq_u8(other, weights));
+            // Each step adds neighbours: two, four and at last all eight bits of a byte.
+            let fours = vpaddq_u8(add(first, second), add(third, fourth));
+            vgetq_lane_u64::<0>(vreinterpretq_u64_u8(vpaddq_u8(fours, fours)))
+        }
+    }
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod native {
+    use super::LANES;
+
+    pub(super) type Lane = [u8; LANES];
+
+    pub(super) fn load(bytes: &[u8; LANES]) -> Lane {
+        *bytes
+    }
+
+    pub(super) fn within(lane: Lane, least: u8, most: u8) -> Lane {
+        lane.map(|byte| u8::from((least..=most).contains(&byte)))
+    }
+
+    pub(super) fn or(one: Lane, other: Lane) -> Lane {
+        std::array::from_fn(|at| one[at] | other[at])
+    }
+
+    pub(super) fn bits<const COUNT: usize>(lanes: [Lane; COUNT]) -> u64 {
+        lanes.as_flattened().iter().rev().fold(0, |bits, &lane| bits << 1 | u64::from(lane))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn bits_tell_which_bytes_lie_within(
+            bytes in prop::array::uniform32(any::<[u8; 2]>()),
+            (least, width) in (any::<u8>(), any::<u8>()),
+        ) {
+            let bytes: &[u8; BLOCK] = bytes.as_flattened().try_into().expect("a block");
+            let most = least.saturating_add(width);
+            let is_in = |at: usize| (least..=most).contains(&bytes[at]);
+            let expected = (0..BLOCK).fold(0, |bits, at| bits | u64::from(is_in(at)) << at);
+            let lanes = Lanes::load(bytes);
+            prop_assert_eq!(lanes.within(least, most), expected);
+            let line_feeds = lanes.within(b'\n', b'\n');
+            prop_assert_eq!(lanes.within_any([(b'\n', b'\n'), (least, most)]), expected | line_feeds);
+        }
+    }
+}
