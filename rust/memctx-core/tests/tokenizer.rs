@@ -194,9 +194,10 @@ fn text() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
 }
 
-/// Several hundred bytes, nearly all of them ASCII, with words of every length.
+/// Several hundred bytes, nearly all of them common: words of every length, and Han, kana and hangul with what breaks them.
 fn long_text() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
+        5 => "[飞书消息一龥]{1,9}", 2 => "[のかンー]{1,6}", 2 => "[가한글힝]{1,4}", 3 => "[、。「」，！？“”—…]",
         6 => "[a-z]{1,6}", 3 => "[A-Zs]{1,3}", 2 => "[0-9]{1,3}", 3 => "[_./:@\\\\-]", 6 => "[ ,=+\n\u{0}]{1,2}",
         1 => "[a-zA-Z0-9_./-]{10,90}", 1 => "[é飞テ한Ａ．、\u{301}😀]",
     ];

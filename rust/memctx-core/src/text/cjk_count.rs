@@ -62,7 +62,7 @@ fn common_in(block: &[u8; BLOCK + 2]) -> Option<usize> {
 /// Whether one of the common CJK characters begins with these bytes: Han, kana or hangul.
 #[allow(clippy::needless_bitwise_bool)] // a branch would keep the compiler from comparing blocks
 #[inline]
-fn is_common_cjk(first: u8, second: u8, third: u8) -> bool {
+pub(super) fn is_common_cjk(first: u8, second: u8, third: u8) -> bool {
     let is_han = (first == 0xE4) & (second >= 0xB8);
     let is_hangul = (first == 0xEA) & (second >= 0xB0) | (first == 0xED) & (second <= 0x9D);
     let is_either = matches!(first, 0xE5..=0xEC) & (first != 0xEA);

@@ -1,8 +1,8 @@
 //! Reading text: what search sees in it, and about what it costs a model.
 
-mod ascii_words;
 mod cjk_count;
 mod class;
+mod common;
 mod edge;
 mod filler;
 mod form;

@@ -1,6 +1,6 @@
 //! CJK characters and their adjacent pairs.
 
-use super::class::{CLASS, Class, FOLDS};
+use super::common::Read;
 use super::form::Form;
 use super::script::{self, WIDE};
 use super::sink::TokenSink;
@@ -24,35 +24,10 @@ impl<'t> PairChain<'t> {
         self.previous = None;
     }
 
-    /// Take the character at `at..end` of the text and the CJK characters right behind it; gives their end.
+    /// The latest character is the one that ends where so much was read.
     #[inline]
-    pub(super) fn push_run(&mut self, at: usize, end: usize, sink: &mut impl TokenSink) -> usize {
-        self.push(at, end, sink);
-        let (mut at, mut end) = (at, end);
-        if let Some(code) = script::wide_cjk(self.text, at) {
-            end = self.push_wide(code, end, sink);
-            at = end - WIDE;
-        }
-        while let Some((byte, next)) = script::byte_at(self.text, end)
-            && byte & (CLASS | FOLDS) == Class::Cjk as u8
-        {
-            sink.token(&self.text[end..next]);
-            sink.token(&self.text[at..next]);
-            (at, end) = (end, next);
-        }
-        self.previous = Some((at, end));
-        end
-    }
-
-    /// Take the CJK characters of three bytes from `end` on, right behind one whose code is given; gives their end.
-    #[inline]
-    fn push_wide(&self, mut before: u16, mut end: usize, sink: &mut impl TokenSink) -> usize {
-        while let Some(code) = script::wide_cjk(self.text, end) {
-            sink.follower(self.text, end, [before, code]);
-            before = code;
-            end += WIDE;
-        }
-        end
+    pub(super) fn go_on(&mut self, read: Read) {
+        self.previous = read.before.map(|_| (read.end - WIDE, read.end));
     }
 
     /// Take the character at `at..end` of the text.

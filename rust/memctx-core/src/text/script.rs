@@ -47,8 +47,9 @@ pub(super) fn wide_cjk(text: &str, at: usize) -> Option<u16> {
 
 /// The code of a character of three bytes.
 #[inline]
-fn code_of([first, second, third]: [u8; WIDE]) -> u16 {
-    u16::from(first & 0xF) << 12 | u16::from(second & 0x3F) << 6 | u16::from(third & 0x3F)
+pub(super) fn code_of([first, second, third]: [u8; WIDE]) -> u16 {
+    let bits = u32::from_le_bytes([first, second, third, 0]);
+    ((bits & 0xF) << 12 | (bits >> 8 & 0x3F) << 6 | bits >> 16 & 0x3F) as u16
 }
 
 /// Whether it is one from U+4E00 to U+9FFF.

@@ -34,13 +34,13 @@ impl Term {
                 Self(byte(0) | byte(length / 2) | byte(length - 1) | (length as u64) << 56)
             }
             0 => Self(0),
-            _ => Self::hashed(token),
+            _ => Self::hashed(bytes),
         }
     }
 
     #[inline]
-    fn hashed(token: &str) -> Self {
-        Self(FxBuildHasher.hash_one(token.as_bytes()) | IS_HASH)
+    fn hashed(bytes: &[u8]) -> Self {
+        Self(FxBuildHasher.hash_one(bytes) | IS_HASH)
     }
 
     /// The same for a word.
@@ -48,7 +48,7 @@ impl Term {
     pub(super) fn of_word(word: Word) -> Self {
         let [low, high] = word.halves();
         // In a word, too, the highest byte is the length.
-        if word.len() <= INLINE_BYTES { Self(low | high) } else { Self::hashed(word.spell(&mut [0; _])) }
+        if word.len() <= INLINE_BYTES { Self(low | high) } else { Self::hashed(&word.bytes()[..word.len()]) }
     }
 
     /// The word of the token of so many bytes, at most seven, that begins at `at`: the same as that of [`Term::new`],

@@ -18,8 +18,8 @@
 
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::ascii_words::push_words;
 use super::class::{Class, FOLDS};
+use super::common::{Read, push_common};
 use super::identifier::Identifier;
 use super::pairs::PairChain;
 use super::sink::{Appended, Each, TokenSink};
@@ -123,10 +123,10 @@ fn scan<const MAY_FOLD: bool>(text: &str, sink: &mut impl TokenSink) -> bool {
         }
         let is_ascii_word = matches!(class, Class::Lower | Class::Upper | Class::Digit) && end == at + 1;
         if is_ascii_word && !identifier.is_open() {
-            let words_end = push_words(text, at, sink);
-            if words_end > at {
-                pairs.stop();
-                at = words_end;
+            let read = push_common(text, Read { end: at, before: None }, sink);
+            if read.end > at {
+                pairs.go_on(read);
+                at = read.end;
                 continue;
             }
         }
@@ -150,7 +150,12 @@ fn scan<const MAY_FOLD: bool>(text: &str, sink: &mut impl TokenSink) -> bool {
             }
             Class::Cjk => {
                 identifier.finish(sink);
-                end = pairs.push_run(at, end, sink);
+                pairs.push(at, end, sink);
+                if let before @ Some(_) = script::wide_cjk(text, at) {
+                    let read = push_common(text, Read { end, before }, sink);
+                    pairs.go_on(read);
+                    end = read.end;
+                }
             }
             Class::Connector if identifier.is_open() && is_word_at(text, end) => {
                 identifier.join(wide.map(|(c, _)| c), at, end, sink);

@@ -61,13 +61,19 @@ impl Word {
         (self.0[1] >> 56) as usize
     }
 
+    /// The bytes, and some behind them that are not of the token.
+    #[inline]
+    pub(super) const fn bytes(self) -> [u8; SIZE] {
+        let [low, high] = self.0;
+        ((high as u128) << 64 | low as u128).to_le_bytes()
+    }
+
     /// The token, written to a place that has room for it.
     #[allow(clippy::missing_panics_doc)] // a word is made of a token
     #[inline]
     #[must_use]
     pub fn spell(self, place: &mut [u8; SIZE]) -> &str {
-        let [low, high] = self.0;
-        *place = (u128::from(high) << 64 | u128::from(low)).to_le_bytes();
+        *place = self.bytes();
         str::from_utf8(&place[..self.len()]).expect("the bytes of a token")
     }
 }
