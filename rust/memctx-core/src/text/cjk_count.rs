@@ -1,4 +1,8 @@
 //! How many characters of a text are CJK.
+//!
+//! It is compiled twice, for any processor and for one with AVX2. The `unsafe` code is a call of the latter, after asking
+//! the processor for it.
+#![allow(unsafe_code, clippy::inline_always)]
 
 use super::class::Class;
 use super::script;
@@ -15,6 +19,22 @@ pub(super) struct CjkCount {
 
 impl CjkCount {
     pub(super) fn of(text: &str) -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has what the function needs.
+            return unsafe { Self::of_with_avx2(text) };
+        }
+        Self::of_blocks(text)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn of_with_avx2(text: &str) -> Self {
+        Self::of_blocks(text)
+    }
+
+    #[inline(always)]
+    fn of_blocks(text: &str) -> Self {
         let bytes = text.as_bytes();
         let mut count = Self::default();
         for start in (0..bytes.len()).step_by(BLOCK) {
@@ -45,6 +65,7 @@ impl CjkCount {
 }
 
 /// How many CJK characters begin in a block, if that can be told without the table; the two bytes behind it come along.
+#[inline(always)]
 fn common_in(block: &[u8; BLOCK + 2]) -> Option<usize> {
     if block.is_ascii() {
         return Some(0);

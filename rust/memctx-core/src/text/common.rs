@@ -1,4 +1,8 @@
 //! What nearly all text is made of, read sixty-four bytes at a time: words of ASCII, common CJK characters, and breaks.
+//!
+//! It is compiled twice, for any processor and for one with AVX2; what is small is inlined, so that it is, too. The
+//! `unsafe` code is a call of the latter, after asking the processor for it.
+#![allow(unsafe_code, clippy::inline_always)]
 
 use super::cjk_count::is_common_cjk;
 use super::lanes::{BLOCK, Lanes};
@@ -20,6 +24,22 @@ pub(super) struct Read {
 /// Give `sink` the tokens from where `read` ends, where no identifier is open. Ends before a character that is not common,
 /// before a word that touches one, and before a word that is longer than a block.
 pub(super) fn push_common(text: &str, read: Read, sink: &mut impl TokenSink) -> Read {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2") {
+        // SAFETY: the processor has what the function needs.
+        return unsafe { push_blocks_with_avx2(text, read, sink) };
+    }
+    push_blocks(text, read, sink)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+fn push_blocks_with_avx2(text: &str, read: Read, sink: &mut impl TokenSink) -> Read {
+    push_blocks(text, read, sink)
+}
+
+#[inline(always)]
+fn push_blocks(text: &str, read: Read, sink: &mut impl TokenSink) -> Read {
     let Read { mut end, mut before } = read;
     let bytes = text.as_bytes();
     while end < bytes.len() {
@@ -58,7 +78,7 @@ struct Block<'b> {
 }
 
 impl<'b> Block<'b> {
-    #[inline]
+    #[inline(always)]
     fn of(bytes: &'b Bytes) -> Self {
         let lanes = Lanes::load(bytes.first_chunk().expect("a block"));
         let small = lanes.within(b'a', b'z');
@@ -88,7 +108,7 @@ impl<'b> Block<'b> {
     }
 
     /// Give the words that end and the characters that begin in the block, which lies where `read` ends.
-    #[inline]
+    #[inline(always)]
     fn push(&self, text: &str, read: Read, sink: &mut impl TokenSink) -> Read {
         let Read { end: offset, before } = read;
         let followers = self.cjk & (self.cjk << WIDE | u64::from(before.is_some()));
@@ -159,7 +179,7 @@ impl<'b> Block<'b> {
     }
 
     /// Give a token in small letters.
-    #[inline]
+    #[inline(always)]
     fn push_word(&self, start: usize, end: usize, sink: &mut impl TokenSink) {
         if let Some(bytes) = self.bytes[start..].first_chunk()
             && end - start <= Word::LONGEST
@@ -189,7 +209,7 @@ struct Wide {
 }
 
 impl Wide {
-    #[inline]
+    #[inline(always)]
     fn of(bytes: &Bytes) -> Self {
         const CJK: u8 = 0xC0;
         const BREAK: u8 = 0x80;
