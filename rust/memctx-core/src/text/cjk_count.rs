@@ -10,11 +10,11 @@ use super::script;
 /// Bytes that are looked at in one go; so few that their sums fit a byte.
 const BLOCK: usize = 64;
 
-/// CJK characters, and the UTF-16 units they take.
+/// CJK characters, and the UTF-16 units that all others take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct CjkCount {
     pub(super) characters: usize,
-    pub(super) units: usize,
+    pub(super) other_units: usize,
 }
 
 impl CjkCount {
@@ -38,10 +38,9 @@ impl CjkCount {
         let bytes = text.as_bytes();
         let mut count = Self::default();
         for start in (0..bytes.len()).step_by(BLOCK) {
-            if let Some(characters) = bytes[start..].first_chunk().and_then(common_in) {
-                // All of them are of three bytes, and so of one unit.
-                count.characters += characters;
-                count.units += characters;
+            if let Some(common) = bytes[start..].first_chunk().and_then(common_in) {
+                count.characters += common.characters;
+                count.other_units += common.other_units;
             } else {
                 count.add_each(text, start, bytes.len().min(start + BLOCK));
             }
@@ -58,26 +57,28 @@ impl CjkCount {
             // No branch: scripts alternate with punctuation, and what comes next is guessed wrong too often.
             let is_cjk = usize::from(Class::of(byte) == Class::Cjk);
             self.characters += is_cjk;
-            self.units += is_cjk << usize::from(next - at == 4);
+            self.other_units += (1 - is_cjk) << usize::from(next - at == 4);
             at = next;
         }
     }
 }
 
-/// How many CJK characters begin in a block, if that can be told without the table; the two bytes behind it come along.
+/// What begins in a block, if that can be told without the table; the two bytes behind it come along.
 #[inline(always)]
-fn common_in(block: &[u8; BLOCK + 2]) -> Option<usize> {
+fn common_in(block: &[u8; BLOCK + 2]) -> Option<CjkCount> {
     if block.is_ascii() {
-        return Some(0);
+        return Some(CjkCount { characters: 0, other_units: BLOCK });
     }
-    let (mut characters, mut unknown) = (0, 0);
+    let (mut characters, mut units, mut unknown) = (0_u8, 0_u8, 0);
     // No branches, so that the compiler compares many bytes at once.
     for ((&first, &second), &third) in block.iter().zip(&block[1..]).zip(&block[2..]) {
         let is_cjk = is_common_cjk(first, second, third);
         characters += u8::from(is_cjk);
+        // Whatever is common takes one.
+        units += u8::from(first & 0xC0 != 0x80);
         unknown |= u8::from(!(is_cjk | is_common_other(first, second, third)));
     }
-    (unknown == 0).then_some(characters.into())
+    (unknown == 0).then(|| CjkCount { characters: characters.into(), other_units: (units - characters).into() })
 }
 
 /// Whether one of the common CJK characters begins with these bytes: Han, kana or hangul.
@@ -110,8 +111,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn one_by_one(text: &str) -> CjkCount {
-        let cjk = text.chars().filter(|&c| script::is_cjk(c));
-        CjkCount { characters: cjk.clone().count(), units: cjk.map(char::len_utf16).sum() }
+        let (cjk, others): (Vec<char>, Vec<char>) = text.chars().partition(|&c| script::is_cjk(c));
+        CjkCount { characters: cjk.len(), other_units: others.into_iter().map(char::len_utf16).sum() }
     }
 
     #[test]

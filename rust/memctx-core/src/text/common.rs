@@ -238,8 +238,11 @@ fn is_common_break(first: u8, second: u8, third: u8) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::super::class::{CLASS, Class, FOLDS};
     use super::super::script::byte_of;
+    use super::super::sink::Appended;
     use super::*;
 
     /// Full-width ASCII stands for its narrow form.
@@ -267,5 +270,16 @@ mod tests {
             Wide::of(&bytes).known.count_ones()
         };
         assert_eq!(block("、。「，！？“—…"), 9);
+    }
+
+    proptest! {
+        #[test]
+        fn every_processor_reads_the_same(text in "([a-zA-Z0-9_.]{1,12}|[飞書カ한、 ]{1,12}|[é😀]){0,60}") {
+            let start = Read { end: 0, before: None };
+            let [mut here, mut anywhere] = [const { Vec::new() }; 2];
+            let read = push_common(&text, start, &mut Appended::to(&mut here));
+            prop_assert_eq!(push_blocks(&text, start, &mut Appended::to(&mut anywhere)), read);
+            prop_assert_eq!(here, anywhere);
+        }
     }
 }

@@ -42,12 +42,11 @@ impl Estimator {
 
     /// What the text costs in thirds of a token. Those of two texts add up to those of both in a row.
     pub(crate) fn thirds(self, text: &str) -> usize {
-        let units = utf16_len(text);
         match self {
-            Self::Utf16 => units,
+            Self::Utf16 => utf16_len(text),
             Self::Script => {
-                let cjk = CjkCount::of(text);
-                cjk.characters * UNITS_PER_TOKEN + (units - cjk.units)
+                let count = CjkCount::of(text);
+                count.characters * UNITS_PER_TOKEN + count.other_units
             }
         }
     }
@@ -81,8 +80,8 @@ pub(crate) const CHARS_PER_TOKEN: usize = 4;
 
 /// Length in UTF-16 code units with each CJK character as long as a token.
 pub(crate) fn weighted_len(text: &str) -> usize {
-    let cjk = CjkCount::of(text);
-    utf16_len(text) - cjk.units + cjk.characters * CHARS_PER_TOKEN
+    let count = CjkCount::of(text);
+    count.characters * CHARS_PER_TOKEN + count.other_units
 }
 
 #[cfg(test)]
