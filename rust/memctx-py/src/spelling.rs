@@ -179,17 +179,15 @@ impl TokenSink for Spellings<'_, '_> {
     }
 
     #[inline]
-    fn character(&mut self, _text: &str, _at: usize, code: u16) {
+    fn character(&mut self, _text: &str, _at: usize, [before, code]: [u16; 2], follows: bool) {
         prefetch(&raw const self.kept.characters[usize::from(code)]);
-        self.kept.names.push(Name::Character(code));
-    }
-
-    #[inline]
-    fn follower(&mut self, _text: &str, _at: usize, [first, second]: [u16; 2]) {
-        let pair = u32::from(first) << 16 | u32::from(second);
-        prefetch(&raw const self.kept.characters[usize::from(second)]);
-        self.kept.pairs.prepare(pair);
-        self.kept.names.push(Name::Follower(pair));
+        self.kept.names.push(if follows {
+            let pair = u32::from(before) << 16 | u32::from(code);
+            self.kept.pairs.prepare(pair);
+            Name::Follower(pair)
+        } else {
+            Name::Character(code)
+        });
     }
 
     fn start_over(&mut self) {

@@ -124,11 +124,7 @@ impl<'b> Block<'b> {
             }
             if self.cjk >> start & 1 == 1 {
                 let code = code_of([self.bytes[start], self.bytes[start + 1], self.bytes[start + 2]]);
-                if followers >> start & 1 == 1 {
-                    sink.follower(text, offset + start, [before, code]);
-                } else {
-                    sink.character(text, offset + start, code);
-                }
+                sink.character(text, offset + start, [before, code], followers >> start & 1 == 1);
                 before = code;
             } else {
                 let end = ends.trailing_zeros() as usize;

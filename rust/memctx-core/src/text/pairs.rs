@@ -34,7 +34,7 @@ impl<'t> PairChain<'t> {
     #[inline]
     pub(super) fn push(&mut self, at: usize, end: usize, sink: &mut impl TokenSink) {
         match script::wide_cjk(self.text, at) {
-            Some(code) => sink.character(self.text, at, code),
+            Some(code) => sink.character(self.text, at, [0, code], false),
             None => sink.token(&self.text[at..end]),
         }
         if let Some((start, middle)) = self.previous.replace((at, end)) {

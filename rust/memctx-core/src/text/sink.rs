@@ -6,8 +6,8 @@ use super::word::Word;
 
 /// Takes the tokens of a text, in order.
 ///
-/// CJK text is nearly all characters of three bytes and pairs of them. They come through doors of their own, for
-/// whoever does something quicker with them than with tokens of any length.
+/// Nearly all text is short words of ASCII, CJK characters of three bytes, and pairs of them. They come through doors of
+/// their own, for whoever does something quicker with them than with tokens of any length.
 pub trait TokenSink {
     /// Take a token.
     fn token(&mut self, token: &str);
@@ -18,17 +18,14 @@ pub trait TokenSink {
         self.token(word.spell(&mut [0; _]));
     }
 
-    /// Take a token that is one CJK character of three bytes: where in the text it begins, and its code.
+    /// Take a token that is one CJK character of three bytes and, if it `follows` right on another one, a second token that
+    /// is both together. Says where in the text it begins, and the codes of the other one, if any, and of itself.
     #[inline]
-    fn character(&mut self, text: &str, at: usize, _code: u16) {
+    fn character(&mut self, text: &str, at: usize, _codes: [u16; 2], follows: bool) {
         self.token(&text[at..at + WIDE]);
-    }
-
-    /// Take two tokens: such a character right behind another one, and both together. Their codes come with them.
-    #[inline]
-    fn follower(&mut self, text: &str, at: usize, _codes: [u16; 2]) {
-        self.token(&text[at..at + WIDE]);
-        self.token(&text[at - WIDE..at + WIDE]);
+        if follows {
+            self.token(&text[at - WIDE..at + WIDE]);
+        }
     }
 
     /// Forget all tokens: the text turned out to be in another form, and is read again.
@@ -74,13 +71,12 @@ impl TokenSink for Appended<'_> {
     }
 
     #[inline]
-    fn character(&mut self, text: &str, at: usize, _code: u16) {
-        self.terms.push(Term::at::<WIDE>(text, at));
-    }
-
-    #[inline]
-    fn follower(&mut self, text: &str, at: usize, _codes: [u16; 2]) {
-        self.terms.extend([Term::at::<WIDE>(text, at), Term::at::<{ 2 * WIDE }>(text, at - WIDE)]);
+    fn character(&mut self, text: &str, at: usize, _codes: [u16; 2], follows: bool) {
+        let Some(before) = at.checked_sub(WIDE) else { return self.terms.push(Term::at::<WIDE>(text, at)) };
+        // Whether it follows cannot be foretold: so both are written in any case, and the second is counted if it does.
+        let pair = Term::at::<{ 2 * WIDE }>(text, before);
+        self.terms.extend([pair.behind::<WIDE>(), pair]);
+        self.terms.truncate(self.terms.len() - usize::from(!follows));
     }
 
     fn start_over(&mut self) {

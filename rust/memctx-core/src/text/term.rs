@@ -61,6 +61,13 @@ impl Term {
         Self(u64::from_le_bytes(word) | (BYTES as u64) << 56)
     }
 
+    /// The word of what stands behind the first so many bytes of a token that fits into one.
+    #[inline]
+    pub(super) const fn behind<const BYTES: usize>(self) -> Self {
+        let length = (self.0 >> 56) - BYTES as u64;
+        Self(self.0 << 8 >> 8 >> (8 * BYTES) | length << 56)
+    }
+
     /// The word.
     #[must_use]
     pub const fn to_u64(self) -> u64 {
