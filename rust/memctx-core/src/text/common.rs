@@ -1,12 +1,15 @@
-//! What nearly all text is made of, read sixty-four bytes at a time: words of ASCII, common CJK characters, and breaks.
+//! What nearly all text is made of, read sixty-four bytes at a time: words, CJK characters, and breaks.
+//!
+//! ASCII, common CJK and its punctuation are known by comparing bytes, whatever else by the table of characters.
 //!
 //! It is compiled twice, for any processor and for one with AVX2; what is small is inlined, so that it is, too. The
 //! `unsafe` code is a call of the latter, after asking the processor for it.
 #![allow(unsafe_code, clippy::inline_always)]
 
 use super::cjk_count::is_common_cjk;
+use super::class::{CLASS, Class, FOLDS};
 use super::lanes::{BLOCK, Lanes};
-use super::script::{WIDE, code_of};
+use super::script::{WIDE, byte_at, code_of};
 use super::sink::TokenSink;
 use super::word::Word;
 
@@ -21,7 +24,7 @@ pub(super) struct Read {
     pub(super) before: Option<u16>,
 }
 
-/// Give `sink` the tokens from where `read` ends, where no identifier is open. Ends before a character that is not common,
+/// Give `sink` the tokens from where `read` ends, where no identifier is open. Ends before a character that is not plain,
 /// before a word that touches one, and before a word that is longer than a block.
 pub(super) fn push_common(text: &str, read: Read, sink: &mut impl TokenSink) -> Read {
     #[cfg(target_arch = "x86_64")]
@@ -49,7 +52,7 @@ fn push_blocks(text: &str, read: Read, sink: &mut impl TokenSink) -> Read {
             padded[..rest.len()].copy_from_slice(rest);
             &padded
         });
-        let block = Block::of(bytes);
+        let block = Block::of(text, end, bytes);
         let read = block.push(text, Read { end, before }, sink);
         let length = read.end - end;
         Read { end, before } = read;
@@ -63,7 +66,7 @@ fn push_blocks(text: &str, read: Read, sink: &mut impl TokenSink) -> Read {
 /// What the bytes of a block are: of each a bit, the first one the lowest.
 struct Block<'b> {
     bytes: &'b Bytes,
-    /// How many can be read: all, or those before the first character that is not common.
+    /// How many can be read: all, or those before the first character that is not plain.
     length: usize,
     small: u64,
     digit: u64,
@@ -78,21 +81,29 @@ struct Block<'b> {
 }
 
 impl<'b> Block<'b> {
+    /// The block that lies at `offset` in the text.
     #[inline(always)]
-    fn of(bytes: &'b Bytes) -> Self {
+    fn of(text: &str, offset: usize, bytes: &'b Bytes) -> Self {
         let lanes = Lanes::load(bytes.first_chunk().expect("a block"));
-        let small = lanes.within(b'a', b'z');
+        let mut small = lanes.within(b'a', b'z');
         let capital = lanes.within(b'A', b'Z');
-        let digit = lanes.within(b'0', b'9');
+        let mut digit = lanes.within(b'0', b'9');
         let connector = lanes.within_any([(b'-', b'/'), (b':', b':'), (b'@', b'@'), (b'\\', b'\\'), (b'_', b'_')]);
         let beyond_ascii = lanes.within(0x80, 0xFF);
         let Wide { cjk, known } = if beyond_ascii == 0 { Wide::default() } else { Wide::of(bytes) };
-        let unknown = beyond_ascii & !(known | known << 1 | known << 2);
         // A character that begins in this block and ends behind it is read with it.
-        let overhang = ((known >> (BLOCK - 2) & 1) | (known >> (BLOCK - 1) & 1) << 1) as usize;
-        let length = if unknown == 0 { BLOCK + overhang } else { unknown.trailing_zeros() as usize };
+        let mut end = BLOCK + ((known >> (BLOCK - 2) & 1) | (known >> (BLOCK - 1) & 1) << 1) as usize;
+        let mut unknown = beyond_ascii & !(known | known << 1 | known << 2);
+        if unknown != 0 {
+            let others = Others::of(text, offset, unknown);
+            small |= others.small;
+            digit |= others.digit;
+            unknown = others.unknown;
+            end = end.max(others.end);
+        }
+        let length = if unknown == 0 { end } else { unknown.trailing_zeros() as usize };
         let word = small | capital | digit;
-        // What stands behind the block, or is not common, may be a word: then this one is left to others.
+        // What stands behind the block, or is not plain, may be a word: then this one is left to others.
         let may_follow = (word | unknown) >> 1 | 1 << (BLOCK - 1);
         let joint = connector & word << 1 & may_follow;
         Self {
@@ -144,7 +155,7 @@ impl<'b> Block<'b> {
         }
         let is_behind = match length {
             0 => read.before.is_some(),
-            length => length >= WIDE && self.cjk >> (length - WIDE) & 1 == 1,
+            length => length >= WIDE && self.cjk.unbounded_shr((length - WIDE) as u32) & 1 == 1,
         };
         Read { end: offset + length, before: is_behind.then_some(before) }
     }
@@ -193,7 +204,43 @@ fn push_long(bytes: &[u8], sink: &mut impl TokenSink) {
     let token = &mut token[..bytes.len()];
     token.copy_from_slice(bytes);
     token.make_ascii_lowercase();
-    sink.token(str::from_utf8(token).expect("ASCII"));
+    sink.token(str::from_utf8(token).expect("whole characters"));
+}
+
+/// What the table says of characters that were not known by comparing bytes.
+struct Others {
+    small: u64,
+    digit: u64,
+    /// The first character that is not plain, and all that were not looked at.
+    unknown: u64,
+    /// Where the last one ends.
+    end: usize,
+}
+
+impl Others {
+    /// Those of the block at `offset` in the text.
+    #[inline(never)] // most blocks have none
+    fn of(text: &str, offset: usize, mut unknown: u64) -> Self {
+        const BREAK: u8 = Class::Break as u8;
+        const LOWER: u8 = Class::Lower as u8;
+        const DIGIT: u8 = Class::Digit as u8;
+        let [mut small, mut digit] = [0, 0];
+        let mut end = 0;
+        while unknown != 0 {
+            let start = unknown.trailing_zeros() as usize;
+            let Some((byte, behind)) = byte_at(text, offset + start) else { break };
+            end = behind - offset;
+            let bits = u64::MAX.unbounded_shl(end as u32) ^ u64::MAX << start;
+            match byte & (CLASS | FOLDS) {
+                LOWER => small |= bits,
+                DIGIT => digit |= bits,
+                BREAK => {}
+                _ => break,
+            }
+            unknown &= !bits;
+        }
+        Self { small, digit, unknown, end }
+    }
 }
 
 /// Where common characters of three bytes begin.
@@ -270,7 +317,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_processor_reads_the_same(text in "([a-zA-Z0-9_.]{1,12}|[飞書カ한、 ]{1,12}|[é😀]){0,60}") {
+        fn every_processor_reads_the_same(text in "([a-zA-Z0-9_.]{1,12}|[飞書カ한、 ]{1,12}|[éжЖ٣ế│😀\u{301}]){0,60}") {
             let start = Read { end: 0, before: None };
             let [mut here, mut anywhere] = [const { Vec::new() }; 2];
             let read = push_common(&text, start, &mut Appended::to(&mut here));

@@ -6,13 +6,13 @@ use super::word::Word;
 
 /// Takes the tokens of a text, in order.
 ///
-/// Nearly all text is short words of ASCII, CJK characters of three bytes, and pairs of them. They come through doors of
+/// Nearly all text is short words, CJK characters of three bytes, and pairs of them. They come through doors of
 /// their own, for whoever does something quicker with them than with tokens of any length.
 pub trait TokenSink {
     /// Take a token.
     fn token(&mut self, token: &str);
 
-    /// Take a short token of ASCII.
+    /// Take a short token.
     #[inline]
     fn word(&mut self, word: Word) {
         self.token(word.spell(&mut [0; _]));

@@ -21,6 +21,7 @@ use unicode_normalization::UnicodeNormalization as _;
 use super::class::{Class, FOLDS};
 use super::common::{Read, push_common};
 use super::identifier::Identifier;
+use super::lanes::BLOCK;
 use super::pairs::PairChain;
 use super::sink::{Appended, Each, TokenSink};
 use super::term::Term;
@@ -111,6 +112,8 @@ fn scan_folded(text: &str, sink: &mut impl TokenSink) {
 fn scan<const MAY_FOLD: bool>(text: &str, sink: &mut impl TokenSink) -> bool {
     let mut identifier = Identifier::new(text);
     let mut pairs = PairChain::new(text);
+    // Where little is common, looking for it takes longer than the walk.
+    let mut may_be_common = 0;
     let mut at = 0;
     while let Some((byte, mut end)) = script::byte_at(text, at) {
         if MAY_FOLD && byte & FOLDS != 0 {
@@ -121,14 +124,18 @@ fn scan<const MAY_FOLD: bool>(text: &str, sink: &mut impl TokenSink) -> bool {
         if let Some((_, narrow_class)) = wide {
             class = narrow_class;
         }
-        let is_ascii_word = matches!(class, Class::Lower | Class::Upper | Class::Digit) && end == at + 1;
-        if is_ascii_word && !identifier.is_open() {
+        let is_plain = match class {
+            Class::Lower | Class::Digit => wide.is_none(),
+            class => class == Class::Upper && end == at + 1,
+        };
+        if is_plain && !identifier.is_open() && at >= may_be_common {
             let read = push_common(text, Read { end: at, before: None }, sink);
             if read.end > at {
                 pairs.go_on(read);
                 at = read.end;
                 continue;
             }
+            may_be_common = at + BLOCK;
         }
         match class {
             Class::Lower | Class::Digit => {
