@@ -75,7 +75,7 @@ impl Prints {
                     known.seen = scan;
                     Sought::Known(known.view.clone(), Arc::clone(&known.parts))
                 }
-                None => Sought::New(Some(print.holding(message))),
+                None => Sought::New(Some(print.holding(message.py()))),
             }
         };
         (messages.iter().map(&mut seek).collect(), all_words)
@@ -85,6 +85,7 @@ impl Prints {
     pub(crate) fn hold(&self, new: Vec<(Taken, View)>) {
         let mut held = self.held();
         let seen = held.scans;
+        held.by_words.reserve(new.len());
         for (Taken { words, parts }, view) in new {
             held.by_words.insert(words, Known { parts, view, seen });
         }
@@ -126,17 +127,20 @@ impl Print {
         &self.words[1..]
     }
 
-    /// The same with what is in the message.
-    fn holding(&self, message: &Bound<'_, PyAny>) -> Taken {
-        let mut parts = Vec::new();
-        for_each_part(message, &mut |part| parts.push(part.clone().unbind()));
-        Taken { words: self.words.as_slice().into(), parts: parts.into() }
+    /// The same with what it points to, in a message that is as it was when this became its print.
+    fn holding(&self, py: Python<'_>) -> Taken {
+        let places = self.words.iter().filter(|word| word.is_multiple_of(2));
+        let part = |&place: &usize| {
+            // SAFETY: what is even is the place of something in the message.
+            unsafe { Bound::from_borrowed_ptr(py, ptr::with_exposed_provenance_mut(place)) }.unbind()
+        };
+        Taken { words: self.words.as_slice().into(), parts: places.map(part).collect() }
     }
 
     /// Nothing in here runs code of the host's, so what is borrowed stays where it is.
     fn add(&mut self, value: Borrowed<'_, '_, PyAny>, depth: usize) -> bool {
         if value.is_exact_instance_of::<PyString>() {
-            self.words.push(value.as_ptr() as usize);
+            self.words.push(value.as_ptr().expose_provenance());
             return true;
         }
         if depth > DEEPEST || self.words.len() > LARGEST {
@@ -154,7 +158,7 @@ impl Print {
             self.words.push(tuple.len() << SORTS | TUPLE);
             return tuple.iter_borrowed().all(|item| self.add(item, depth + 1));
         }
-        self.words.push(value.as_ptr() as usize);
+        self.words.push(value.as_ptr().expose_provenance());
         value.is_none()
             || value.is_exact_instance_of::<PyInt>()
             || value.is_exact_instance_of::<PyFloat>()
@@ -191,20 +195,4 @@ pub(crate) fn all_items<'py>(
             // SAFETY: there is an item in each place, and the list keeps it as long as nobody changes it.
             each(unsafe { Borrowed::from_ptr(list.py(), ffi::PyList_GetItem(list.as_ptr(), place.cast_signed())) })
         })
-}
-
-/// Call `each` with all that is in a message that has a print and is no container.
-fn for_each_part<'py>(value: &Bound<'py, PyAny>, each: &mut impl FnMut(&Bound<'py, PyAny>)) {
-    if let Ok(dict) = value.cast_exact::<PyDict>() {
-        for (name, value) in dict {
-            for_each_part(&name, each);
-            for_each_part(&value, each);
-        }
-    } else if let Ok(list) = value.cast_exact::<PyList>() {
-        list.iter().for_each(|item| for_each_part(&item, each));
-    } else if let Ok(tuple) = value.cast_exact::<PyTuple>() {
-        tuple.iter().for_each(|item| for_each_part(&item, each));
-    } else {
-        each(value);
-    }
 }
