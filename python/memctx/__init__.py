@@ -64,7 +64,8 @@ if TYPE_CHECKING:
     from memctx import commands, registry
     from memctx.compactor import Compacted, run_with_recovery, run_with_recovery_sync
     from memctx.config import Config
-    from memctx.memory import Archived, Memory
+    from memctx.intake import Archived
+    from memctx.memory import Memory
     from memctx.messages.problem import Problem, validate
     from memctx.messages.repair import Repaired, repair
     from memctx.prune import prune_at_birth
@@ -132,7 +133,7 @@ __all__ = [
 
 # What needs pydantic or asyncio waits for its first use, so that importing memctx stays cheap.
 _LATER = {
-    "Archived": "memctx.memory",
+    "Archived": "memctx.intake",
     "Compacted": "memctx.compactor",
     "Config": "memctx.config",
     "Memory": "memctx.memory",

@@ -11,12 +11,10 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
-from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
 from memctx import _core, disk
 from memctx.embeddings.embedding import Embedding, complete
@@ -24,6 +22,7 @@ from memctx.embeddings.opening import Opening
 from memctx.errors import ConfigError, EmbeddingError, StoreError
 from memctx.extraction import Extraction, Flush, Flushed, Progress
 from memctx.extractors import extractor_of
+from memctx.intake import Archived, Intake
 from memctx.knowledge import Facts
 from memctx.loop import blocking
 from memctx.turn import Turns, prompt_tokens
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from memctx._core import ColdStatus, Conversation, EmbeddingStatus, StoreHit, WarmStore
+    from memctx._core import ColdStatus, EmbeddingStatus, StoreHit, WarmStore
     from memctx.compact import MemoryFlushed
     from memctx.compact.flush import RunTurn
     from memctx.compactor import Compacted, Compactor, HookName, Trigger
@@ -45,26 +44,10 @@ if TYPE_CHECKING:
     from memctx.session import Counters, Transcript
     from memctx.turn import Turn
 
-    Row: TypeAlias = tuple[str, str, float | None, str | None]
-
-__all__ = ["Archived", "Memory"]
+__all__ = ["Memory"]
 
 # Who searches by hand waits longer for a vector than a turn does: the first one may have a model to load.
 PATIENCE_MS = 5_000.0
-
-
-@dataclass(frozen=True, slots=True)
-class Archived:
-    """What became of the messages given to `Memory.archive`."""
-
-    ids: tuple[str, ...]
-    """The ids of the segments, in order; a piece that was there already has the id it had."""
-    added: int
-    """Pieces that are new in the store, and durable."""
-    duplicates: int
-    """Pieces that the session had already."""
-    skipped: int
-    """Pieces and messages left out: noise, tools not asked for, system prompts, nothing to read."""
 
 
 class SearchOptions(TypedDict, total=False):
@@ -136,7 +119,14 @@ class Memory:
         self._extraction = self._opened_extraction()
         self._embedding = self._opened_embedding()
         recall = Recall(self._store, self._fact_store, config, self._embedding)
-        self._turns = Turns(recall, self._scanner, self._put)
+        self._intake = Intake(
+            self._store,
+            config.archive_tools,
+            embedding=self._embedding,
+            extraction=self._extraction,
+        )
+        # Not a method of this one: a closed memory goes when the last who holds it lets go, with all it has read.
+        self._turns = Turns(recall, self._scanner, self._intake.put)
         if opening.note is not None:
             logging.getLogger("memctx.memory").warning(opening.note)
 
@@ -179,18 +169,7 @@ class Memory:
         not be stored, `StoreError` or the `OSError` of the system.
         """
         self._check_open()
-        pieces = self._scanner.scan(messages, shape).records()
-        records = [record for each in pieces for record in each if self._wants(record)]
-        left_out = sum(not each for each in pieces) + sum(map(len, pieces)) - len(records)
-        results = self._store.add(records) if records else []
-        self._wake()
-        outcomes = [result.outcome for result in results]
-        return Archived(
-            ids=tuple(result.id for result in results if result.id is not None),
-            added=outcomes.count("added"),
-            duplicates=outcomes.count("duplicate"),
-            skipped=outcomes.count("noise") + left_out,
-        )
+        return self._intake.add(self._scanner.scan(messages, shape))
 
     def prepare(
         self,
@@ -428,18 +407,6 @@ class Memory:
         state = ", closed" if self._closed else ""
         return f"<memctx.Memory of session {self.session_id!r} in {self._store.path!r}{state}>"
 
-    def _put(self, conversation: Conversation, indices: Sequence[int]) -> None:
-        """Store messages that leave the context, which the host still has."""
-        tools = self._config.archive_tools
-        if isinstance(tools, bool):
-            self._store.put_messages(conversation, indices, tools=tools)
-        else:
-            pieces = conversation.records(indices)
-            records = [record for each in pieces for record in each if self._wants(record)]
-            if records:
-                self._store.put(records)
-        self._wake()
-
     def _opened_extraction(self) -> Extraction | None:
         wanted = self._config.knowledge_extraction
         choice = "rules" if wanted == "rules" else self._config.extractor
@@ -463,17 +430,6 @@ class Memory:
         if self._embedding is None:
             return None
         return self._embedding.queries.vector(query, PATIENCE_MS)
-
-    def _wake(self) -> None:
-        """There is more to embed and to extract from."""
-        if self._embedding is not None:
-            self._embedding.worker.wake()
-        if self._extraction is not None:
-            self._extraction.wake()
-
-    def _wants(self, record: Row) -> bool:
-        """Whether a record is to be stored, as the store takes it."""
-        return is_wanted(record, self._config.archive_tools)
 
     def _check_open(self) -> None:
         if self._closed:
@@ -608,12 +564,3 @@ def cold_data(status: ColdStatus) -> dict[str, Any]:
 
 def _milliseconds(moment: float | datetime | None) -> float | None:
     return moment.timestamp() * 1000 if isinstance(moment, datetime) else moment
-
-
-def is_wanted(record: Row, tools: bool | Sequence[str]) -> bool:  # noqa: FBT001 - as the setting has it
-    """Whether `archive_tools` would have a record stored."""
-    role, _, _, metadata = record
-    if role != "tool" or isinstance(tools, bool):
-        return role != "tool" or tools is True
-    name = json.loads(metadata or "{}")["tool"].get("name", "")
-    return any(fnmatchcase(name, pattern) for pattern in tools)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import gc
 import json
 import logging
 import threading
+import weakref
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -306,3 +308,21 @@ def test_lone_surrogates_can_be_archived(tmp_path: Path) -> None:
         ((_, content),) = contents(memory)
         assert content.startswith("half ")
         assert content.endswith(" of a pair")
+
+
+@pytest.mark.parametrize("extraction", [False, "rules"])
+def test_a_closed_memory_goes_with_its_last_holder(tmp_path: Path, extraction: object) -> None:
+    gc.collect()
+    gc.disable()  # what is in a circle would stay now, with all that was read
+    try:
+        memory = opened(tmp_path, context_window=2_000, knowledge_extraction=extraction)
+        said = [
+            {"role": "user", "content": f"{number}: {'and so on ' * 40}"} for number in range(40)
+        ]
+        assert memory.prepare(said).report.archived
+        memory.close()
+        gone = weakref.ref(memory)
+        del memory
+        assert gone() is None
+    finally:
+        gc.enable()

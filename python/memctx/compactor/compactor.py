@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from memctx.compactor.hooks import Verdict
     from memctx.compactor.plan import Plan
     from memctx.config import Config
-    from memctx.memory import Archived
+    from memctx.intake import Archived
     from memctx.session import Counters, Transcript
     from memctx.turn import Turn
 

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 from memctx import _core, durable
 from memctx.errors import MessageShapeError
-from memctx.memory import is_wanted
+from memctx.intake import is_wanted
 from memctx.transfer.known import Known
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from memctx.config import Config
-    from memctx.memory import Row
+    from memctx.intake import Row
     from memctx.messages import Shape
     from memctx.transfer.said import Said
 
