@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use memctx_core::scan::{self, Cache, Kind, Role, Shape, Text, View};
+use memctx_core::scan::{self, Body, Cache, Key, Kind, Role, Shape, Text, View};
 use memctx_core::text::Estimator;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyByteArray, PyBytes, PyList, PySequence, PyString, PyTuple};
 
@@ -13,7 +14,7 @@ use crate::conversation::Conversation;
 use crate::error::{ConfigError, MessageShapeError};
 use crate::prints::{Prints, Sought};
 use crate::shapes::{self, Drafted, Part, Sheet, spelled, text};
-use crate::strings::Strings;
+use crate::strings::{self, Strings};
 use crate::trail::{Steps, Trail, Trails};
 
 /// Texts of some ten long conversations with what was found out about them.
@@ -152,41 +153,41 @@ impl Scanner {
 
     /// The texts of all messages: known by the host's strings, by their content, or new.
     fn texts(&self, py: Python<'_>, letters: &Letters<'_>) -> PyResult<Vec<Arc<Text>>> {
-        let (texts, strings) = letters.texts();
-        let Some(Remembered { strings: known, .. }) = &self.known else { return self.priced(py, &texts) };
-        let found = known.look(&strings);
-        let missing: Vec<usize> = (0..texts.len()).filter(|&place| found[place].is_none()).collect();
-        let spelled: Vec<&str> = missing.iter().map(|&place| texts[place]).collect();
-        let priced = self.priced(py, &spelled)?;
-        known.hold(missing.iter().zip(&priced).filter_map(|(&place, text)| Some((strings[place]?, text))));
+        let wordings = letters.wordings();
+        let Some(Remembered { strings: known, .. }) = &self.known else { return self.priced(py, &wordings) };
+        let found = known.look(wordings.iter().map(|wording| wording.string));
+        let missing: Vec<Wording<'_, '_>> =
+            wordings.iter().zip(&found).filter(|(_, found)| found.is_none()).map(|(&wording, _)| wording).collect();
+        let priced = self.priced(py, &missing)?;
+        known.hold(missing.iter().zip(&priced).filter_map(|(wording, text)| Some((wording.string?, text))));
         let mut priced = priced.into_iter();
         Ok(found.into_iter().filter_map(|text| text.or_else(|| priced.next())).collect())
     }
 
     /// The texts with what they cost, as far as known from the cache.
-    fn priced(&self, py: Python<'_>, texts: &[&str]) -> PyResult<Vec<Arc<Text>>> {
-        let (known, missing) = enter_core(py, || {
-            let known = self.cache.look(texts);
-            let missing: Vec<usize> = (0..texts.len()).filter(|&place| known[place].is_none()).collect();
-            Ok((known, missing))
-        })?;
+    fn priced(&self, py: Python<'_>, wordings: &[Wording<'_, '_>]) -> PyResult<Vec<Arc<Text>>> {
+        let texts: Vec<&str> = wordings.iter().map(|wording| wording.text).collect();
+        let found = enter_core(py, || Ok(self.cache.look(&texts)))?;
+        let missing =
+            wordings.iter().zip(&found).filter_map(|(wording, found)| Some((wording, *found.as_ref().err()?)));
+        let missing: Vec<(&str, Key, Body)> =
+            missing.map(|(wording, key)| (wording.text, key, wording.body())).collect();
         if missing.is_empty() {
-            return Ok(known.into_iter().flatten().collect());
+            return Ok(found.into_iter().flatten().collect());
         }
-        let prices = match &self.price {
+        let kept = match &self.price {
             Price::BuiltIn(estimator) => enter_core(py, || {
-                Ok(missing.iter().map(|&place| tokens(estimator.estimate(texts[place]))).collect::<Vec<_>>())
-            })?,
+                let priced = missing.into_iter().map(|(text, key, body)| (key, body, tokens(estimator.estimate(text))));
+                Ok(self.cache.keep(priced))
+            }),
             Price::Asked(asked) => {
-                missing.iter().map(|&place| ask(asked.bind(py), texts[place])).collect::<PyResult<_>>()?
+                let priced = missing.into_iter().map(|(text, key, body)| Ok((key, body, ask(asked.bind(py), text)?)));
+                let priced: Vec<_> = priced.collect::<PyResult<_>>()?;
+                enter_core(py, || Ok(self.cache.keep(priced.into_iter())))
             }
         };
-        enter_core(py, || {
-            let new: Vec<(&str, u32)> =
-                missing.iter().zip(prices).map(|(&place, price)| (texts[place], price)).collect();
-            let mut kept = self.cache.keep(&new).into_iter();
-            Ok(known.into_iter().filter_map(|text| text.or_else(|| kept.next())).collect())
-        })
+        let mut kept = kept?.into_iter();
+        Ok(found.into_iter().filter_map(|text| text.ok().or_else(|| kept.next())).collect())
     }
 }
 
@@ -223,6 +224,23 @@ struct Letter {
     is_aborted: bool,
 }
 
+/// Something that has a price.
+#[derive(Clone, Copy)]
+struct Wording<'a, 'py> {
+    text: &'a str,
+    /// The host's string, where it is all of one.
+    string: Option<&'a Bound<'py, PyString>>,
+}
+
+impl Wording<'_, '_> {
+    /// The text to be kept: the host's own, which cannot change, if it is worth the holding.
+    fn body(&self) -> Body {
+        let string = self.string.filter(|_| self.text.len() >= strings::SHORTEST);
+        let lent = string.and_then(|string| PyBackedStr::try_from(string.clone()).ok());
+        lent.map_or_else(|| self.text.into(), Body::lent)
+    }
+}
+
 impl<'py> Letters<'py> {
     fn read(shape: Shape, envelopes: &[&Bound<'py, PyAny>]) -> PyResult<Self> {
         let mut sheet = Sheet::new(shape, envelopes.len());
@@ -241,26 +259,21 @@ impl<'py> Letters<'py> {
         Ok(Self { sheet, letters })
     }
 
-    /// Everything that has a price, the texts of the pieces and the names of tools that are called; and beside each the
-    /// host's string, where it is all of one.
-    #[allow(clippy::type_complexity)] // two lists that run side by side
-    fn texts(&self) -> (Vec<&str>, Vec<Option<&Bound<'py, PyString>>>) {
-        let count = self.sheet.pieces.len() * 2;
-        let (mut texts, mut strings) = (Vec::with_capacity(count), Vec::with_capacity(count));
+    /// Everything that has a price: the texts of the pieces and the names of tools that are called.
+    fn wordings(&self) -> Vec<Wording<'_, 'py>> {
+        let mut wordings = Vec::with_capacity(self.sheet.pieces.len() * 2);
         for drafted in &self.sheet.pieces {
             if let Some(words) = &drafted.words {
-                texts.push(self.sheet.spelled(words));
-                strings.push(words.string());
+                wordings.push(Wording { text: self.sheet.spelled(words), string: words.string() });
             }
             if let Some(name) = called(drafted) {
-                texts.push(name);
-                strings.push(None);
+                wordings.push(Wording { text: name, string: None });
             }
         }
-        (texts, strings)
+        wordings
     }
 
-    /// The views, now that the texts are priced, which come in the order of [`Letters::texts`].
+    /// The views, now that the texts are priced, which come in the order of [`Letters::wordings`].
     fn into_views(self, texts: Vec<Arc<Text>>) -> Vec<View> {
         let mut texts = texts.into_iter();
         let mut start = 0;

@@ -8,7 +8,7 @@ use pyo3::types::PyString;
 use rustc_hash::FxHashMap;
 
 /// Shorter strings are looked up by content as quickly.
-const SHORTEST: usize = 64;
+pub(crate) const SHORTEST: usize = 64;
 /// A string that so many scans have not seen is let go.
 const SCANS: u64 = 4;
 
@@ -32,16 +32,19 @@ struct Known {
 
 impl Strings {
     /// The texts of some strings, as far as they are known.
-    pub(crate) fn look(&self, strings: &[Option<&Bound<'_, PyString>>]) -> Vec<Option<Arc<Text>>> {
+    pub(crate) fn look<'a, 'py: 'a>(
+        &self,
+        strings: impl Iterator<Item = Option<&'a Bound<'py, PyString>>>,
+    ) -> Vec<Option<Arc<Text>>> {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         held.scans += 1;
         let scan = held.scans;
-        let mut find = |string: Option<&Bound<'_, PyString>>| {
+        let find = |string: Option<&Bound<'_, PyString>>| {
             let known = held.by_place.get_mut(&place_of(string?))?;
             known.seen = scan;
             Some(Arc::clone(&known.text))
         };
-        strings.iter().copied().map(&mut find).collect()
+        strings.map(find).collect()
     }
 
     /// Hold strings with their texts, and let go of those that were not seen of late.

@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustc_hash::FxHashMap;
-use xxhash_rust::xxh3::xxh3_64;
 
-use super::text::Text;
+use super::body::Body;
+use super::text::{Text, key_of};
 
 /// Texts by their content, so that what an earlier turn found out about one is not found out again.
 ///
@@ -15,6 +15,10 @@ pub struct Cache {
     capacity: usize,
     kept: Mutex<Kept>,
 }
+
+/// What a text is looked up by; spares the keeping of one that was not found to work it out again.
+#[derive(Clone, Copy, Debug)]
+pub struct Key(u64);
 
 #[derive(Debug, Default)]
 struct Kept {
@@ -37,23 +41,26 @@ impl Cache {
         Self { capacity, kept: Mutex::default() }
     }
 
-    /// The texts of one scan that are known.
-    pub fn look(&self, texts: &[&str]) -> Vec<Option<Arc<Text>>> {
+    /// The texts of one scan, or what is to be used to keep those that are not known.
+    pub fn look(&self, texts: &[&str]) -> Vec<Result<Arc<Text>, Key>> {
         let mut kept = self.kept();
         kept.scans += 1;
         let scan = kept.scans;
         let mut find = |text: &&str| {
-            let entry = kept.texts.get_mut(&xxh3_64(text.as_bytes())).filter(|entry| entry.text.body() == *text)?;
+            let hash = key_of(text);
+            let entry = kept.texts.get_mut(&hash).filter(|entry| entry.text.body() == *text).ok_or(Key(hash))?;
             entry.seen = scan;
-            Some(Arc::clone(&entry.text))
+            Ok(Arc::clone(&entry.text))
         };
         texts.iter().map(&mut find).collect()
     }
 
     /// Keep texts with what they cost, and let go of others if that is too much.
-    pub fn keep(&self, texts: &[(&str, u32)]) -> Vec<Arc<Text>> {
-        let made: Vec<Arc<Text>> = texts.iter().map(|&(body, tokens)| Arc::new(Text::new(body, tokens))).collect();
+    pub fn keep(&self, texts: impl Iterator<Item = (Key, Body, u32)>) -> Vec<Arc<Text>> {
+        let made: Vec<Arc<Text>> =
+            texts.map(|(Key(hash), body, tokens)| Arc::new(Text::hashed(hash, body, tokens))).collect();
         let mut kept = self.kept();
+        kept.texts.reserve(made.len());
         let kept_texts = made.into_iter().map(|text| kept.keep(text)).collect();
         if kept.weight > self.capacity {
             kept.shrink(self.capacity / 8 * 7);
@@ -115,10 +122,10 @@ impl Kept {
     }
 }
 
-/// What a text takes in memory: itself, about twice as much for its terms, and what is around it. Terms of texts that were
+/// What a text takes in memory: itself, one and a half times as much for its terms, and what is around it. Terms of texts that were
 /// read together are gone only when the last of these texts is, which is not counted.
 fn weight(text: &Text) -> usize {
-    text.body().len() * 3 + 128
+    text.body().len() / 2 * 5 + 128
 }
 
 #[cfg(test)]
@@ -126,31 +133,35 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn keep(cache: &Cache, texts: &[(&str, u32)]) -> Vec<Arc<Text>> {
+        cache.keep(texts.iter().map(|&(text, tokens)| (Key(key_of(text)), text.into(), tokens)))
+    }
+
     #[test]
     fn a_text_is_found_again_and_is_the_same() {
         let cache = Cache::new(1 << 20);
-        assert!(cache.look(&["a"])[0].is_none());
-        let kept = cache.keep(&[("a", 1), ("a", 1), ("b", 2)]);
+        assert!(cache.look(&["a"])[0].is_err());
+        let kept = keep(&cache, &[("a", 1), ("a", 1), ("b", 2)]);
         assert!(Arc::ptr_eq(&kept[0], &kept[1]));
         let found = cache.look(&["b", "a"]);
-        assert!(found[0].as_ref().is_some_and(|text| Arc::ptr_eq(text, &kept[2])));
-        assert_eq!(found[0].as_ref().map(|text| text.tokens()), Some(2));
+        assert!(found[0].as_ref().is_ok_and(|text| Arc::ptr_eq(text, &kept[2])));
+        assert_eq!(found[0].as_ref().map(|text| text.tokens()).ok(), Some(2));
         assert_eq!(cache.len(), 2);
     }
 
     #[test]
     fn what_was_not_seen_for_longest_leaves_first() {
         let texts: Vec<String> = (0..20).map(|number| format!("{number:0>100}")).collect();
-        let cache = Cache::new(20 * (300 + 128));
+        let cache = Cache::new(20 * (250 + 128));
         for text in &texts {
             cache.look(&[text]);
-            cache.keep(&[(text, 1)]);
+            keep(&cache, &[(text, 1)]);
         }
         assert_eq!(cache.len(), 20);
         cache.look(&[&texts[0]]);
-        cache.keep(&[("one more", 1)]);
+        keep(&cache, &[("one more", 1)]);
         let known: Vec<bool> =
-            cache.look(&texts.iter().map(String::as_str).collect::<Vec<_>>()).iter().map(Option::is_some).collect();
+            cache.look(&texts.iter().map(String::as_str).collect::<Vec<_>>()).iter().map(Result::is_ok).collect();
         assert_eq!(known[..4], [true, false, false, false], "the first was seen again");
         assert_eq!(known[4..], [true; 16]);
     }
@@ -161,7 +172,7 @@ mod tests {
             let cache = Cache::new(capacity);
             for (number, size) in sizes.into_iter().enumerate() {
                 let text = format!("{number}{}", "x".repeat(size));
-                let given = cache.keep(&[(&text, 7)]);
+                let given = keep(&cache, &[(&text, 7)]);
                 prop_assert_eq!(given[0].body(), &text);
                 let kept = cache.kept();
                 prop_assert!(kept.weight <= capacity);

@@ -3,6 +3,7 @@
 //! The binding fills [`View`]s from the host's own objects; everything that decides over messages works on them.
 
 mod answer;
+mod body;
 mod cache;
 mod chain;
 mod conversation;
@@ -24,7 +25,8 @@ mod text;
 mod unit;
 mod view;
 
-pub use cache::Cache;
+pub use body::Body;
+pub use cache::{Cache, Key};
 pub use chain::{bind, chain, link};
 pub use conversation::Conversation;
 pub use edit::Shortened;
@@ -34,6 +36,7 @@ pub use repair::{Answer, Change, Mend, Plan, STAND_IN, Step, repair};
 pub use row::{Row, rows};
 pub use rules::{Problem, Rule, problems};
 pub use shape::Shape;
+pub(crate) use terms::Reader;
 pub use text::{Text, key_of};
 pub use unit::Unit;
 pub use view::{Kind, Piece, Role, View};

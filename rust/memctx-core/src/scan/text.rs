@@ -1,42 +1,44 @@
 //! One text of a message, read once.
 
-use std::cell::RefCell;
 use std::sync::OnceLock;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::body::Body;
 use super::recalled;
 use super::terms::Terms;
 use crate::recall::Stored;
-use crate::text::{Term, weighted_len};
-
-thread_local! {
-    static SCRATCH: RefCell<Vec<Term>> = const { RefCell::new(Vec::new()) };
-}
+use crate::text::weighted_len;
 
 /// A text of a message with what was found out about it, shared by all turns that see it again.
 #[derive(Debug)]
 pub struct Text {
-    body: Box<str>,
+    body: Body,
     hash: u64,
     tokens: u32,
     is_block: bool,
     is_blank: bool,
     weighted_len: OnceLock<usize>,
     stored: OnceLock<Stored>,
-    terms: OnceLock<Terms>,
+    /// What search sees in it; see [`super::Reader`].
+    pub(super) terms: OnceLock<Terms>,
 }
 
 impl Text {
     /// A text that costs so many tokens.
     #[must_use]
     pub fn new(body: &str, tokens: u32) -> Self {
+        Self::hashed(key_of(body), body.into(), tokens)
+    }
+
+    /// A text whose hash is known.
+    pub(crate) fn hashed(hash: u64, body: Body, tokens: u32) -> Self {
         Self {
-            body: body.into(),
-            hash: key_of(body),
+            hash,
             tokens,
-            is_block: recalled::is_block(body),
+            is_block: recalled::is_block(&body),
             is_blank: body.chars().all(char::is_whitespace),
+            body,
             weighted_len: OnceLock::new(),
             stored: OnceLock::new(),
             terms: OnceLock::new(),
@@ -81,22 +83,9 @@ impl Text {
         self.stored.get_or_init(|| Stored::of(&self.body))
     }
 
-    /// Whether somebody has asked for its terms.
+    /// Whether its terms were read.
     pub(crate) fn has_terms(&self) -> bool {
         self.terms.get().is_some()
-    }
-
-    /// What search sees in it, in order and with repeats; made when first asked for.
-    pub fn terms(&self) -> &[Term] {
-        self.terms.get_or_init(|| SCRATCH.with_borrow_mut(|room| Terms::of(&self.body, room)))
-    }
-
-    /// Find out the terms of texts that nobody has asked for yet.
-    pub(crate) fn read_all(texts: &[&Self]) {
-        for (text, terms) in texts.iter().zip(Terms::of_all(texts.iter().map(|text| text.body()))) {
-            // Who was quicker found the same.
-            let _ = text.terms.set(terms);
-        }
     }
 }
 
@@ -104,22 +93,4 @@ impl Text {
 #[must_use]
 pub fn key_of(body: &str) -> u64 {
     xxh3_64(body.as_bytes())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn texts_read_together_have_the_terms_of_texts_read_alone() {
-        // The third must be read twice, since it is in another form.
-        let bodies = ["payHook 飞书", "", "ﾃｽﾄ e\u{301} 한국어", "again payHook"];
-        let [together, alone] = [(); 2].map(|()| bodies.map(|body| Text::new(body, 1)));
-        Text::read_all(&together.each_ref());
-        for (one, other) in together.iter().zip(&alone) {
-            assert!(one.has_terms() && !other.has_terms());
-            assert_eq!(one.terms(), other.terms());
-        }
-        assert_eq!(together[1].terms(), []);
-    }
 }

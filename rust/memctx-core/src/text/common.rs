@@ -134,7 +134,7 @@ impl<'b> Block<'b> {
                 break;
             }
             if self.cjk >> start & 1 == 1 {
-                let code = code_of([self.bytes[start], self.bytes[start + 1], self.bytes[start + 2]]);
+                let code = self.code_at(start);
                 sink.character(text, offset + start, [before, code], followers >> start & 1 == 1);
                 before = code;
             } else {
@@ -153,11 +153,21 @@ impl<'b> Block<'b> {
             }
             starts &= starts - 1;
         }
-        let is_behind = match length {
-            0 => read.before.is_some(),
-            length => length >= WIDE && self.cjk.unbounded_shr((length - WIDE) as u32) & 1 == 1,
+        // Not the latest code that was given: a sink that needs none is spared them all.
+        let before = match length {
+            0 => read.before,
+            length => {
+                let is_cjk = length >= WIDE && self.cjk.unbounded_shr((length - WIDE) as u32) & 1 == 1;
+                is_cjk.then(|| self.code_at(length - WIDE))
+            }
         };
-        Read { end: offset + length, before: is_behind.then_some(before) }
+        Read { end: offset + length, before }
+    }
+
+    /// The code of the CJK character at a place.
+    #[inline(always)]
+    fn code_at(&self, start: usize) -> u16 {
+        code_of([self.bytes[start], self.bytes[start + 1], self.bytes[start + 2]])
     }
 
     /// Give the parts of an identifier and then, if there are several, itself.
@@ -285,7 +295,7 @@ mod tests {
 
     use super::super::class::{CLASS, Class, FOLDS};
     use super::super::script::byte_of;
-    use super::super::sink::Appended;
+    use super::super::sink::Terms;
     use super::*;
 
     /// Full-width ASCII stands for its narrow form.
@@ -320,8 +330,8 @@ mod tests {
         fn every_processor_reads_the_same(text in "([a-zA-Z0-9_.]{1,12}|[飞書カ한、 ]{1,12}|[éжЖ٣ế│😀\u{301}]){0,60}") {
             let start = Read { end: 0, before: None };
             let [mut here, mut anywhere] = [const { Vec::new() }; 2];
-            let read = push_common(&text, start, &mut Appended::to(&mut here));
-            prop_assert_eq!(push_blocks(&text, start, &mut Appended::to(&mut anywhere)), read);
+            let read = push_common(&text, start, &mut Terms::in_place_of(&mut here));
+            prop_assert_eq!(push_blocks(&text, start, &mut Terms::in_place_of(&mut anywhere)), read);
             prop_assert_eq!(here, anywhere);
         }
     }

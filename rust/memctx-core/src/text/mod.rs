@@ -3,6 +3,7 @@
 mod cjk_count;
 mod class;
 mod common;
+mod digest;
 mod edge;
 mod filler;
 mod form;
@@ -21,6 +22,7 @@ mod tokens;
 mod word;
 
 pub(crate) use class::is_js_space;
+pub(crate) use digest::{Digest, append_digests};
 pub(crate) use edge::{ends_word, trim_js};
 pub(crate) use filler::{aboutness, is_filler};
 pub(crate) use hash_form::hash_form;
@@ -28,8 +30,8 @@ pub(crate) use inflection::for_each_form;
 pub(crate) use script::{has_case_beyond_ascii, is_cjk};
 pub use sink::TokenSink;
 pub use term::Term;
+pub(crate) use tokenizer::terms_into;
 pub use tokenizer::{Mode, for_each_token, tokenize};
-pub(crate) use tokenizer::{append_terms, terms_into};
 pub(crate) use tokens::{CHARS_PER_TOKEN, weighted_len};
 pub use tokens::{Estimator, utf16_len};
 pub use word::Word;

@@ -46,40 +46,38 @@ impl<F: FnMut(&str)> TokenSink for Each<F> {
     }
 }
 
-/// Appends the terms of a text to those of others.
-pub(super) struct Appended<'v> {
-    terms: &'v mut Vec<Term>,
-    /// Where its terms begin.
-    start: usize,
-}
+/// Collects the terms of a text.
+pub(super) struct Terms<'v>(&'v mut Vec<Term>);
 
-impl<'v> Appended<'v> {
-    pub(super) fn to(terms: &'v mut Vec<Term>) -> Self {
-        Self { start: terms.len(), terms }
+impl<'v> Terms<'v> {
+    /// Instead of those that are there.
+    pub(super) fn in_place_of(terms: &'v mut Vec<Term>) -> Self {
+        terms.clear();
+        Self(terms)
     }
 }
 
-impl TokenSink for Appended<'_> {
+impl TokenSink for Terms<'_> {
     #[inline]
     fn token(&mut self, token: &str) {
-        self.terms.push(Term::new(token));
+        self.0.push(Term::new(token));
     }
 
     #[inline]
     fn word(&mut self, word: Word) {
-        self.terms.push(Term::of_word(word));
+        self.0.push(Term::of_word(word));
     }
 
     #[inline]
     fn character(&mut self, text: &str, at: usize, _codes: [u16; 2], follows: bool) {
-        let Some(before) = at.checked_sub(WIDE) else { return self.terms.push(Term::at::<WIDE>(text, at)) };
+        let Some(before) = at.checked_sub(WIDE) else { return self.0.push(Term::at::<WIDE>(text, at)) };
         // Whether it follows cannot be foretold: so both are written in any case, and the second is counted if it does.
         let pair = Term::at::<{ 2 * WIDE }>(text, before);
-        self.terms.extend([pair.behind::<WIDE>(), pair]);
-        self.terms.truncate(self.terms.len() - usize::from(!follows));
+        self.0.extend([pair.behind::<WIDE>(), pair]);
+        self.0.truncate(self.0.len() - usize::from(!follows));
     }
 
     fn start_over(&mut self) {
-        self.terms.truncate(self.start);
+        self.0.clear();
     }
 }

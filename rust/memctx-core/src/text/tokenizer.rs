@@ -23,7 +23,7 @@ use super::common::{Read, push_common};
 use super::identifier::Identifier;
 use super::lanes::BLOCK;
 use super::pairs::PairChain;
-use super::sink::{Appended, Each, TokenSink};
+use super::sink::{Each, Terms, TokenSink};
 use super::term::Term;
 use super::{original, script, swar};
 use crate::{Error, Result};
@@ -93,13 +93,7 @@ pub fn tokenize(text: &str, mode: Mode, sink: &mut impl TokenSink) {
 
 /// Replace `terms` by the words of the tokens of the text, in order.
 pub(crate) fn terms_into(text: &str, mode: Mode, terms: &mut Vec<Term>) {
-    terms.clear();
-    append_terms(text, mode, terms);
-}
-
-/// Put the words of the tokens of the text behind others, in order.
-pub(crate) fn append_terms(text: &str, mode: Mode, terms: &mut Vec<Term>) {
-    tokenize(text, mode, &mut Appended::to(terms));
+    tokenize(text, mode, &mut Terms::in_place_of(terms));
 }
 
 #[cold]
@@ -227,9 +221,7 @@ mod tests {
             for_each_token(&text, Mode::Memctx, |token| expected.push(Term::new(token)));
             let mut terms = vec![Term::new("of another text")];
             terms_into(&text, Mode::Memctx, &mut terms);
-            prop_assert_eq!(&terms, &expected);
-            append_terms(&text, Mode::Memctx, &mut terms);
-            prop_assert_eq!(terms, expected.repeat(2));
+            prop_assert_eq!(terms, expected);
         }
     }
 }

@@ -46,6 +46,21 @@ impl Word {
         Self([swar::small(bytes as u64), swar::small((bytes >> 64) as u64) | (length as u64) << 56])
     }
 
+    /// The word of the token of so many bytes, at most eight, that begins at `at`: the same as that of [`Word::new`], without a
+    /// branch on its length.
+    #[inline]
+    pub(super) fn at<const BYTES: usize>(text: &str, at: usize) -> Self {
+        let mut low = [0; 8];
+        low[..BYTES].copy_from_slice(&text.as_bytes()[at..at + BYTES]);
+        Self([u64::from_le_bytes(low), (BYTES as u64) << 56])
+    }
+
+    /// The word of what stands behind the first so many bytes of a token of at most eight.
+    #[inline]
+    pub(super) const fn behind<const BYTES: usize>(self) -> Self {
+        Self([self.0[0] >> (8 * BYTES), self.0[1] - ((BYTES as u64) << 56)])
+    }
+
     /// Both machine words; together they are the same for no other token.
     #[inline]
     #[must_use]

@@ -1,10 +1,11 @@
 //! How much units tell about a query, with the statistics of those very units.
 
+use std::panic::resume_unwind;
 use std::thread;
 
 use super::wanted::Wanted;
 use crate::bm25::{Statistics, weight};
-use crate::scan::{Kind, Text, Unit, View};
+use crate::scan::{Kind, Reader, Text, Unit, View};
 use crate::text::trim_js;
 
 /// What relevance reads of a unit: what was said, asked of tools and answered by them.
@@ -23,8 +24,7 @@ pub(super) fn has_text(unit: &Unit, views: &[View]) -> bool {
 /// The score of each unit for the query by BM25. A term that the query gives twice counts twice.
 pub(super) fn scores(units: &[&Unit], views: &[View], query: &str) -> Vec<f64> {
     let wanted = Wanted::new(query);
-    tokenize(units, views);
-    let counts = Counts::new(units, views, &wanted);
+    let counts = Counts::of_all(units, views, &wanted);
     let tokens: u64 = counts.lengths.iter().sum();
     let average_length = tokens as f64 / units.len().max(1) as f64;
     let statistics = Statistics { documents: units.len(), average_length };
@@ -43,30 +43,6 @@ pub(super) fn scores(units: &[&Unit], views: &[View], query: &str) -> Vec<f64> {
         .collect()
 }
 
-/// Find the terms of texts that are new, in several threads where that is much work and there are processors for it.
-fn tokenize(units: &[&Unit], views: &[View]) {
-    /// Bytes that are worth a thread of their own.
-    const MUCH: usize = 1 << 18;
-    const MOST_THREADS: usize = 4;
-    let new: Vec<&Text> =
-        units.iter().flat_map(|unit| texts_of(unit, views)).filter(|text| !text.has_terms()).collect();
-    let bytes: usize = new.iter().map(|text| text.body().len()).sum();
-    let threads = (bytes / MUCH).min(MOST_THREADS);
-    if threads < 2 {
-        return; // each text is read when it is asked for
-    }
-    let threads = thread::available_parallelism().map_or(1, |count| count.get().min(threads));
-    let mut shares = new.chunks(new.len().div_ceil(threads));
-    let own = shares.next().unwrap_or_default();
-    thread::scope(|scope| {
-        for share in shares {
-            // Without a thread they are read when they are asked for.
-            let _ = thread::Builder::new().spawn_scoped(scope, move || Text::read_all(share));
-        }
-        Text::read_all(own);
-    });
-}
-
 /// How often the terms of a query stand in units.
 struct Counts {
     /// Terms of the query and their frequencies, in the order of the query, unit after unit.
@@ -78,14 +54,42 @@ struct Counts {
 }
 
 impl Counts {
-    fn new(units: &[&Unit], views: &[View], wanted: &Wanted) -> Self {
+    /// Counted in several threads, where there are many new texts to be read and processors for it.
+    fn of_all(units: &[&Unit], views: &[View], wanted: &Wanted) -> Self {
+        /// Bytes that are worth a thread of their own.
+        const MUCH: usize = 1 << 18;
+        const MOST_THREADS: usize = 4;
+        let threads = (unread_bytes(units, views) / MUCH).min(MOST_THREADS);
+        let threads =
+            if threads < 2 { 1 } else { thread::available_parallelism().map_or(1, |most| most.get().min(threads)) };
+        let mut shares = units.chunks(units.len().div_ceil(threads).max(1));
+        let own = shares.next().unwrap_or_default();
+        thread::scope(|scope| {
+            let others: Vec<_> = shares
+                .map(|share| (share, thread::Builder::new().spawn_scoped(scope, || Self::of(share, views, wanted))))
+                .collect();
+            let mut counts = Self::of(own, views, wanted);
+            for (share, thread) in others {
+                counts.append(match thread {
+                    Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+                    Err(_) => Self::of(share, views, wanted), // there is no thread to be had
+                });
+            }
+            counts
+        })
+    }
+
+    /// A text is counted right behind being read, when its terms are still at hand.
+    fn of(units: &[&Unit], views: &[View], wanted: &Wanted) -> Self {
         let terms = wanted.repeats().len();
         let mut counts = Self { found: Vec::new(), ends: Vec::new(), lengths: Vec::new(), units_with: vec![0; terms] };
         let mut frequency = vec![0_u32; terms];
+        let mut reader = Reader::with_room(unread_bytes(units, views));
         for unit in units {
             let start = counts.found.len();
             let mut length = 0;
-            for terms in texts_of(unit, views).map(Text::terms) {
+            for text in texts_of(unit, views) {
+                let terms = reader.terms(text);
                 length += terms.len() as u64;
                 wanted.each_in(terms, |term| {
                     if frequency[term as usize] == 0 {
@@ -103,6 +107,23 @@ impl Counts {
             counts.ends.push(counts.found.len());
             counts.lengths.push(length);
         }
+        reader.finish();
         counts
     }
+
+    /// Put the counts of further units behind these.
+    fn append(&mut self, further: Self) {
+        let start = self.found.len();
+        self.found.extend(further.found);
+        self.ends.extend(further.ends.into_iter().map(|end| start + end));
+        self.lengths.extend(further.lengths);
+        for (units, more) in self.units_with.iter_mut().zip(further.units_with) {
+            *units += more;
+        }
+    }
+}
+
+fn unread_bytes(units: &[&Unit], views: &[View]) -> usize {
+    let texts = units.iter().flat_map(|unit| texts_of(unit, views));
+    texts.filter(|text| !text.has_terms()).map(|text| text.body().len()).sum()
 }

@@ -255,6 +255,20 @@ fn talk() -> impl Strategy<Value = Conversation> {
     (shape, prop::collection::vec(view(), 0..40)).prop_map(|(shape, views)| Conversation::new(shape, views))
 }
 
+#[test]
+fn many_threads_count_as_one_does() {
+    // So long that it is read in as many threads as there are processors.
+    let body = |number: usize| {
+        let words = (0..4000).map(|place| WORDS[(number + place * place) % WORDS.len()]);
+        words.collect::<Vec<_>>().join(" ")
+    };
+    let talk = conversation((0..90).map(|number| said(Role::User, &body(number))).collect());
+    let units: Vec<&Unit> = talk.units.iter().collect();
+    let new = scores(&units, &talk.views, "the webhook 飞书");
+    assert_eq!(scores(&units, &talk.views, "the webhook 飞书"), new, "what was read is counted in one thread");
+    assert!(new.iter().all(|&score| score > 0.0));
+}
+
 /// What is left of a conversation.
 fn rest(talk: &Conversation, plan: &Plan) -> Conversation {
     talk.without(&plan.removed_messages())

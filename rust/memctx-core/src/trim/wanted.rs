@@ -2,16 +2,16 @@
 
 use std::hash::{BuildHasher as _, RandomState};
 
-use crate::text::{Mode, Term, for_each_token};
+use crate::text::{Digest, Mode, for_each_token};
 
 /// The terms of a query, numbered by first sight.
 pub(super) struct Wanted {
     /// How many times the query gives each term.
     repeats: Vec<u32>,
-    /// 1 where the hash of a term points to; most terms of a text are turned away here.
+    /// 1 where the upper bits of a term point to; most terms of a text are turned away here.
     filter: Box<[u8; 1 << FILTER_BITS]>,
     /// Open addressing; the term and its number plus one, or 0 if empty.
-    buckets: Vec<(Term, u32)>,
+    buckets: Vec<(Digest, u32)>,
     /// Chosen at random, so that nobody can write a query whose terms collide. It is odd.
     multiplier: u64,
 }
@@ -25,12 +25,12 @@ const FEWEST_BUCKETS: usize = 32;
 impl Wanted {
     pub(super) fn new(query: &str) -> Self {
         let mut terms = Vec::new();
-        for_each_token(query, Mode::Memctx, |token| terms.push(Term::new(token)));
+        for_each_token(query, Mode::Memctx, |token| terms.push(Digest::new(token)));
         let room = (terms.len() * 2).next_power_of_two().max(FEWEST_BUCKETS);
         let mut wanted = Self {
             repeats: Vec::new(),
             filter: Box::new([0; 1 << FILTER_BITS]),
-            buckets: vec![(Term::new(""), 0); room],
+            buckets: vec![Default::default(); room],
             multiplier: RandomState::new().hash_one(0_u8) | 1,
         };
         for term in terms {
@@ -46,25 +46,29 @@ impl Wanted {
 
     /// Call `found` with the number of every term that the query has, as often as it stands among the terms.
     #[inline]
-    pub(super) fn each_in(&self, terms: &[Term], mut found: impl FnMut(u32)) {
-        let mut passed = [Term::new(""); STRIDE];
+    pub(super) fn each_in(&self, terms: &[Digest], mut found: impl FnMut(u32)) {
+        let mut passed = [Digest::default(); STRIDE];
+        let mut numbers = [0; STRIDE];
         for stride in terms.chunks(STRIDE) {
+            // What may pass is written in any case and kept by counting it: a branch would be guessed wrong too often.
             let mut count = 0;
             for &term in stride {
-                // Written in any case and kept by counting it: a branch would be guessed wrong too often.
-                passed[count] = term;
-                count += usize::from(self.filter[filter_place(self.hash(term))]);
+                passed[count % STRIDE] = term;
+                count += usize::from(self.filter[filter_place(term)]);
             }
+            let mut known = 0;
             for &term in &passed[..count] {
-                let number = self.buckets[self.place(term)].1;
-                if number > 0 {
-                    found(number - 1);
-                }
+                let number = self.number(term);
+                numbers[known % STRIDE] = number;
+                known += usize::from(number > 0);
+            }
+            for &number in &numbers[..known] {
+                found(number - 1);
             }
         }
     }
 
-    fn insert(&mut self, term: Term) {
+    fn insert(&mut self, term: Digest) {
         let place = self.place(term);
         let number = self.buckets[place].1;
         if number > 0 {
@@ -73,28 +77,35 @@ impl Wanted {
         }
         self.repeats.push(1);
         self.buckets[place] = (term, self.repeats.len() as u32);
-        self.filter[filter_place(self.hash(term))] = 1;
+        self.filter[filter_place(term)] = 1;
     }
 
-    /// Only its upper bits depend on the whole term.
+    /// The number of a term plus one, or 0.
     #[inline]
-    fn hash(&self, term: Term) -> u64 {
-        term.to_u64().wrapping_mul(self.multiplier)
+    fn number(&self, term: Digest) -> u32 {
+        let (held, number) = self.buckets[self.home(term)];
+        // Nearly all are at home: that can be foretold.
+        if held == term || number == 0 { number } else { self.buckets[self.place(term)].1 }
     }
 
     /// The bucket that holds the term, or the empty one where it belongs.
-    #[inline]
-    fn place(&self, term: Term) -> usize {
-        let mask = self.buckets.len() - 1;
-        let mut at = (self.hash(term) >> 32) as usize & mask;
+    fn place(&self, term: Digest) -> usize {
+        let mut at = self.home(term);
         while self.buckets[at].1 > 0 && self.buckets[at].0 != term {
-            at = (at + 1) & mask;
+            at = (at + 1) % self.buckets.len();
         }
         at
+    }
+
+    /// The bucket where a term is looked for first.
+    #[inline]
+    fn home(&self, term: Digest) -> usize {
+        let hash = u64::from(term.to_u32()).wrapping_mul(self.multiplier);
+        (hash >> 32) as usize & (self.buckets.len() - 1)
     }
 }
 
 #[inline]
-fn filter_place(hash: u64) -> usize {
-    (hash >> (u64::BITS - FILTER_BITS)) as usize
+fn filter_place(term: Digest) -> usize {
+    (term.to_u32() >> (u32::BITS - FILTER_BITS)) as usize
 }
