@@ -105,6 +105,8 @@ impl Prints {
 struct Print {
     /// Places in memory, which are even, and between them what is odd: the shape, and how containers begin.
     words: Vec<usize>,
+    /// The places alone, when they are wanted: of a list whose length is known, what is held is made in one go.
+    places: Vec<usize>,
 }
 
 /// How containers begin, beside their length.
@@ -128,13 +130,12 @@ impl Print {
     }
 
     /// The same with what it points to, in a message that is as it was when this became its print.
-    fn holding(&self, py: Python<'_>) -> Taken {
-        let places = self.words.iter().filter(|word| word.is_multiple_of(2));
-        let part = |&place: &usize| {
-            // SAFETY: what is even is the place of something in the message.
-            unsafe { Bound::from_borrowed_ptr(py, ptr::with_exposed_provenance_mut(place)) }.unbind()
-        };
-        Taken { words: self.words.as_slice().into(), parts: places.map(part).collect() }
+    fn holding(&mut self, py: Python<'_>) -> Taken {
+        self.places.clear();
+        self.places.extend(self.words.iter().filter(|word| word.is_multiple_of(2)));
+        // SAFETY: what is even is the place of something in the message.
+        let part = |&place| unsafe { Bound::from_borrowed_ptr(py, ptr::with_exposed_provenance_mut(place)) }.unbind();
+        Taken { words: self.words.as_slice().into(), parts: self.places.iter().map(part).collect() }
     }
 
     /// Nothing in here runs code of the host's, so what is borrowed stays where it is.
