@@ -309,7 +309,7 @@ def test_texts_are_remembered_up_to_a_bound() -> None:
         return 1
 
     texts = [f"{number:0>1000}" for number in range(40)]
-    scanner = Scanner(count, capacity=20 * 3200)
+    scanner = Scanner(count, capacity=20 * 2700)
     for text in texts:
         scanner.scan([{"role": "user", "content": text}])
     assert 10 <= len(scanner) <= 20
