@@ -37,8 +37,8 @@ class Intake:
     def __init__(
         self,
         store: WarmStore,
-        tools: bool | Sequence[str],  # noqa: FBT001 - as the setting has it
         *,
+        tools: bool | Sequence[str],
         embedding: Embedding | None,
         extraction: Extraction | None,
     ) -> None:

@@ -121,7 +121,7 @@ class Memory:
         recall = Recall(self._store, self._fact_store, config, self._embedding)
         self._intake = Intake(
             self._store,
-            config.archive_tools,
+            tools=config.archive_tools,
             embedding=self._embedding,
             extraction=self._extraction,
         )
