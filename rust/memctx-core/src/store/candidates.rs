@@ -21,9 +21,6 @@ const SEED_POOL: usize = 2;
 /// So many for each of them are guessed at first, so that a few bad guesses do not spoil the score to beat.
 const GUESSED: usize = 2;
 
-/// The vector of a hit is asked for so many hits before it is read, since they lie anywhere.
-const AHEAD: usize = 8;
-
 /// So many of the best texts are looked at to see whether one of them covers the question.
 const COVERING: usize = 20;
 
@@ -169,27 +166,28 @@ impl Warm {
         let cosine = self.rows.cosines(vector)?;
         let mut first = tally.best(wanted.saturating_mul(GUESSED), &admit);
         let Some(best) = normalize(first.iter().map(|hit| hit.score)) else { return Ok((first, None)) };
-        let guess = |hit: &Scored| self.candidate(race, hit.number, cosine(hit.number), hit.score / best);
-        let guessed = ranked(first.iter().map(guess).collect(), limit);
+        let exact = |hits: &[Scored]| {
+            let ahead = hits.iter().skip(1).map(Some).chain([None]);
+            let candidate = |(hit, ahead): (&Scored, Option<&Scored>)| {
+                // They lie anywhere.
+                if let Some(ahead) = ahead {
+                    self.rows.approach(ahead.number);
+                }
+                self.candidate(race, hit.number, cosine(hit.number), hit.score / best)
+            };
+            ranked(hits.iter().zip(ahead).map(candidate).collect(), limit)
+        };
+        let guessed = exact(&first);
         first.truncate(wanted);
         let last = guessed.last().filter(|_| guessed.len() == wanted);
         let share = last.map(|last| (last.score - weights.vector) / weights.bm25);
         let (Some(last), Some(share)) = (last, share.filter(|&share| share > 0.0)) else { return Ok((first, None)) };
-        let hits = tally.above(share * best, admit);
-        let most = self.rows.bounds(vector)?;
-        let at_most = |hit: &Scored| {
-            let blend = Blend { vector: race.scale.value(most(hit.number)), bm25: hit.score / best };
-            blend.score(self.weights(race, hit.number))
-        };
-        let ahead = hits.iter().skip(AHEAD).map(Some).chain(std::iter::repeat(None));
-        let hopeful = hits.iter().zip(ahead).filter(|(hit, ahead)| {
-            if let Some(ahead) = ahead {
-                self.rows.approach(ahead.number);
-            }
-            at_most(hit) >= last.score
-        });
-        let exact = hopeful.map(|(hit, _)| self.candidate(race, hit.number, cosine(hit.number), hit.score / best));
-        let candidates = ranked(exact.collect(), limit);
+        let mut hits = tally.above(share * best, admit);
+        self.rows.keep_hopeful(vector, &mut hits, |hit, cosine| {
+            let blend = Blend { vector: race.scale.value(cosine), bm25: hit.score / best };
+            blend.score(self.weights(race, hit.number)) >= last.score
+        })?;
+        let candidates = exact(&hits);
         Ok((first, Some(candidates)))
     }
 

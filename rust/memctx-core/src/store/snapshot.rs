@@ -32,8 +32,8 @@ pub(super) struct Terms {
     pub(super) bounds: String,
 }
 
-/// Raised whenever the same text is indexed otherwise than before.
-const VERSION: u32 = 1;
+/// Raised whenever the same text is indexed otherwise than before, or more is kept of it.
+const VERSION: u32 = 2;
 /// So many bytes of the log before the place are compared.
 const TAIL: u64 = 4096;
 

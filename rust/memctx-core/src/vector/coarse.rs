@@ -40,6 +40,18 @@ impl Copy {
         }
         Self { lines, scale: scale as f32, error: square.sqrt() as f32 }
     }
+
+    /// The length of what the copy has behind its front.
+    fn rest(&self) -> f32 {
+        let rest = self.lines[front(self.lines.len())..].iter().flat_map(|line| line.0);
+        let square: i64 = rest.map(|quantum| i64::from(quantum).pow(2)).sum();
+        (square as f64).sqrt() as f32 * self.scale
+    }
+}
+
+/// How many of a copy's lines are its front, by which most vectors can be ruled out.
+fn front(width: usize) -> usize {
+    width.div_ceil(3)
 }
 
 /// What one step of the copy stands for, before scaling to length 1.
@@ -73,6 +85,8 @@ pub(super) struct Copies {
     lines: Vec<Line>,
     scales: Vec<f32>,
     errors: Vec<f32>,
+    /// For each the length of what is behind its front.
+    rests: Vec<f32>,
 }
 
 /// What a cosine is at most and at least.
@@ -93,6 +107,7 @@ impl Copies {
             lines: Vec::new(),
             scales: Vec::new(),
             errors: Vec::new(),
+            rests: Vec::new(),
         }
     }
 
@@ -100,28 +115,31 @@ impl Copies {
         self.lines.extend_from_slice(&copy.lines);
         self.scales.push(copy.scale);
         self.errors.push(copy.error);
+        self.rests.push(copy.rest());
     }
 
     /// Put another copy in the place of one.
     pub(super) fn set(&mut self, row: usize, copy: &Copy) {
         self.lines[row * self.width..(row + 1) * self.width].copy_from_slice(&copy.lines);
-        (self.scales[row], self.errors[row]) = (copy.scale, copy.error);
+        (self.scales[row], self.errors[row], self.rests[row]) = (copy.scale, copy.error, copy.rest());
     }
 
     pub(super) fn save<W: Write>(&self, out: &mut BlockWriter<W>) -> io::Result<()> {
         out.write("v.lines", &self.lines)?;
         out.write("v.scales", &self.scales)?;
-        out.write("v.errors", &self.errors)
+        out.write("v.errors", &self.errors)?;
+        out.write("v.rests", &self.rests)
     }
 
     pub(super) fn load(dim: usize, from: &BlockReader) -> Result<Self, Fault> {
         let (lines, scales, errors) = (from.read("v.lines")?, from.read("v.scales")?, from.read("v.errors")?);
-        Ok(Self { lines, scales, errors, ..Self::new(dim) })
+        Ok(Self { lines, scales, errors, rests: from.read("v.rests")?, ..Self::new(dim) })
     }
 
     /// Whether it holds a copy for each of so many vectors.
     pub(super) fn has_rows(&self, rows: usize) -> bool {
-        self.lines.len() == rows * self.width && self.scales.len() == rows && self.errors.len() == rows
+        let measures = [&self.scales, &self.errors, &self.rests];
+        self.lines.len() == rows * self.width && measures.iter().all(|measure| measure.len() == rows)
     }
 
     /// Keep the rows that pass, in order.
@@ -131,11 +149,13 @@ impl Copies {
             self.lines.copy_within(row * self.width..(row + 1) * self.width, kept * self.width);
             self.scales[kept] = self.scales[row];
             self.errors[kept] = self.errors[row];
+            self.rests[kept] = self.rests[row];
             kept += 1;
         }
         self.lines.truncate(kept * self.width);
         self.scales.truncate(kept);
         self.errors.truncate(kept);
+        self.rests.truncate(kept);
     }
 
     /// The cosine between the copies of two rows.
@@ -146,16 +166,47 @@ impl Copies {
         f64::from(product[0] as f32 * (self.scales[a] * self.scales[b]))
     }
 
-    /// Ask for a row.
-    pub(super) fn approach(&self, row: usize) {
-        self.lines[row * self.width..(row + 1) * self.width].iter().for_each(|line| prefetch(line));
+    /// What the cosine between the query and each of some rows is at most.
+    pub(super) fn highs(&self, query: &Copy, rows: &[u32]) -> Vec<f32> {
+        let bound = |row: usize, product| Bounds::new(product, query, self.scales[row], self.errors[row]).high;
+        self.measured(&query.lines, rows, bound)
     }
 
-    /// Bounds of the cosine between the query and one row.
-    pub(super) fn bound_one(&self, query: &Copy, row: usize) -> Bounds {
-        let mut product = [0];
-        self.kernel.products(&query.lines, &self.lines[row * self.width..(row + 1) * self.width], &mut product);
-        Bounds::new(product[0], query, self.scales[row], self.errors[row])
+    /// The same from the front of each copy: less telling, and less to read.
+    pub(super) fn highs_by_front(&self, query: &Copy, rows: &[u32]) -> Vec<f32> {
+        let rest = query.rest();
+        let bound = |row: usize, product| {
+            let of_front = Bounds::new(product, query, self.scales[row], self.errors[row]).high;
+            // Two vectors have no larger product than that of their lengths.
+            of_front + rest * self.rests[row]
+        };
+        self.measured(&query.lines[..front(self.width)], rows, bound)
+    }
+
+    /// What is made of the product of some lines of a query with as many of each of some rows.
+    fn measured(&self, query: &[Line], rows: &[u32], bound: impl Fn(usize, i32) -> f32) -> Vec<f32> {
+        /// As many are asked for while as many others are read, since they lie anywhere.
+        const TOGETHER: usize = 16;
+        let start = |row: &u32| *row as usize * self.width;
+        let approach = |rows: &[u32]| {
+            rows.iter()
+                .map(start)
+                .flat_map(|start| &self.lines[start..][..query.len()])
+                .for_each(|line| prefetch(line));
+        };
+        let mut measured = Vec::with_capacity(rows.len());
+        approach(&rows[..rows.len().min(TOGETHER)]);
+        let mut rest = rows;
+        while !rest.is_empty() {
+            let (here, behind) = rest.split_at(rest.len().min(TOGETHER));
+            approach(&behind[..behind.len().min(TOGETHER)]);
+            let (mut starts, mut products) = ([0; TOGETHER], [0; TOGETHER]);
+            starts.iter_mut().zip(here).for_each(|(place, row)| *place = start(row));
+            self.kernel.some_products(query, &self.lines, &starts[..here.len()], &mut products[..here.len()]);
+            measured.extend(here.iter().zip(products).map(|(&row, product)| bound(row as usize, product)));
+            rest = behind;
+        }
+        measured
     }
 
     /// Bounds of the cosine between the query and each of the rows `from..from + out.len()`.
@@ -177,5 +228,41 @@ impl Bounds {
         // |x·y − x'·y'| ≤ |x − x'|·|y| + |x'|·|y − y'|, and |y| ≤ 1, |x'| ≤ 1 + |x − x'|.
         let slack = error + (1.0 + error) * query.error + ROUNDING;
         Self { low: about - slack, high: about + slack }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vector::cosine;
+    use proptest::prelude::*;
+
+    /// Vectors of one length: of any values, or of whole numbers as hashing gives them.
+    fn vectors() -> impl Strategy<Value = Vec<Vec<f32>>> {
+        (1..400_usize).prop_flat_map(|dim| {
+            let value = prop_oneof![-1.0..1.0_f32, (-3..4_i8).prop_map(f32::from)];
+            prop::collection::vec(prop::collection::vec(value, dim), 2..40)
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn no_cosine_is_above_its_bounds(vectors in vectors()) {
+            let norm = |vector: &[f32]| vector.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>().sqrt();
+            let mut copies = Copies::new(vectors[0].len());
+            for vector in &vectors {
+                copies.push(&Copy::new(vector, norm(vector)));
+            }
+            let rows: Vec<u32> = (0..vectors.len() as u32).rev().collect();
+            for query in &vectors {
+                let copy = Copy::new(query, norm(query));
+                let (highs, by_front) = (copies.highs(&copy, &rows), copies.highs_by_front(&copy, &rows));
+                for ((&row, high), front) in rows.iter().zip(highs).zip(by_front) {
+                    let exact = cosine(query, &vectors[row as usize]);
+                    prop_assert!(exact <= f64::from(high), "{} above {}", exact, high);
+                    prop_assert!(exact <= f64::from(front), "{} above {}", exact, front);
+                }
+            }
+        }
     }
 }

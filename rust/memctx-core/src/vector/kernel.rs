@@ -25,7 +25,11 @@ pub(crate) struct Kernel {
     name: &'static str,
     /// SAFETY: to be called only on a processor that has what the kernel needs.
     run: unsafe fn(query: &[Line], rows: &[Line], out: &mut [i32]),
+    /// The same for rows that begin at some of the lines. SAFETY: likewise.
+    run_some: RunSome,
 }
+
+type RunSome = unsafe fn(query: &[Line], lines: &[Line], starts: &[usize], out: &mut [i32]);
 
 impl std::fmt::Debug for Kernel {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -42,7 +46,7 @@ impl Kernel {
     /// All that this processor can run, the fastest first.
     pub(crate) fn available() -> Vec<Self> {
         let mut kernels = native();
-        kernels.push(Self { name: "portable", run: portable });
+        kernels.push(Self { name: "portable", run: portable, run_some: portable_some });
         kernels
     }
 
@@ -52,10 +56,30 @@ impl Kernel {
         // SAFETY: `available` lists a kernel only if the processor has its instructions.
         unsafe { (self.run)(query, rows, out) }
     }
+
+    /// Products of the query with as many lines from each of the places on.
+    pub(crate) fn some_products(self, query: &[Line], lines: &[Line], starts: &[usize], out: &mut [i32]) {
+        assert_eq!(starts.len(), out.len(), "one place for each product");
+        // SAFETY: likewise.
+        unsafe { (self.run_some)(query, lines, starts, out) }
+    }
+}
+
+/// As many lines from each of the places on.
+fn picked<'a>(lines: &'a [Line], starts: &'a [usize], count: usize) -> impl Iterator<Item = &'a [Line]> {
+    starts.iter().map(move |&start| &lines[start..][..count])
 }
 
 fn portable(query: &[Line], rows: &[Line], out: &mut [i32]) {
-    for (row, product) in rows.chunks_exact(query.len()).zip(out) {
+    portable_each(query, rows.chunks_exact(query.len()), out);
+}
+
+fn portable_some(query: &[Line], lines: &[Line], starts: &[usize], out: &mut [i32]) {
+    portable_each(query, picked(lines, starts, query.len()), out);
+}
+
+fn portable_each<'a>(query: &[Line], rows: impl Iterator<Item = &'a [Line]>, out: &mut [i32]) {
+    for (row, product) in rows.zip(out) {
         *product = row.iter().zip(query).map(|(a, b)| line_product(a, b)).sum();
     }
 }
@@ -106,7 +130,7 @@ use x86::native;
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{Kernel, Line};
+    use super::{Kernel, Line, picked};
     use std::arch::x86_64::{
         __m128i, __m512i, _mm_add_epi32, _mm_cvtsi128_si32, _mm_load_si128, _mm_shuffle_epi32, _mm_unpackhi_epi64,
         _mm256_add_epi32, _mm256_castsi256_si128, _mm256_cvtepi8_epi16, _mm256_extracti128_si256, _mm256_madd_epi16,
@@ -120,10 +144,10 @@ mod x86 {
             && is_x86_feature_detected!("avx512bw")
             && is_x86_feature_detected!("avx512vnni")
         {
-            kernels.push(Kernel { name: "avx512-vnni", run: avx512_vnni });
+            kernels.push(Kernel { name: "avx512-vnni", run: avx512_vnni, run_some: avx512_vnni_some });
         }
         if is_x86_feature_detected!("avx2") {
-            kernels.push(Kernel { name: "avx2", run: avx2 });
+            kernels.push(Kernel { name: "avx2", run: avx2, run_some: avx2_some });
         }
         kernels
     }
@@ -138,15 +162,26 @@ mod x86 {
         super::dot_portable(a, b)
     }
 
+    #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+    fn avx512_vnni(query: &[Line], rows: &[Line], out: &mut [i32]) {
+        avx512_vnni_each(query, rows.chunks_exact(query.len()), out);
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+    fn avx512_vnni_some(query: &[Line], lines: &[Line], starts: &[usize], out: &mut [i32]) {
+        avx512_vnni_each(query, picked(lines, starts, query.len()), out);
+    }
+
     /// The instruction multiplies unsigned with signed bytes. Flipping the sign bit of a row's values adds 128 to each,
     /// and 128 times the sum of the query is taken off at the end.
     #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-    fn avx512_vnni(query: &[Line], rows: &[Line], out: &mut [i32]) {
+    #[inline]
+    fn avx512_vnni_each<'a>(query: &[Line], rows: impl Iterator<Item = &'a [Line]>, out: &mut [i32]) {
         let flip = _mm512_set1_epi8(i8::MIN);
         // The flipped bit by itself is 128.
         let excess = query.iter().fold(_mm512_setzero_si512(), |sum, line| _mm512_dpbusd_epi32(sum, flip, load(line)));
         let excess = _mm512_reduce_add_epi32(excess);
-        for (row, product) in rows.chunks_exact(query.len()).zip(out) {
+        for (row, product) in rows.zip(out) {
             let mut even = _mm512_setzero_si512();
             let mut odd = _mm512_setzero_si512();
             let mut lines = row.chunks_exact(2).zip(query.chunks_exact(2));
@@ -169,7 +204,18 @@ mod x86 {
 
     #[target_feature(enable = "avx2")]
     fn avx2(query: &[Line], rows: &[Line], out: &mut [i32]) {
-        for (row, product) in rows.chunks_exact(query.len()).zip(out) {
+        avx2_each(query, rows.chunks_exact(query.len()), out);
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn avx2_some(query: &[Line], lines: &[Line], starts: &[usize], out: &mut [i32]) {
+        avx2_each(query, picked(lines, starts, query.len()), out);
+    }
+
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn avx2_each<'a>(query: &[Line], rows: impl Iterator<Item = &'a [Line]>, out: &mut [i32]) {
+        for (row, product) in rows.zip(out) {
             let mut sum = _mm256_setzero_si256();
             for (a, b) in row.iter().zip(query) {
                 for quarter in 0..4 {
@@ -196,7 +242,7 @@ use arm::native;
 
 #[cfg(target_arch = "aarch64")]
 mod arm {
-    use super::{Kernel, Line};
+    use super::{Kernel, Line, picked};
     use std::arch::aarch64::{
         int8x16_t, int32x4_t, vaddq_s32, vaddvq_s32, vdupq_n_s32, vget_high_s8, vget_low_s8, vld1q_s8, vmull_s8,
         vpadalq_s16,
@@ -206,15 +252,26 @@ mod arm {
     pub(super) fn native() -> Vec<Kernel> {
         let mut kernels = Vec::new();
         if std::arch::is_aarch64_feature_detected!("dotprod") {
-            kernels.push(Kernel { name: "neon-dotprod", run: dotprod });
+            kernels.push(Kernel { name: "neon-dotprod", run: dotprod, run_some: dotprod_some });
         }
-        kernels.push(Kernel { name: "neon", run: neon });
+        kernels.push(Kernel { name: "neon", run: neon, run_some: neon_some });
         kernels
     }
 
     #[target_feature(enable = "neon,dotprod")]
     fn dotprod(query: &[Line], rows: &[Line], out: &mut [i32]) {
-        for (row, product) in rows.chunks_exact(query.len()).zip(out) {
+        dotprod_each(query, rows.chunks_exact(query.len()), out);
+    }
+
+    #[target_feature(enable = "neon,dotprod")]
+    fn dotprod_some(query: &[Line], lines: &[Line], starts: &[usize], out: &mut [i32]) {
+        dotprod_each(query, picked(lines, starts, query.len()), out);
+    }
+
+    #[target_feature(enable = "neon,dotprod")]
+    #[inline]
+    fn dotprod_each<'a>(query: &[Line], rows: impl Iterator<Item = &'a [Line]>, out: &mut [i32]) {
+        for (row, product) in rows.zip(out) {
             let mut sums = [vdupq_n_s32(0); 4];
             for (a, b) in row.iter().zip(query) {
                 for (quarter, sum) in sums.iter_mut().enumerate() {
@@ -240,7 +297,18 @@ mod arm {
 
     #[target_feature(enable = "neon")]
     fn neon(query: &[Line], rows: &[Line], out: &mut [i32]) {
-        for (row, product) in rows.chunks_exact(query.len()).zip(out) {
+        neon_each(query, rows.chunks_exact(query.len()), out);
+    }
+
+    #[target_feature(enable = "neon")]
+    fn neon_some(query: &[Line], lines: &[Line], starts: &[usize], out: &mut [i32]) {
+        neon_each(query, picked(lines, starts, query.len()), out);
+    }
+
+    #[target_feature(enable = "neon")]
+    #[inline]
+    fn neon_each<'a>(query: &[Line], rows: impl Iterator<Item = &'a [Line]>, out: &mut [i32]) {
+        for (row, product) in rows.zip(out) {
             let mut sum = vdupq_n_s32(0);
             for (a, b) in row.iter().zip(query) {
                 for quarter in 0..4 {
@@ -301,6 +369,9 @@ mod tests {
                 let mut out = vec![1; rows];
                 kernel.products(&query, &rows_lines, &mut out);
                 prop_assert_eq!(&out, &expected, "{:?}", kernel);
+                let starts: Vec<usize> = (0..rows).rev().map(|row| row * width).collect();
+                kernel.some_products(&query, &rows_lines, &starts, &mut out);
+                prop_assert!(out.iter().eq(expected.iter().rev()), "{:?}", kernel);
             }
         }
     }

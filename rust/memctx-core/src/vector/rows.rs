@@ -2,6 +2,7 @@
 
 use super::coarse::{Bounds, Copies, Copy};
 use super::kernel::dot;
+use crate::prefetch;
 use crate::vmem::MAX_DIM;
 use crate::{Error, Explanation, Result, Scored, TopK};
 
@@ -114,16 +115,27 @@ impl Rows {
         Ok(move |number| quotient(dot(vector, self.row(number)), norm * self.norms[number as usize]))
     }
 
-    /// What the cosine between a query vector and the vector of any number is at most: quickly, from the copy.
-    pub fn bounds<'a>(&'a self, vector: &'a [f32]) -> Result<impl Fn(u32) -> f64 + 'a> {
+    /// Keep those of the numbers whose vectors have a cosine to a query vector that can make `is_enough` true: quickly,
+    /// from the copies. What it is true for must be true for every higher cosine, too.
+    pub fn keep_hopeful(
+        &self,
+        vector: &[f32],
+        items: &mut Vec<Scored>,
+        is_enough: impl Fn(&Scored, f64) -> bool,
+    ) -> Result<()> {
         self.check(vector)?;
         let copy = Copy::new(vector, norm(vector));
-        Ok(move |number| f64::from(self.copies.bound_one(&copy, number as usize).high))
+        for highs in [Copies::highs_by_front, Copies::highs] {
+            let numbers: Vec<u32> = items.iter().map(|item| item.number).collect();
+            let mut highs = highs(&self.copies, &copy, &numbers).into_iter();
+            items.retain(|item| highs.next().is_none_or(|high| is_enough(item, f64::from(high))));
+        }
+        Ok(())
     }
 
-    /// Ask for what [`Rows::bounds`] reads of a number.
+    /// Ask for the vector of a number.
     pub fn approach(&self, number: u32) {
-        self.copies.approach(number as usize);
+        self.row(number).as_chunks::<16>().0.iter().for_each(|line| prefetch(line));
     }
 
     /// The cosine to one vector, with the numbers behind it.
