@@ -1,11 +1,14 @@
 """Types of the compiled extension. The prose here is what editors show; `stubtest` holds it to the binary."""
 
+from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
-from typing import Any, Literal, TypeAlias, final
+from typing import Any, Literal, TypeAlias, TypeVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+_T = TypeVar("_T")
 
 TokenMode: TypeAlias = Literal["memctx", "original"]
 Estimator: TypeAlias = Literal["utf16", "script"]
@@ -1101,13 +1104,16 @@ class Masked:
 
 # the turn
 
-def chain(keys: Sequence[int], *, start: int = 0) -> list[int]:
+def chain(keys: Sequence[int], *, start: int = 0) -> array[int]:
     """A link for each key, made of it and of all keys before it."""
 
 def bind(
     keys: Sequence[int], signed: Sequence[tuple[int, int]], *, strip: bool
-) -> tuple[list[int], list[int]]:
+) -> tuple[array[int], list[int]]:
     """The chain of some keys, and the places of the signed ones that do not stand behind the link given with them."""
+
+def items_at(items: Sequence[_T], places: Sequence[int]) -> list[_T]:
+    """The items of a sequence at some places."""
 
 def text_key(text: str) -> int:
     """A hash of a text, the same on every machine."""
@@ -1178,7 +1184,7 @@ class Conversation:
         """What each message costs."""
 
     @property
-    def keys(self) -> list[int]:
+    def keys(self) -> array[int]:
         """A hash of what each message says, the same on every machine; marks for the prompt cache count for nothing."""
 
     @property
@@ -1224,8 +1230,8 @@ class Conversation:
     def place(self, index: int) -> tuple[int, int]:
         """The key of a message, and how many of the same stand before it."""
 
-    def find(self, key: int, ordinal: int) -> int | None:
-        """The message of a key of which so many of the same come before; None if there is none."""
+    def find(self, places: Sequence[tuple[int, int]]) -> list[int | None]:
+        """For each key and ordinal the message of that key of which so many of the same come before, or None."""
 
     def is_preamble(self, index: int) -> bool:
         """Whether a message is the host's own, or the summary of a compaction."""
@@ -1233,7 +1239,7 @@ class Conversation:
     def in_group(self, index: int) -> bool:
         """Whether a message belongs to a tool group."""
 
-    def without_trimmed(self, trim: Trim) -> tuple[Conversation, list[int]]:
+    def without_trimmed(self, trim: Trim) -> tuple[Conversation, array[int]]:
         """The conversation without what a trim of it takes out, and for each message left the place it had."""
 
     def with_results(self, edits: Sequence[tuple[int, int, str, int]]) -> Conversation:
@@ -1321,7 +1327,7 @@ class Trim:
 
     @property
     def protected(self) -> list[tuple[int, str]]:
-        """The messages that had to stay, and why."""
+        """The messages that had to stay, and why; none if nothing had to leave."""
 
     @property
     def tokens_before(self) -> int:
@@ -1338,6 +1344,9 @@ class Trim:
     @property
     def recognised(self) -> int:
         """How many of the units that were trimmed before there are, be they protected now."""
+
+    def __len__(self) -> int:
+        """How many units leave."""
 
 def plan_trim(
     conversation: Conversation,

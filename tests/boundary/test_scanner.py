@@ -21,7 +21,7 @@ from memctx.messages import Shape
 from .strategies import for_all
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from memctx._core import Conversation
 
@@ -263,7 +263,7 @@ def test_leaving_messages_out_keeps_the_rest_as_it_was() -> None:
     conversation = scan(messages)
     rest = conversation.without([1])
     assert len(rest) == 2
-    assert rest.keys == [conversation.keys[0], conversation.keys[2]]
+    assert list(rest.keys) == [conversation.keys[0], conversation.keys[2]]
     assert rest.tokens == conversation.tokens - conversation.message_tokens[1]
     assert len(conversation) == 3
 
@@ -324,7 +324,7 @@ def test_threads_share_a_scanner() -> None:
     scanner = Scanner(capacity=1 << 16)
     messages = [{"role": "user", "content": f"message {number} " * 40} for number in range(100)]
     expected = scan(messages).keys
-    found: list[list[int]] = []
+    found: list[Sequence[int]] = []
     threads = [
         threading.Thread(
             target=lambda: found.extend(scanner.scan(messages).keys for _ in range(20))

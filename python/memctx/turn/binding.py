@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from memctx import _core
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from memctx.turn.outgoing import Outgoing
     from memctx.turn.source import Source
     from memctx.turn.state import Place, State
@@ -25,7 +27,7 @@ SHAPES = frozenset({"anthropic", "bedrock", "pi"})
 class Binding:
     """What is bound to what."""
 
-    links: list[int]
+    links: Sequence[int]
     """The chain of what is sent, a link for each message."""
     bound: dict[Place, int]
     """For each message with signed thinking, the link it was written behind."""

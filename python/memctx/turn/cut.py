@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeVar
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from memctx import _core
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, MutableSequence
 
     from memctx._core import Conversation, Pruned, Trim
     from memctx.config import Config
@@ -29,7 +30,7 @@ class Cut:
     """What earlier turns decided."""
     trim: Trim
     """What this turn decided, by the places that the replay left."""
-    places: list[int]
+    places: MutableSequence[int]
     """For each message that the replay left, the place it had."""
     pruned: list[Pruned]
     """Shortened results, by the places that the replay left."""
@@ -45,25 +46,30 @@ class Cut:
         """What is left costs."""
         return self.trim.tokens_after
 
-    @cached_property
-    def removed(self) -> set[int]:
-        """The messages that are not sent."""
-        return {*self.replayed.removed_messages, *self.trimmed}
-
     @property
     def changed(self) -> list[int]:
         """The messages that the replay left and that are not sent as they are, by the places that it left."""
         return sorted({*self.trim.removed_messages, *(item.message for item in self.pruned)})
 
-    def of_sent(self, column: list[T]) -> list[T]:
+    def of_sent(self, column: MutableSequence[T]) -> MutableSequence[T]:
         """Of a column with an item for each message that the replay left, the items of those that are sent."""
         gone = set(self.trim.removed_messages)
         return [item for place, item in enumerate(column) if place not in gone] if gone else column
 
     @cached_property
-    def stays(self) -> list[int]:
+    def stays(self) -> MutableSequence[int]:
         """The messages that are sent."""
         return self.of_sent(self.places)
+
+    def sends(self, index: int) -> bool:
+        """Whether a message is sent."""
+        place = bisect_left(self.stays, index)
+        return place < len(self.stays) and self.stays[place] == index
+
+    @cached_property
+    def tokens_sent(self) -> MutableSequence[int]:
+        """What each of them costs as it came."""
+        return self.of_sent(self.kept.message_tokens)
 
     @cached_property
     def trimmed(self) -> list[int]:
@@ -72,11 +78,10 @@ class Cut:
 
     def units_out(self, earlier: Mapping[int, Decision]) -> Mapping[int, Decision]:
         """By the keys of all units that are out: what took them out, and their score."""
-        again, new = self.replayed.removed_keys, self.trim.removed
-        if len(again) == len(earlier) and not new:
+        if len(self.replayed) == len(earlier) and len(self.trim) == 0:
             return earlier
-        out = {key: earlier[key] for key in again}
-        return out | {unit.key: (unit.layer, unit.score) for unit in new}
+        out = {key: earlier[key] for key in self.replayed.removed_keys}
+        return out | {unit.key: (unit.layer, unit.score) for unit in self.trim.removed}
 
 
 def cut(  # noqa: PLR0913 - all that a cut depends on

@@ -10,7 +10,7 @@ from memctx import _core
 from memctx.messages import edit
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import MutableSequence, Sequence
 
     from memctx.messages import Shape
     from memctx.turn.cut import Cut
@@ -29,12 +29,12 @@ class Outgoing:
 
     shape: Shape
     messages: list[Any]
-    keys: list[int]
+    keys: MutableSequence[int]
     """A key for what each message reads now."""
-    tokens: list[int]
-    origins: list[int]
+    tokens: MutableSequence[int]
+    origins: MutableSequence[int]
     """The place each had in the source; -1 for blocks."""
-    left: list[int]
+    left: Sequence[int]
     """The same without the blocks, as the cut left it."""
     blocks: list[int] = field(default_factory=list[int])
     """For each block that was put before a message, the place of that message in ``left``; ascending."""
@@ -45,10 +45,10 @@ class Outgoing:
         left = cut.stays
         outgoing = cls(
             shape=source.conversation.shape,
-            messages=list(map(source.messages.__getitem__, left)),
+            messages=_core.items_at(source.messages, left),
             keys=cut.of_sent(cut.kept.keys),
-            tokens=cut.of_sent(cut.kept.message_tokens),
-            origins=left.copy(),
+            tokens=cut.tokens_sent[:],
+            origins=left[:],
             left=left,
         )
         outgoing._shorten(cut)

@@ -83,6 +83,14 @@ def stable(  # noqa: PLR0913 - all that decides what may stay
     return Blocks((*left, _block(made, newest)), made.items) if made else Blocks(tuple(kept))
 
 
+def reach(kept: Sequence[Block], cap: int) -> int:
+    """The tokens for which a stable block looks for something to say.
+
+    The first one is smaller than that, but some of what is found is in sight. Later ones have room for little.
+    """
+    return _room(kept, cap) if kept else cap // 2
+
+
 def _made_room(
     kept: Sequence[Block], found: Found, cap: int, may_retire: Callable[[Block], bool]
 ) -> list[Block]:

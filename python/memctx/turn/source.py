@@ -35,7 +35,7 @@ class Source:
     """Where messages are that were asked for: several steps of a turn ask for the same."""
 
     @cached_property
-    def keys(self) -> list[int]:
+    def keys(self) -> Sequence[int]:
         """The key of each message."""
         return self.conversation.keys
 
@@ -44,16 +44,15 @@ class Source:
         """For each message how many of the same key stand before it."""
         return self.conversation.ordinals
 
-    @cached_property
-    def tokens(self) -> list[int]:
-        """What each message costs."""
-        return self.conversation.message_tokens
-
     def find(self, place: Place) -> int | None:
         """The index of a message; None if it is not there."""
         if place not in self._found:
-            self._found[place] = self.conversation.find(*place)
+            self.find_all([place])
         return self._found[place]
+
+    def find_all(self, places: Sequence[Place]) -> None:
+        """Find some messages, so that `find` knows them: many at once take no longer than one."""
+        self._found.update(zip(places, self.conversation.find(places), strict=True))
 
     def place(self, index: int) -> Place:
         """What `find` finds a message by."""

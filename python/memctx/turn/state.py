@@ -49,7 +49,7 @@ class State:
     """The user's message that was last searched for."""
     newest: Place | None = None
     """The last message of the last turn, as it came."""
-    sent: tuple[int, ...] = ()
+    sent: Sequence[int] = ()
     """The chain of what was sent last: one link for each message."""
     estimate: int = 0
     """What we thought that would cost."""
@@ -82,7 +82,7 @@ class State:
         return {
             **self.rest_to_json(),
             "blocks": [block.to_json() for block in self.blocks],
-            "sent": self.sent,
+            "sent": list(self.sent),
             "trimmed": self.trims_to_json(),
         }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -187,7 +188,7 @@ class Turns:
             bound=binding.bound,
             recalled_for=None if newest_user is None else source.place(newest_user),
             newest=source.place(len(conversation) - 1) if len(conversation) else None,
-            sent=tuple(binding.links),
+            sent=binding.links,
             estimate=sum(outgoing.tokens),
             spent=spent,
             rewritten=rewritten,
@@ -220,13 +221,16 @@ class Turns:
         """The blocks to send. From the message at ``changed`` on, the provider reads everything anew anyway."""
         conversation = source.conversation
         cap = self._budget.room(done.tokens + state.excess)
-        removed = done.removed
-        kept = [block for block in state.blocks if _stands(block, source, removed)]
+        source.find_all([block.anchor for block in state.blocks if block.anchor is not None])
+        kept = [block for block in state.blocks if _stands(block, source, done)]
         newest_user = conversation.newest_user
         newest = None if newest_user is None else source.place(newest_user)
 
-        # A stable block is smaller, but what it has to look past was found before.
-        room = cap if self._config.placement != "stable" else cap // 2
+        room = (
+            cap
+            if self._config.placement != "stable"
+            else placement.reach(() if done.trimmed else kept, cap)
+        )
 
         def search() -> Candidates | None:
             if not self._config.auto_recall or len(query) < SHORTEST_QUERY:
@@ -247,7 +251,7 @@ class Turns:
             newest=newest,
             cap=cap,
             is_cut=bool(done.trimmed),
-            may_retire=lambda block: _may_retire(block, source, removed, state, changed),
+            may_retire=lambda block: _may_retire(block, source, done, state, changed),
         )
 
     def _check(self, source: Source, done: Cut, outgoing: Outgoing, *, is_new: bool) -> None:
@@ -282,7 +286,7 @@ def _query(conversation: Conversation) -> str:
 def _may_retire(
     block: Block,
     source: Source,
-    removed: Collection[int],
+    done: Cut,
     state: State,
     changed: int | None,
 ) -> bool:
@@ -290,8 +294,7 @@ def _may_retire(
     index = 0 if block.anchor is None else source.find(block.anchor) or 0
     if changed is not None and changed <= index:
         return True
-    behind = enumerate(source.tokens[index:], start=index)
-    again = sum(tokens for place, tokens in behind if place not in removed)
+    again = sum(done.tokens_sent[bisect_left(done.stays, index) :])
     cost = state.rewritten + price.of_change(again + block.tokens)
     return cost <= price.RETIRING_SHARE * state.spent
 
@@ -304,9 +307,9 @@ def _is_cold(state: State, now: float, ttl: float, model: str | None) -> bool:
     return is_other_model or now - state.touched > ttl
 
 
-def _stands(block: Block, source: Source, removed: Collection[int]) -> bool:
+def _stands(block: Block, source: Source, done: Cut) -> bool:
     """Whether the message that a block stands before is still sent."""
     if block.anchor is None:
         return True
     index = source.find(block.anchor)
-    return index is not None and index not in removed
+    return index is not None and done.sends(index)

@@ -8,6 +8,7 @@ use pyo3::types::PyTuple;
 
 use crate::boundary::enter_core;
 use crate::error::ConfigError;
+use crate::numbers::{new_keys, new_places};
 use crate::trim::Trim;
 
 /// What was read off a list of messages. The messages themselves are not kept.
@@ -38,14 +39,14 @@ impl Conversation {
 
     /// A hash of each message.
     #[getter]
-    fn keys(&self) -> Vec<u64> {
-        self.0.views.iter().map(|view| view.key).collect()
+    fn keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        new_keys(py, &self.0.views.iter().map(|view| view.key).collect::<Vec<_>>())
     }
 
     /// The messages of each unit, by their places.
     #[getter]
     fn units<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
-        self.0.units.iter().map(|unit| PyTuple::new(py, &unit.messages)).collect()
+        self.0.units.iter().map(|unit| PyTuple::new(py, &*unit.messages)).collect()
     }
 
     /// A hash of each unit.
@@ -139,10 +140,9 @@ impl Conversation {
         Ok((key, self.0.views[..place].iter().filter(|view| view.key == key).count()))
     }
 
-    /// The message of a key of which so many of the same come before.
-    fn find(&self, key: u64, ordinal: usize) -> Option<usize> {
-        let views = self.0.views.iter().enumerate();
-        views.filter(|(_, view)| view.key == key).nth(ordinal).map(|(place, _)| place)
+    /// For each key and ordinal the message of that key of which so many of the same come before.
+    fn find(&self, places: Vec<(u64, usize)>) -> Vec<Option<usize>> {
+        self.0.find(&places)
     }
 
     /// Whether a message is the host's own, or the summary of a compaction.
@@ -157,13 +157,13 @@ impl Conversation {
     }
 
     /// The conversation without what a trim of it takes out, and for each message left the place it had.
-    fn without_trimmed(&self, py: Python<'_>, trim: &Trim) -> PyResult<(Self, Vec<u32>)> {
-        enter_core(py, || {
+    fn without_trimmed<'py>(&self, py: Python<'py>, trim: &Trim) -> PyResult<(Self, Bound<'py, PyAny>)> {
+        let (left, places) = enter_core(py, || {
             let mut units: Vec<u32> = trim.0.removed.iter().map(|removed| removed.unit).collect();
             units.sort_unstable();
-            let (left, places) = self.0.without_units(&units);
-            Ok((Self(Arc::new(left)), places))
-        })
+            Ok(self.0.without_units(&units))
+        })?;
+        Ok((Self(Arc::new(left)), new_places(py, &places)?))
     }
 
     /// The conversation with some results shortened, each given as message, ordinal, text and tokens.

@@ -23,6 +23,7 @@ mod fusion;
 mod hash;
 mod hit;
 mod ingest;
+mod numbers;
 mod plan;
 mod prints;
 mod prune;
@@ -77,6 +78,8 @@ mod _core {
     use crate::hit::Hit;
     #[pymodule_export]
     use crate::ingest::{Entity, Topics, entities, is_noise, strip_channel_prefix};
+    #[pymodule_export]
+    use crate::numbers::items_at;
     #[pymodule_export]
     use crate::plan::plan_facts;
     #[pymodule_export]

@@ -86,7 +86,7 @@ impl Trim {
         self.0.removed_messages()
     }
 
-    /// The messages that had to stay, and why.
+    /// The messages that had to stay, and why; none if nothing had to leave.
     #[getter]
     fn protected(&self) -> Vec<(u32, &'static str)> {
         self.0.protected.iter().map(|(place, reason)| (*place, reason.name())).collect()
@@ -116,6 +116,11 @@ impl Trim {
         self.0.recognised
     }
 
+    /// How many units leave.
+    fn __len__(&self) -> usize {
+        self.0.removed.len()
+    }
+
     fn __repr__(&self) -> String {
         let trim::Plan { removed, tokens_before, tokens_after, .. } = &self.0;
         format!("<Trim of {} units, {tokens_before} to {tokens_after} tokens>", removed.len())
@@ -143,7 +148,7 @@ impl Removed {
     /// Its messages, by their places.
     #[getter]
     fn messages<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, &self.0.messages)
+        PyTuple::new(py, &*self.0.messages)
     }
 
     /// What it cost.

@@ -159,6 +159,13 @@ impl<'a> Space<'a> {
         }
     }
 
+    /// How many of the best details are read to tell what their words are worth: twice as many as there is room for, and
+    /// enough to tell at all. The others are hardly ever told.
+    fn within_reach(&self) -> usize {
+        const FEWEST: usize = 4;
+        FEWEST.max(2 * self.request.cap / self.request.excerpt.max(1))
+    }
+
     /// Add the details that fit, long ones cut; then let those that were cut have what is left.
     fn take_details(&mut self, order: &[usize]) {
         let mut wanted = Wanted::new(self.request.query);
@@ -166,7 +173,10 @@ impl<'a> Space<'a> {
             let is_long = self.request.estimator.estimate(detail.content) > self.request.excerpt;
             is_long.then(|| Reading::new(detail.content, detail.passage.clone(), &wanted))
         };
-        let readings: Vec<Option<Reading>> = self.request.details.iter().map(read).collect();
+        let mut readings: Vec<Option<Reading>> = self.request.details.iter().map(|_| None).collect();
+        for &place in order.iter().take(self.within_reach()) {
+            readings[place] = read(&self.request.details[place]);
+        }
         wanted.weigh(&readings);
         let words = Words { wanted, readings };
         for &place in order {

@@ -26,6 +26,11 @@ impl Stored {
         let start = stored.as_ptr() as usize - text.as_ptr() as usize;
         Self { range: start..start + stored.len(), head: hash(head(stored)) }
     }
+
+    /// A hash of how it begins.
+    pub(crate) fn head(&self) -> u64 {
+        self.head
+    }
 }
 
 /// What a conversation shows, less the messages that are hidden.
@@ -82,7 +87,11 @@ impl<'c> Visible<'c> {
             }
         }
         let mut visible = Self::default();
-        for (view, _) in conversation.views.iter().zip(is_hidden).filter(|(_, is_hidden)| !is_hidden) {
+        // Most are one text that begins otherwise, which the outline tells without a look at their pieces.
+        let may_be_sought =
+            |view: &View| heads.is_none_or(|heads| view.outline.head.is_none_or(|head| heads.hashes.contains(&head)));
+        let shown = conversation.views.iter().zip(is_hidden).filter(|(_, is_hidden)| !is_hidden);
+        for (view, _) in shown.filter(|(view, _)| may_be_sought(view)) {
             visible.add(view, heads);
         }
         visible
@@ -122,7 +131,7 @@ impl<'c> Visible<'c> {
             match piece.kind {
                 Kind::Call => {
                     let name = piece.name.as_deref().unwrap_or_default();
-                    if heads.is_none_or(|heads| heads.may_begin_with(name.trim())) {
+                    if heads.is_none_or(|heads| heads.may_begin_with(name)) {
                         self.add_made(format!("{name} {}", text.body()).trim());
                     }
                 }
@@ -176,20 +185,27 @@ impl<'q> Edge<'q> {
 
 /// How the contents begin that are looked for.
 struct Heads<'q> {
-    heads: Vec<&'q str>,
+    texts: Vec<&'q str>,
     hashes: FxHashSet<u64>,
+    /// The bytes that one of them begins with.
+    firsts: FxHashSet<u8>,
 }
 
 impl<'q> Heads<'q> {
-    fn new(heads: Vec<&'q str>) -> Self {
-        let hashes = heads.iter().map(|head| hash(head)).collect();
-        Self { heads, hashes }
+    fn new(texts: Vec<&'q str>) -> Self {
+        let hashes = texts.iter().map(|head| hash(head)).collect();
+        let firsts = texts.iter().filter_map(|head| head.bytes().next()).collect();
+        Self { texts, hashes, firsts }
     }
 
-    /// Whether a text that begins with this may be one of them.
+    /// Whether a text that begins with this, less the space around it, may be one of them.
     fn may_begin_with(&self, start: &str) -> bool {
-        let start = head(start);
-        self.heads.iter().any(|head| head.starts_with(start))
+        // The name of a tool is a word, and mostly its first letter tells.
+        let first = start.bytes().next().filter(u8::is_ascii_alphanumeric);
+        first.is_none_or(|first| self.firsts.contains(&first)) && {
+            let start = head(start.trim());
+            self.texts.iter().any(|head| head.starts_with(start))
+        }
     }
 }
 

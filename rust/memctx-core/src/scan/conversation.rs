@@ -17,13 +17,15 @@ pub struct Conversation {
     pub views: Vec<View>,
     /// What may leave, in the order of the first messages.
     pub units: Vec<Unit>,
+    /// So many messages are plainly paired: it need not be looked at again whether anything is wrong with their calls.
+    pub(super) paired: usize,
 }
 
 impl Conversation {
     /// The conversation of messages that were read.
     #[must_use]
     pub fn new(shape: Shape, views: Vec<View>) -> Self {
-        let mut conversation = Self { shape, views: Vec::new(), units: Vec::new() };
+        let mut conversation = Self { shape, views: Vec::new(), units: Vec::new(), paired: 0 };
         Growth::default().extend(&mut conversation, views);
         conversation
     }
@@ -40,7 +42,7 @@ impl Conversation {
         let views: Vec<View> =
             self.views.iter().zip(stays).filter(|(_, stays)| *stays).map(|(view, _)| view.clone()).collect();
         let units = units(&views);
-        Self { shape: self.shape, views, units }
+        Self { shape: self.shape, views, units, paired: 0 }
     }
 
     /// What all messages cost the model.
@@ -59,6 +61,25 @@ impl Conversation {
             *count - 1
         };
         self.views.iter().map(ordinal).collect()
+    }
+
+    /// For each key and ordinal the message of that key of which so many of the same stand before it.
+    #[must_use]
+    pub fn find(&self, sought: &[(u64, usize)]) -> Vec<Option<usize>> {
+        let mut found = vec![None; sought.len()];
+        // By their keys how many were seen, and who asked for which of them.
+        let mut asked: FxHashMap<u64, (usize, Vec<(usize, usize)>)> = FxHashMap::default();
+        for (asker, &(key, ordinal)) in sought.iter().enumerate() {
+            asked.entry(key).or_default().1.push((ordinal, asker));
+        }
+        for (place, view) in self.views.iter().enumerate() {
+            let Some((seen, askers)) = asked.get_mut(&view.key) else { continue };
+            for (_, asker) in askers.iter().filter(|(ordinal, _)| ordinal == seen) {
+                found[*asker] = Some(place);
+            }
+            *seen += 1;
+        }
+        found
     }
 
     /// Whether a message belongs to a tool group.
@@ -150,6 +171,18 @@ mod tests {
         assert_eq!(conversation.query(0), "");
         assert_eq!(conversation.newest_user(), Some(6));
         assert_eq!(conversation.without(&[6]).newest_user(), Some(3));
+    }
+
+    #[test]
+    fn messages_are_found_by_their_key_and_how_many_stand_before() {
+        let conversation = read(["one", "two", "one", "one"].map(|body| said(Role::User, body)).to_vec());
+        let [one, two, ..] = &conversation.views[..] else { unreachable!() };
+        let sought = [(one.key, 2), (two.key, 0), (one.key, 0), (two.key, 1), (one.key, 2), (9, 0)];
+        assert_eq!(conversation.find(&sought), [Some(3), Some(1), Some(0), None, Some(3), None]);
+        let ordinals = conversation.ordinals();
+        for (place, view) in conversation.views.iter().enumerate() {
+            assert_eq!(conversation.find(&[(view.key, ordinals[place] as usize)]), [Some(place)]);
+        }
     }
 
     #[test]

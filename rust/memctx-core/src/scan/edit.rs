@@ -38,7 +38,7 @@ impl Conversation {
         (0_u32..).zip(&places).for_each(|(place, &old)| new[old as usize] = place);
         units.iter_mut().flat_map(|unit| &mut unit.messages).for_each(|place| *place = new[*place as usize]);
         let views: Vec<View> = places.iter().map(|&place| self.views[place as usize].clone()).collect();
-        (Self { shape: self.shape, views, units }, places)
+        (Self { shape: self.shape, views, units, paired: 0 }, places)
     }
 
     /// The conversation with some results shortened.
@@ -86,8 +86,8 @@ mod tests {
         let whole = conversation();
         let (left, places) = whole.without_units(&[0]);
         assert_eq!(places, [1, 2, 3]);
-        assert_eq!(left.units[0].messages, [0, 1]);
-        assert_eq!(left.units[1].messages, [2]);
+        assert_eq!(left.units[0].messages[..], [0, 1]);
+        assert_eq!(left.units[1].messages[..], [2]);
         assert_eq!(left.units[1].key, whole.units[2].key, "though it is the first of its kind now");
     }
 

@@ -2,6 +2,7 @@
 
 use super::conversation::Conversation;
 use super::link::Calls;
+use super::rules::plainly_paired;
 use super::summary;
 use super::unit::Grouping;
 use super::view::View;
@@ -34,6 +35,7 @@ impl Growth {
             units.clear();
             self.grouping.enter(views, units);
         }
+        conversation.paired = plainly_paired(conversation);
     }
 }
 
@@ -41,7 +43,7 @@ impl Growth {
 mod tests {
     use super::*;
     use crate::scan::draft::{call, result, said};
-    use crate::scan::{Kind, Piece, Role, Shape};
+    use crate::scan::{Kind, Piece, Role, Shape, problems};
     use proptest::prelude::*;
 
     fn message() -> impl Strategy<Value = View> {
@@ -59,7 +61,7 @@ mod tests {
     proptest! {
         #[test]
         fn growing_equals_reading_anew(views in prop::collection::vec(message(), 0..40), steps in prop::collection::vec(1..6_usize, 40)) {
-            let mut grown = Conversation { shape: Shape::Anthropic, views: Vec::new(), units: Vec::new() };
+            let mut grown = Conversation::new(Shape::Anthropic, Vec::new());
             let mut growth = Growth::default();
             let mut rest = &views[..];
             for step in steps {
@@ -69,6 +71,9 @@ mod tests {
                 let anew = Conversation::new(Shape::Anthropic, views[..views.len() - rest.len()].to_vec());
                 prop_assert_eq!(&grown.units, &anew.units);
                 prop_assert_eq!(format!("{:?}", grown.views), format!("{:?}", anew.views));
+                prop_assert_eq!(problems(&grown), problems(&anew));
+                let unseen = Conversation { paired: 0, ..grown.clone() };
+                prop_assert_eq!(plainly_paired(&grown), plainly_paired(&unseen));
                 for place in 0..grown.views.len() as u32 {
                     let is_in_group = grown.units.iter().any(|unit| unit.is_group && unit.messages.contains(&place));
                     prop_assert_eq!(grown.is_in_group(place), is_in_group);

@@ -38,5 +38,5 @@ pub use rules::{Problem, Rule, problems};
 pub use shape::Shape;
 pub(crate) use terms::Reader;
 pub use text::{Text, key_of};
-pub use unit::Unit;
+pub use unit::{Places, Unit};
 pub use view::{Kind, Piece, Role, View};

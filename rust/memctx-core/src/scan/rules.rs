@@ -3,8 +3,10 @@
 //! Every rule is one that a request fails by, with a 400. What a message does not show (whether thinking is enabled,
 //! what the model supports) is not judged, nor are roles and blocks that we do not know.
 
+use rustc_hash::{FxBuildHasher, FxHashSet};
+
 use super::conversation::Conversation;
-use super::pairs::{Fate, Pairs, is_users};
+use super::pairs::{Fate, Layout, Pairs, is_users};
 use super::shape::Shape;
 use super::unit::is_reasoning;
 use super::view::{Kind, MADE_UP, Role, View};
@@ -115,11 +117,8 @@ pub(super) fn with_id(sentence: &str, id: Option<&str>) -> String {
 #[must_use]
 pub fn problems(conversation: &Conversation) -> Vec<Problem> {
     let mut found = Found(Vec::new());
-    let pairs = Pairs::new(conversation, None);
-    found.judge_results(&pairs);
-    found.judge_calls(&pairs);
-    if results_come_first(conversation.shape) {
-        found.judge_order(&pairs, &conversation.views);
+    if plainly_paired(conversation) < conversation.views.len() {
+        found.judge_pairs(conversation);
     }
     match conversation.shape {
         Shape::Anthropic => found.judge_ids(&conversation.views),
@@ -133,6 +132,49 @@ pub fn problems(conversation: &Conversation) -> Vec<Problem> {
     }
     found.0.sort_by_key(|problem| problem.index);
     found.0
+}
+
+/// How many of the first messages are such that every call is followed right away by the message with all results, in the
+/// order of the calls, so that nothing about them can be wrong. In nearly every turn all are, and no table of all ids is
+/// needed to tell.
+pub(super) fn plainly_paired(conversation: &Conversation) -> usize {
+    if Layout::of(conversation.shape) != Layout::Blocks {
+        return 0;
+    }
+    let views = &conversation.views;
+    let mut paired = conversation.paired;
+    let is_open = |place: usize| views[place].calls().next().is_some();
+    for place in conversation.paired..views.len() {
+        let is_plain = match place.checked_sub(1) {
+            Some(before) => is_plain_answer(&views[before], &views[place]),
+            None => views[place].results().next().is_none(),
+        };
+        if !is_plain {
+            return paired;
+        }
+        if !is_open(place) {
+            paired = place + 1;
+        }
+    }
+    paired
+}
+
+/// Whether a message has a result for each call of the one before it, in their order, and no other.
+fn is_plain_answer(before: &View, view: &View) -> bool {
+    /// So many can be compared with each other without a table.
+    const FEW: usize = 16;
+    let mut results = view.results();
+    let mut calls = 0;
+    for call in before.calls() {
+        let is_answered = call.id.is_some() && results.next().is_some_and(|result| result.id == call.id);
+        // Two calls of one id are one to whoever looks for the result.
+        if !is_answered || calls == FEW || before.calls().take(calls).any(|other| other.id == call.id) {
+            return false;
+        }
+        calls += 1;
+    }
+    let is_plain = calls == 0 || (is_users(view) && !before.is_aborted && result_behind_text(view).is_none());
+    is_plain && results.next().is_none()
 }
 
 /// Whether a shape wants results in front of all that the user says in the same message.
@@ -186,6 +228,15 @@ impl Found {
         self.0.push(Problem { index: view as u32, rule, id: id.and_then(own).map(Into::into) });
     }
 
+    fn judge_pairs(&mut self, conversation: &Conversation) {
+        let pairs = Pairs::new(conversation, None);
+        self.judge_results(&pairs);
+        self.judge_calls(&pairs);
+        if results_come_first(conversation.shape) {
+            self.judge_order(&pairs, &conversation.views);
+        }
+    }
+
     fn judge_results(&mut self, pairs: &Pairs<'_>) {
         for result in &pairs.results {
             let rule = match result.fate {
@@ -215,7 +266,8 @@ impl Found {
     }
 
     fn judge_ids(&mut self, views: &[View]) {
-        let mut known = rustc_hash::FxHashSet::default();
+        // A call in every fourth message is many.
+        let mut known = FxHashSet::with_capacity_and_hasher(views.len() / 4, FxBuildHasher);
         for (place, view) in views.iter().enumerate() {
             for id in view.calls().filter_map(|call| call.id.as_deref()) {
                 if !known.insert(id) {
@@ -277,6 +329,7 @@ mod tests {
     use super::*;
     use crate::scan::Piece;
     use crate::scan::draft::{call, result, said};
+    use proptest::prelude::*;
 
     fn broken(shape: Shape, views: Vec<View>) -> Vec<(u32, &'static str)> {
         let found = problems(&Conversation::new(shape, views));
@@ -289,6 +342,56 @@ mod tests {
 
     fn answering(ids: &[&str]) -> View {
         View::new(Role::Tool, ids.iter().map(|id| result(id, "done")).collect())
+    }
+
+    fn message() -> impl Strategy<Value = View> {
+        let ids = || prop::collection::vec(prop_oneof![Just("a"), Just("b"), Just("c")], 1..3);
+        let answered = |ids: Vec<&str>, is_behind: bool| {
+            let said = is_behind.then(|| said(Role::User, "so").pieces[0].clone());
+            View::new(Role::User, said.into_iter().chain(ids.iter().map(|id| result(id, "done"))).collect())
+        };
+        let called = |ids: Vec<&str>, is_aborted: bool| View { is_aborted, ..calling(&ids) };
+        prop_oneof![
+            Just(said(Role::User, "go")),
+            (ids(), prop::bool::weighted(0.1)).prop_map(move |(ids, is_aborted)| called(ids, is_aborted)),
+            (ids(), prop::bool::weighted(0.1)).prop_map(move |(ids, is_behind)| answered(ids, is_behind)),
+            Just(View::new(Role::User, vec![Piece { id: None, ..result("", "done") }])),
+            Just(View::new(Role::Assistant, vec![Piece { id: None, ..call("", "read", "{}") }])),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_wrong_with_what_is_plainly_paired(views in prop::collection::vec(message(), 0..5), shape in 0..Shape::ALL.len()) {
+            let conversation = Conversation::new(Shape::ALL[shape], views);
+            let mut found = Found(Vec::new());
+            found.judge_pairs(&conversation);
+            if plainly_paired(&conversation) == conversation.views.len() {
+                prop_assert_eq!(found.0, []);
+            }
+        }
+    }
+
+    #[test]
+    fn calls_with_their_results_right_behind_are_plainly_paired() {
+        let plain = |views| {
+            let conversation = Conversation::new(Shape::Anthropic, views);
+            plainly_paired(&conversation) == conversation.views.len()
+        };
+        assert!(plain(vec![
+            said(Role::User, "go"),
+            calling(&["a", "b"]),
+            answering(&["a", "b"]),
+            calling(&["a"]),
+            answering(&["a"])
+        ]));
+        assert!(
+            !plain(vec![calling(&["a", "b"]), answering(&["b", "a"])]),
+            "nothing is wrong, but it takes a closer look"
+        );
+        assert!(!plain(vec![calling(&["a", "a"]), answering(&["a", "a"])]));
+        assert!(!plain(vec![calling(&["a"])]));
+        assert!(!plain(vec![answering(&["a"])]));
     }
 
     #[test]

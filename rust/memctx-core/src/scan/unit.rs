@@ -3,15 +3,19 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::view::{Role, View};
 
+/// Messages by their place in the list, in order. Most units have few, and every turn copies all units.
+pub type Places = SmallVec<[u32; 4]>;
+
 /// One plain message, or a tool group: the message with the calls, all their results, and the reasoning bound to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unit {
-    /// Its messages by their place in the list, in order. They need not stand side by side.
-    pub messages: Vec<u32>,
+    /// Its messages. They need not stand side by side.
+    pub messages: Places,
     /// What they cost together.
     pub tokens: u64,
     /// A hash of its messages' keys and of how many units of the same messages stand before it.
@@ -89,7 +93,7 @@ impl Grouping {
             let known = &mut known[groups.first(place) - start];
             if *known == usize::MAX {
                 *known = units.len();
-                units.push(Unit { messages: Vec::new(), tokens: 0, key: 0, is_group: false });
+                units.push(Unit { messages: Places::new(), tokens: 0, key: 0, is_group: false });
             }
             let unit = &mut units[*known];
             unit.messages.push(place as u32);
@@ -148,7 +152,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn places(views: &[View]) -> Vec<Vec<u32>> {
-        units(views).into_iter().map(|unit| unit.messages).collect()
+        units(views).into_iter().map(|unit| unit.messages.into_vec()).collect()
     }
 
     fn calling(ids: &[&str]) -> View {

@@ -169,6 +169,8 @@ pub(crate) struct Outline {
     pub(super) has_blank_text: bool,
     /// Nothing at all.
     pub(super) is_empty: bool,
+    /// How its text begins as it would be stored, if it is one text and nothing else.
+    pub(crate) head: Option<u64>,
 }
 
 impl Outline {
@@ -190,6 +192,7 @@ impl Outline {
                 .iter()
                 .any(|piece| piece.kind == Kind::Text && piece.text.as_ref().is_none_or(is_blank)),
             is_empty: pieces.is_empty(),
+            head: if let [piece] = pieces { piece.head() } else { None },
         }
     }
 }
@@ -242,6 +245,12 @@ impl Piece {
     #[must_use]
     pub fn is_recalled(&self) -> bool {
         self.kind == Kind::Text && self.text.as_deref().is_some_and(Text::is_block)
+    }
+
+    /// How its text begins as it would be stored; none for what is stored otherwise than as a text of its own.
+    fn head(&self) -> Option<u64> {
+        let text = self.text.as_ref().filter(|_| !matches!(self.kind, Kind::Call | Kind::Thinking | Kind::Other));
+        text.map(|text| text.stored().head())
     }
 
     /// Whether it is a mark for the prompt cache that stands alone: no request may consist of nothing else.

@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use super::protect::{Protection, Reason};
 use super::relevance::{has_text, scores};
 use super::request::Request;
-use crate::scan::{Conversation, Unit};
+use crate::scan::{Conversation, Places, Unit};
 use crate::text::{trim_js, utf16_len};
 
 /// A shorter query says nothing about what is relevant.
@@ -54,7 +54,7 @@ pub struct Removed {
     /// Its key.
     pub key: u64,
     /// Its messages.
-    pub messages: Vec<u32>,
+    pub messages: Places,
     /// What it cost.
     pub tokens: u64,
     /// How much it told about the query; 0 where that was not asked.
@@ -68,7 +68,7 @@ pub struct Removed {
 pub struct Plan {
     /// The units that leave, in the order that was decided.
     pub removed: Vec<Removed>,
-    /// The messages that had to stay, and why.
+    /// The messages that had to stay, and why; none if nothing had to leave.
     pub protected: Vec<(u32, Reason)>,
     /// What the conversation cost.
     pub tokens_before: u64,
@@ -81,6 +81,18 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// A plan for what fits as it is.
+    fn nothing(tokens: u64) -> Self {
+        Self {
+            removed: Vec::new(),
+            protected: Vec::new(),
+            tokens_before: tokens,
+            tokens_after: tokens,
+            is_deferred: false,
+            recognised: 0,
+        }
+    }
+
     /// The messages that leave, in order.
     #[must_use]
     pub fn removed_messages(&self) -> Vec<u32> {
@@ -95,13 +107,19 @@ impl Plan {
 /// The same request for what is left of it afterwards takes nothing more.
 #[must_use]
 pub fn plan(conversation: &Conversation, request: &Request<'_>) -> Plan {
+    let costs = costs(&conversation.units, request);
+    let tokens = costs.iter().sum();
+    if request.sticky.is_empty() && tokens <= request.limit {
+        return Plan::nothing(tokens);
+    }
     let protection = Protection::new(conversation, request);
-    let mut trim = Trim::new(conversation, request, &protection);
+    let mut trim = Trim::new(conversation, costs, &protection);
     let mut recognised = 0;
     if !request.sticky.is_empty() {
         let sticky: FxHashSet<u64> = request.sticky.iter().copied().collect();
-        recognised = conversation.units.iter().filter(|unit| sticky.contains(&unit.key)).count();
-        trim.remove_all(Layer::Sticky, |unit| sticky.contains(&conversation.units[unit].key));
+        let is_sticky: Vec<bool> = conversation.units.iter().map(|unit| sticky.contains(&unit.key)).collect();
+        recognised = is_sticky.iter().filter(|&&is_sticky| is_sticky).count();
+        trim.remove_all(Layer::Sticky, |unit| is_sticky[unit]);
     }
     if trim.tokens > request.limit {
         if protection.is_running && request.ceiling.is_some_and(|ceiling| trim.tokens <= ceiling) {
@@ -126,6 +144,13 @@ pub fn plan(conversation: &Conversation, request: &Request<'_>) -> Plan {
     }
 }
 
+/// What each unit costs.
+fn costs(units: &[Unit], request: &Request<'_>) -> Vec<u64> {
+    let Some(costs) = request.costs else { return units.iter().map(|unit| unit.tokens).collect() };
+    let cost = |&place: &u32| costs.get(place as usize).copied().map_or(0, u64::from);
+    units.iter().map(|unit| unit.messages.iter().map(cost).sum()).collect()
+}
+
 /// A trim under way.
 struct Trim<'a> {
     conversation: &'a Conversation,
@@ -140,15 +165,8 @@ struct Trim<'a> {
 }
 
 impl<'a> Trim<'a> {
-    fn new(conversation: &'a Conversation, request: &Request<'_>, protection: &Protection) -> Self {
+    fn new(conversation: &'a Conversation, costs: Vec<u64>, protection: &Protection) -> Self {
         let units = &conversation.units;
-        let costs: Vec<u64> = match request.costs {
-            None => units.iter().map(|unit| unit.tokens).collect(),
-            Some(costs) => {
-                let cost = |&place: &u32| costs.get(place as usize).copied().map_or(0, u64::from);
-                units.iter().map(|unit| unit.messages.iter().map(cost).sum()).collect()
-            }
-        };
         let tokens = costs.iter().sum();
         let candidates = (0..units.len()).filter(|&unit| !protection.is_protected(&units[unit])).collect();
         Self { conversation, costs, tokens_before: tokens, tokens, candidates, removed: Vec::new(), is_deferred: false }

@@ -141,8 +141,20 @@ fn last_calls(conversation: &Conversation) -> Vec<usize> {
     (first..=last).filter(|&place| place == last || views[place].calls().next().is_some()).collect()
 }
 
+/// Whether a unit is a call and its result, as most are: that takes no table.
+fn is_answered(unit: &Unit, views: &[View]) -> bool {
+    let [caller, answer] = unit.messages[..] else { return false };
+    let (mut calls, mut results) = (views[caller as usize].calls(), views[answer as usize].results());
+    let (Some(call), Some(result)) = (calls.next(), results.next()) else { return false };
+    let is_all = calls.next().is_none() && results.next().is_none() && views[answer as usize].calls().next().is_none();
+    is_all && call.id.is_some() && call.id == result.id
+}
+
 /// Whether a call of the unit has no result yet. A turn that was cut off waits for none.
 fn is_unfinished<'v>(unit: &Unit, views: &'v [View], balance: &mut FxHashMap<&'v str, i64>) -> bool {
+    if is_answered(unit, views) {
+        return false;
+    }
     balance.clear();
     for view in places(unit).map(|place| &views[place]) {
         for call in view.calls().filter(|_| !view.is_aborted) {
