@@ -1239,9 +1239,6 @@ class Conversation:
     def in_group(self, index: int) -> bool:
         """Whether a message belongs to a tool group."""
 
-    def without_trimmed(self, trim: Trim) -> tuple[Conversation, array[int]]:
-        """The conversation without what a trim of it takes out, and for each message left the place it had."""
-
     def with_results(self, edits: Sequence[tuple[int, int, str, int]]) -> Conversation:
         """The same with some results shortened, each given as message, ordinal, text and tokens; keys stay."""
 
@@ -1347,6 +1344,24 @@ class Trim:
 
     def __len__(self) -> int:
         """How many units leave."""
+
+@final
+class Replay:
+    """Takes the same units out of a conversation turn after turn, at next to no cost while it only gets longer."""
+
+    def __new__(cls) -> Replay: ...
+    def of(
+        self,
+        conversation: Conversation,
+        sticky: Sequence[int],
+        *,
+        protected_recent: int = 6,
+        pinned: Sequence[int] = ...,
+    ) -> tuple[Trim, Conversation, array[int]]:
+        """What leaves of the units of these keys, what is left, and for each message left the place it had.
+
+        The trim does not tell what had to stay.
+        """
 
 def plan_trim(
     conversation: Conversation,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from memctx import _core
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, MutableSequence
+    from collections.abc import Collection, Mapping, MutableSequence, Sequence
 
     from memctx._core import Conversation, Pruned, Trim
     from memctx.config import Config
@@ -84,10 +85,35 @@ class Cut:
         return out | {unit.key: (unit.layer, unit.score) for unit in self.trim.removed}
 
 
+class Replay:
+    """Takes out what earlier turns took out, and remembers from turn to turn what that leaves."""
+
+    def __init__(self) -> None:
+        self._replay = _core.Replay()
+        self._trimmed: Mapping[int, Decision] = {}
+        self._keys: Sequence[int] = ()
+
+    def of(
+        self,
+        conversation: Conversation,
+        trimmed: Mapping[int, Decision],
+        *,
+        protected_recent: int,
+        pinned: Sequence[int],
+    ) -> tuple[Trim, Conversation, MutableSequence[int]]:
+        """The units that leave, what they leave, and for each message left the place it had."""
+        if trimmed is not self._trimmed:  # which nobody changes
+            self._trimmed, self._keys = trimmed, array("Q", trimmed)
+        return self._replay.of(
+            conversation, self._keys, protected_recent=protected_recent, pinned=pinned
+        )
+
+
 def cut(  # noqa: PLR0913 - all that a cut depends on
     conversation: Conversation,
     query: str,
     *,
+    replay: Replay,
     config: Config,
     budget: Budget,
     state: State,
@@ -96,21 +122,12 @@ def cut(  # noqa: PLR0913 - all that a cut depends on
 ) -> Cut:
     """Plan what leaves. ``is_cold`` says that the provider has forgotten the prompt, so that an edit costs nothing."""
     protected_recent, pins = config.protected_recent, sorted(pinned)
-    replay = partial(
-        _core.plan_trim,
-        conversation,
-        "",
-        limit=NEVER,
-        target=NEVER,
-        protected_recent=protected_recent,
-        pinned=pins,
-    )
-    replayed = replay(sticky=list(state.trimmed))
+    without = partial(replay.of, conversation, protected_recent=protected_recent, pinned=pins)
+    replayed, kept, places = without(state.trimmed)
     if 2 * replayed.recognised < len(state.trimmed):
         # A host that keeps what was sent has none of them; what looks like one there is another that reads alike.
         state = replace(state, trimmed={}, pruned={})
-        replayed = replay()
-    kept, places = conversation.without_trimmed(replayed)
+        replayed, kept, places = without(state.trimmed)
     left = kept
     spare = NEVER if budget.limit is None else max(budget.limit - state.excess, 0)
     blocks = sum(block.tokens for block in state.blocks)

@@ -14,7 +14,7 @@ from memctx.errors import ConfigError, MemctxError, MessageShapeError, StoreErro
 from memctx.turn import account, placement, price, saved
 from memctx.turn.binding import bind
 from memctx.turn.budget import Budget
-from memctx.turn.cut import Cut, cut
+from memctx.turn.cut import Cut, Replay, cut
 from memctx.turn.keeper import Keeper
 from memctx.turn.listing import Listing
 from memctx.turn.outgoing import ALTERNATING, Outgoing
@@ -67,6 +67,7 @@ class Turns:
     def reopen(self, scanner: Scanner) -> None:
         """After a fork: go on with what was decided, without the parent's threads and locks."""
         self._scanner = scanner
+        self._replay = Replay()
         self._lock = threading.Lock()
         path = saved.path_of(self._store.path, self._store.session_id)
         self._keeper = Keeper(path, self._store.session_id, self._archive)
@@ -149,6 +150,7 @@ class Turns:
         done = cut(
             conversation,
             query,
+            replay=self._replay,
             config=config,
             budget=budget,
             state=state,

@@ -8,8 +8,7 @@ use pyo3::types::PyTuple;
 
 use crate::boundary::enter_core;
 use crate::error::ConfigError;
-use crate::numbers::{new_keys, new_places};
-use crate::trim::Trim;
+use crate::numbers::new_keys;
 
 /// What was read off a list of messages. The messages themselves are not kept.
 #[pyclass(frozen, module = "memctx._core")]
@@ -154,16 +153,6 @@ impl Conversation {
     /// Whether a message belongs to a tool group.
     fn in_group(&self, index: i64) -> PyResult<bool> {
         Ok(self.0.is_in_group(self.checked(&[index])?[0]))
-    }
-
-    /// The conversation without what a trim of it takes out, and for each message left the place it had.
-    fn without_trimmed<'py>(&self, py: Python<'py>, trim: &Trim) -> PyResult<(Self, Bound<'py, PyAny>)> {
-        let (left, places) = enter_core(py, || {
-            let mut units: Vec<u32> = trim.0.removed.iter().map(|removed| removed.unit).collect();
-            units.sort_unstable();
-            Ok(self.0.without_units(&units))
-        })?;
-        Ok((Self(Arc::new(left)), new_places(py, &places)?))
     }
 
     /// The conversation with some results shortened, each given as message, ordinal, text and tokens.

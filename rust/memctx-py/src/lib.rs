@@ -29,6 +29,7 @@ mod prints;
 mod prune;
 mod recall;
 mod redact;
+mod replay;
 mod scanner;
 mod segment;
 mod shapes;
@@ -88,6 +89,8 @@ mod _core {
     use crate::recall::{Block, build_block, is_block, parse_block, visible};
     #[pymodule_export]
     use crate::redact::{Masked, Redactor};
+    #[pymodule_export]
+    use crate::replay::Replay;
     #[pymodule_export]
     use crate::scanner::{Scanner, detect};
     #[pymodule_export]

@@ -1,5 +1,7 @@
 //! `memctx._core.plan_trim`: which messages leave.
 
+use std::sync::Arc;
+
 use memctx_core::trim::{self, Request};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
@@ -49,7 +51,7 @@ pub(crate) fn plan_trim(
         sticky: &sticky,
         costs: costs.as_deref(),
     };
-    enter_core(py, || Ok(Trim(trim::plan(&conversation.0, &request))))
+    enter_core(py, || Ok(Trim(Arc::new(trim::plan(&conversation.0, &request)))))
 }
 
 fn costs_of(costs: &[i64], count: usize) -> PyResult<Vec<u32>> {
@@ -64,7 +66,7 @@ fn costs_of(costs: &[i64], count: usize) -> PyResult<Vec<u32>> {
 
 /// What a trim takes out and leaves.
 #[pyclass(frozen, module = "memctx._core")]
-pub(crate) struct Trim(pub(crate) trim::Plan);
+pub(crate) struct Trim(pub(crate) Arc<trim::Plan>);
 
 #[pymethods]
 impl Trim {
@@ -122,7 +124,7 @@ impl Trim {
     }
 
     fn __repr__(&self) -> String {
-        let trim::Plan { removed, tokens_before, tokens_after, .. } = &self.0;
+        let trim::Plan { removed, tokens_before, tokens_after, .. } = &*self.0;
         format!("<Trim of {} units, {tokens_before} to {tokens_after} tokens>", removed.len())
     }
 }

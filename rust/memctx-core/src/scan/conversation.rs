@@ -1,5 +1,7 @@
 //! A list of messages, read.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use rustc_hash::FxHashMap;
 
 use super::growth::Growth;
@@ -19,13 +21,18 @@ pub struct Conversation {
     pub units: Vec<Unit>,
     /// So many messages are plainly paired: it need not be looked at again whether anything is wrong with their calls.
     pub(super) paired: usize,
+    /// Whether it is known that no two calls have the same id.
+    pub(super) has_own_ids: bool,
+    /// See [`Conversation::lineage`].
+    pub(super) lineage: u64,
 }
 
 impl Conversation {
     /// The conversation of messages that were read.
     #[must_use]
     pub fn new(shape: Shape, views: Vec<View>) -> Self {
-        let mut conversation = Self { shape, views: Vec::new(), units: Vec::new(), paired: 0 };
+        let mut conversation =
+            Self { shape, views: Vec::new(), units: Vec::new(), paired: 0, has_own_ids: true, lineage: new_lineage() };
         Growth::default().extend(&mut conversation, views);
         conversation
     }
@@ -42,7 +49,12 @@ impl Conversation {
         let views: Vec<View> =
             self.views.iter().zip(stays).filter(|(_, stays)| *stays).map(|(view, _)| view.clone()).collect();
         let units = units(&views);
-        Self { shape: self.shape, views, units, paired: 0 }
+        Self { shape: self.shape, views, units, paired: 0, has_own_ids: self.has_own_ids, lineage: new_lineage() }
+    }
+
+    /// A number that conversations share of which one is the other with more behind it, messages and units.
+    pub(crate) fn lineage(&self) -> u64 {
+        self.lineage
     }
 
     /// What all messages cost the model.
@@ -114,6 +126,11 @@ impl Conversation {
         texts.reverse();
         texts.join(" ")
     }
+}
+
+pub(super) fn new_lineage() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 /// What a person wrote in a message, without what a chat host wrapped around it.

@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use super::conversation::Conversation;
+use super::conversation::{Conversation, new_lineage};
+use super::rules::plainly_paired;
 use super::text::Text;
 use super::unit::Unit;
 use super::view::{Kind, Outline, View};
@@ -38,12 +39,28 @@ impl Conversation {
         (0_u32..).zip(&places).for_each(|(place, &old)| new[old as usize] = place);
         units.iter_mut().flat_map(|unit| &mut unit.messages).for_each(|place| *place = new[*place as usize]);
         let views: Vec<View> = places.iter().map(|&place| self.views[place as usize].clone()).collect();
-        (Self { shape: self.shape, views, units, paired: 0 }, places)
+        let left =
+            Self { shape: self.shape, views, units, paired: 0, has_own_ids: self.has_own_ids, lineage: new_lineage() };
+        (left, places)
+    }
+
+    /// Put behind it what another conversation, which it is a part of, has from these messages and units on.
+    pub(crate) fn append(&mut self, other: &Self, view: usize, unit: usize) {
+        let earlier = (view - self.views.len()) as u32;
+        self.views.extend_from_slice(&other.views[view..]);
+        let units = other.units[unit..].iter().cloned().map(|mut unit| {
+            unit.messages.iter_mut().for_each(|place| *place -= earlier);
+            unit
+        });
+        self.units.extend(units);
+        self.paired = plainly_paired(self);
+        self.has_own_ids = other.has_own_ids;
     }
 
     /// The conversation with some results shortened.
     #[must_use]
     pub fn with_results(mut self, edits: &[Shortened]) -> Self {
+        self.lineage = new_lineage();
         let mut saved = vec![0_u64; self.views.len()];
         for edit in edits {
             let view = &mut self.views[edit.message as usize];

@@ -1,11 +1,14 @@
 //! A conversation that gets longer.
 
-use super::conversation::Conversation;
+use super::conversation::{Conversation, new_lineage};
 use super::link::Calls;
 use super::rules::plainly_paired;
 use super::summary;
 use super::unit::Grouping;
 use super::view::View;
+
+/// Behind so many messages, what comes does not make a summary of any of them.
+const SETTLED: usize = 3;
 
 /// What is known of the messages of a conversation that tells something of those to come.
 #[derive(Clone, Debug, Default)]
@@ -19,8 +22,11 @@ impl Growth {
     ///
     /// The same as reading all of them anew; but of what was there nothing is looked at, unless it changes by what comes.
     pub fn extend(&mut self, conversation: &mut Conversation, more: Vec<View>) {
-        let Conversation { views, units, .. } = conversation;
+        let Conversation { views, units, lineage, .. } = conversation;
         let start = views.len();
+        if start < SETTLED {
+            *lineage = new_lineage();
+        }
         if start == 0 {
             *views = more;
         } else {
@@ -32,9 +38,11 @@ impl Growth {
         if !self.grouping.enter(views, units) {
             // A result came for a call that was there, say: its unit is another now, and so may be the keys of its likes.
             self.grouping = Grouping::default();
+            *lineage = new_lineage();
             units.clear();
             self.grouping.enter(views, units);
         }
+        conversation.has_own_ids = self.grouping.has_own_ids();
         conversation.paired = plainly_paired(conversation);
     }
 }
@@ -72,6 +80,8 @@ mod tests {
                 prop_assert_eq!(&grown.units, &anew.units);
                 prop_assert_eq!(format!("{:?}", grown.views), format!("{:?}", anew.views));
                 prop_assert_eq!(problems(&grown), problems(&anew));
+                let unknown = Conversation { has_own_ids: false, paired: 0, ..grown.clone() };
+                prop_assert_eq!(problems(&grown), problems(&unknown));
                 let unseen = Conversation { paired: 0, ..grown.clone() };
                 prop_assert_eq!(plainly_paired(&grown), plainly_paired(&unseen));
                 for place in 0..grown.views.len() as u32 {

@@ -121,6 +121,7 @@ pub fn problems(conversation: &Conversation) -> Vec<Problem> {
         found.judge_pairs(conversation);
     }
     match conversation.shape {
+        Shape::Anthropic if conversation.has_own_ids => {}
         Shape::Anthropic => found.judge_ids(&conversation.views),
         Shape::Responses => found.judge_reasoning(&conversation.views),
         Shape::Gemini | Shape::Bedrock => found.judge_turns(conversation),

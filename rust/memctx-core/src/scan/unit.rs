@@ -37,6 +37,8 @@ pub(super) struct Grouping {
     /// By their ids the messages with calls. A result answers the nearest call before it: some hosts count their ids
     /// from 0 in every turn.
     callers: FxHashMap<Arc<str>, usize>,
+    /// Calls with the id of another call.
+    repeated: usize,
     /// The first of the reasoning that what the model says next belongs to.
     reasoning: Option<usize>,
     /// How many units there are of the same messages.
@@ -59,13 +61,18 @@ impl Grouping {
                 }
             }
             for id in view.calls().filter_map(|call| call.id.as_ref()) {
-                self.callers.insert(Arc::clone(id), place);
+                self.repeated += usize::from(self.callers.insert(Arc::clone(id), place).is_some());
             }
         }
         self.bind_reasoning(views, &mut groups) && {
             self.collect(views, &groups, units);
             true
         }
+    }
+
+    /// Whether no two calls have the same id.
+    pub(super) fn has_own_ids(&self) -> bool {
+        self.repeated == 0
     }
 
     /// Reasoning that is a message of its own belongs to all that the model said or called right after it.

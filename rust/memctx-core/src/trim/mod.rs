@@ -6,11 +6,13 @@
 mod plan;
 mod protect;
 mod relevance;
+mod replay;
 mod request;
 mod wanted;
 
 pub use plan::{Layer, Plan, Removed, plan};
 pub use protect::Reason;
+pub use replay::{Replay, Replayed};
 pub use request::Request;
 
 #[cfg(test)]

@@ -1,0 +1,42 @@
+//! `memctx._core.Replay`: what earlier turns took out, taken out again.
+
+use std::sync::{Mutex, PoisonError};
+
+use memctx_core::trim;
+use pyo3::prelude::*;
+
+use crate::boundary::{amount_of, enter_core};
+use crate::conversation::Conversation;
+use crate::numbers::{keys_of, new_places};
+use crate::trim::Trim;
+
+/// Takes the same units out of a conversation turn after turn, at next to no cost while it only gets longer.
+#[pyclass(frozen, module = "memctx._core")]
+pub(crate) struct Replay(Mutex<trim::Replay>);
+
+#[pymethods]
+impl Replay {
+    #[new]
+    fn new() -> Self {
+        Self(Mutex::default())
+    }
+
+    /// What leaves of the units of these keys, what is left, and for each message left the place it had.
+    #[pyo3(signature = (conversation, sticky, *, protected_recent = 6, pinned = Vec::new()))]
+    fn of<'py>(
+        &self,
+        py: Python<'py>,
+        conversation: &Conversation,
+        sticky: &Bound<'py, PyAny>,
+        protected_recent: i64,
+        pinned: Vec<i64>,
+    ) -> PyResult<(Trim, Conversation, Bound<'py, PyAny>)> {
+        let (sticky, pinned) = (keys_of(sticky)?, conversation.checked(&pinned)?);
+        let recent = amount_of("protected_recent", protected_recent)?;
+        let trim::Replayed { plan, kept, places } = enter_core(py, || {
+            let mut replay = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            Ok(replay.of(&conversation.0, &sticky, recent, &pinned))
+        })?;
+        Ok((Trim(plan), Conversation(kept), new_places(py, &places)?))
+    }
+}
