@@ -3,7 +3,7 @@
 //! Every rule is one that a request fails by, with a 400. What a message does not show (whether thinking is enabled,
 //! what the model supports) is not judged, nor are roles and blocks that we do not know.
 
-use rustc_hash::{FxBuildHasher, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use super::conversation::Conversation;
 use super::pairs::{Fate, Layout, Pairs, is_users};
@@ -267,8 +267,7 @@ impl Found {
     }
 
     fn judge_ids(&mut self, views: &[View]) {
-        // A call in every fourth message is many.
-        let mut known = FxHashSet::with_capacity_and_hasher(views.len() / 4, FxBuildHasher);
+        let mut known = FxHashSet::default();
         for (place, view) in views.iter().enumerate() {
             for id in view.calls().filter_map(|call| call.id.as_deref()) {
                 if !known.insert(id) {

@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::view::{Role, View};
 
-/// Messages by their place in the list, in order. Most units have few, and every turn copies all units.
+/// Messages by their place in the list, in order. Most units have few, and units are copied with their conversation.
 pub type Places = SmallVec<[u32; 4]>;
 
 /// One plain message, or a tool group: the message with the calls, all their results, and the reasoning bound to it.

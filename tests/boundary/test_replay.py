@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from array import array
+
+import pytest
+
+from memctx import _core
+from memctx.errors import ConfigError
+
+MESSAGES = [{"role": "user", "content": f"question {number}"} for number in range(12)]
+
+
+def test_what_left_once_leaves_again_while_messages_come() -> None:
+    scanner, replay = _core.Scanner(), _core.Replay()
+    messages = MESSAGES[:8]
+    gone = [scanner.scan(messages).unit_keys[place] for place in (2, 3)]
+    for more in ([], MESSAGES[8:9], MESSAGES[9:]):
+        messages += more
+        trim, kept, places = replay.of(scanner.scan(messages), array("Q", gone), protected_recent=2)
+        assert (len(trim), trim.removed_messages, trim.recognised) == (2, [2, 3], 2)
+        assert list(places) == [place for place in range(len(messages)) if place not in {2, 3}]
+        left = _core.items_at(messages, places)
+        assert all(message is messages[place] for message, place in zip(left, places, strict=True))
+        assert kept.keys == _core.Scanner().scan(left).keys
+        assert kept.tokens == trim.tokens_after
+
+
+def test_other_keys_and_pins_begin_anew() -> None:
+    conversation, replay = _core.Scanner().scan(MESSAGES), _core.Replay()
+    keys = conversation.unit_keys
+    assert replay.of(conversation, keys[1:3])[0].removed_messages == [1, 2]
+    assert replay.of(conversation, keys[2:4])[0].removed_messages == [2, 3]
+    assert replay.of(conversation, keys[2:4], pinned=[2])[0].removed_messages == [3]
+    assert replay.of(conversation, [])[0].removed_messages == []
+
+
+def test_places_that_are_none_are_refused() -> None:
+    conversation = _core.Scanner().scan(MESSAGES)
+    with pytest.raises(ConfigError, match="index 12 is no message"):
+        _core.Replay().of(conversation, [], pinned=[12])
+    with pytest.raises(ConfigError, match="protected_recent must be 0 or more, not -1"):
+        _core.Replay().of(conversation, [], protected_recent=-1)
+    for places in ([12], [-1], array("i", [0, 12])):
+        with pytest.raises(IndexError):
+            _core.items_at(MESSAGES, places)
+    assert _core.items_at(("a", "b"), [1, 0, 1]) == ["b", "a", "b"]
