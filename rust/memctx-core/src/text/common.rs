@@ -2,13 +2,15 @@
 //!
 //! ASCII, common CJK and its punctuation are known by comparing bytes, whatever else by the table of characters.
 //!
-//! It is compiled twice, for any processor and for one with AVX2; what is small is inlined, so that it is, too. The
-//! `unsafe` code is a call of the latter, after asking the processor for it.
+//! It is compiled for any processor, for one with AVX2 and for one with AVX-512; what is small is inlined, so that it is,
+//! too. The `unsafe` code is a call of one of these, after asking the processor for it.
 #![allow(unsafe_code, clippy::inline_always)]
 
 use super::cjk_count::is_common_cjk;
 use super::class::{CLASS, Class, FOLDS};
-use super::lanes::{BLOCK, Lanes};
+#[cfg(target_arch = "x86_64")]
+use super::lanes::Whole;
+use super::lanes::{BLOCK, Common, Lanes};
 use super::script::{WIDE, byte_at, code_of};
 use super::sink::TokenSink;
 use super::word::Word;
@@ -29,20 +31,31 @@ pub(super) struct Read {
 pub(super) fn push_common(text: &str, read: Read, sink: &mut impl TokenSink) -> Read {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2") {
-        // SAFETY: the processor has what the function needs.
+        // Processors without VBMI2 slow down when they use registers that wide.
+        if is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("avx512vbmi2") {
+            // SAFETY: the processor has what the function needs, here and below.
+            return unsafe { push_blocks_with_avx512(text, read, sink) };
+        }
+        // SAFETY: as above.
         return unsafe { push_blocks_with_avx2(text, read, sink) };
     }
-    push_blocks(text, read, sink)
+    push_blocks::<Common>(text, read, sink)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,avx512bw,bmi1,bmi2")]
+fn push_blocks_with_avx512(text: &str, read: Read, sink: &mut impl TokenSink) -> Read {
+    push_blocks::<Whole>(text, read, sink)
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 fn push_blocks_with_avx2(text: &str, read: Read, sink: &mut impl TokenSink) -> Read {
-    push_blocks(text, read, sink)
+    push_blocks::<Common>(text, read, sink)
 }
 
 #[inline(always)]
-fn push_blocks(text: &str, read: Read, sink: &mut impl TokenSink) -> Read {
+fn push_blocks<L: Lanes>(text: &str, read: Read, sink: &mut impl TokenSink) -> Read {
     let Read { mut end, mut before } = read;
     let bytes = text.as_bytes();
     while end < bytes.len() {
@@ -52,7 +65,7 @@ fn push_blocks(text: &str, read: Read, sink: &mut impl TokenSink) -> Read {
             padded[..rest.len()].copy_from_slice(rest);
             &padded
         });
-        let block = Block::of(text, end, bytes);
+        let block = Block::of::<L>(text, end, bytes);
         let read = block.push(text, Read { end, before }, sink);
         let length = read.end - end;
         Read { end, before } = read;
@@ -83,14 +96,14 @@ struct Block<'b> {
 impl<'b> Block<'b> {
     /// The block that lies at `offset` in the text.
     #[inline(always)]
-    fn of(text: &str, offset: usize, bytes: &'b Bytes) -> Self {
-        let lanes = Lanes::load(bytes.first_chunk().expect("a block"));
+    fn of<L: Lanes>(text: &str, offset: usize, bytes: &'b Bytes) -> Self {
+        let lanes = L::load(bytes.first_chunk().expect("a block"));
         let mut small = lanes.within(b'a', b'z');
         let capital = lanes.within(b'A', b'Z');
         let mut digit = lanes.within(b'0', b'9');
         let connector = lanes.within_any([(b'-', b'/'), (b':', b':'), (b'@', b'@'), (b'\\', b'\\'), (b'_', b'_')]);
         let beyond_ascii = lanes.within(0x80, 0xFF);
-        let Wide { cjk, known } = if beyond_ascii == 0 { Wide::default() } else { Wide::of(bytes) };
+        let Wide { cjk, known } = if beyond_ascii == 0 { Wide::default() } else { Wide::of::<L>(bytes) };
         // A character that begins in this block and ends behind it is read with it.
         let mut end = BLOCK + ((known >> (BLOCK - 2) & 1) | (known >> (BLOCK - 1) & 1) << 1) as usize;
         let mut unknown = beyond_ascii & !(known | known << 1 | known << 2);
@@ -263,7 +276,7 @@ struct Wide {
 
 impl Wide {
     #[inline(always)]
-    fn of(bytes: &Bytes) -> Self {
+    fn of<L: Lanes>(bytes: &Bytes) -> Self {
         const CJK: u8 = 0xC0;
         const BREAK: u8 = 0x80;
         let mut marks = [0; BLOCK];
@@ -273,7 +286,7 @@ impl Wide {
             let is_break = u8::from(is_common_break(first, second, third));
             *mark = (is_cjk * CJK) | (is_break * BREAK);
         }
-        let marks = Lanes::load(&marks);
+        let marks = L::load(&marks);
         Self { cjk: marks.within(CJK, CJK), known: marks.within(BREAK, CJK) }
     }
 }
@@ -311,7 +324,7 @@ mod tests {
         for c in '\u{80}'..=char::MAX {
             let mut bytes = [0; _];
             c.encode_utf8(&mut bytes);
-            let Wide { cjk, known } = Wide::of(&bytes);
+            let Wide { cjk, known } = Wide::of::<Common>(&bytes);
             let byte = byte_of(narrow(c)) & (CLASS | FOLDS);
             assert!(cjk == 0 || byte == Class::Cjk as u8, "{c:?} is no CJK");
             assert!(known == cjk || byte == Class::Break as u8, "{c:?} is no break");
@@ -320,7 +333,7 @@ mod tests {
         let block = |text: &str| {
             let mut bytes = [0; _];
             bytes[..text.len()].copy_from_slice(text.as_bytes());
-            Wide::of(&bytes).known.count_ones()
+            Wide::of::<Common>(&bytes).known.count_ones()
         };
         assert_eq!(block("、。「，！？“—…"), 9);
     }
@@ -331,8 +344,16 @@ mod tests {
             let start = Read { end: 0, before: None };
             let [mut here, mut anywhere] = [const { Vec::new() }; 2];
             let read = push_common(&text, start, &mut Terms::in_place_of(&mut here));
-            prop_assert_eq!(push_blocks(&text, start, &mut Terms::in_place_of(&mut anywhere)), read);
-            prop_assert_eq!(here, anywhere);
+            prop_assert_eq!(push_blocks::<Common>(&text, start, &mut Terms::in_place_of(&mut anywhere)), read);
+            prop_assert_eq!(&here, &anywhere);
+            #[cfg(target_arch = "x86_64")]
+            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2") {
+                anywhere.clear();
+                // SAFETY: the processor has what the function needs.
+                let with_avx2 = unsafe { push_blocks_with_avx2(&text, start, &mut Terms::in_place_of(&mut anywhere)) };
+                prop_assert_eq!(with_avx2, read);
+                prop_assert_eq!(here, anywhere);
+            }
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Sixty-four bytes at a time, compared in the registers that every processor of a kind has.
-#![allow(unsafe_code)]
+//! Sixty-four bytes at a time, compared in registers.
+#![allow(unsafe_code, clippy::inline_always)]
 
 /// Bytes that are compared in one go, one to a bit of a word.
 pub(super) const BLOCK: usize = u64::BITS as usize;
@@ -8,31 +8,68 @@ pub(super) const BLOCK: usize = u64::BITS as usize;
 const LANES: usize = 16;
 
 /// A block of bytes.
-#[derive(Clone, Copy)]
-pub(super) struct Lanes([native::Lane; BLOCK / LANES]);
+pub(super) trait Lanes: Copy {
+    fn load(bytes: &[u8; BLOCK]) -> Self;
 
-impl Lanes {
-    #[inline]
-    pub(super) fn load(bytes: &[u8; BLOCK]) -> Self {
+    /// Which bytes lie in the range: a bit for each, the first one the lowest.
+    fn within(self, least: u8, most: u8) -> u64;
+
+    /// Which bytes lie in one of the ranges.
+    fn within_any<const COUNT: usize>(self, ranges: [(u8, u8); COUNT]) -> u64;
+}
+
+/// In the registers that every processor of a kind has.
+#[derive(Clone, Copy)]
+pub(super) struct Common([native::Lane; BLOCK / LANES]);
+
+impl Lanes for Common {
+    #[inline(always)]
+    fn load(bytes: &[u8; BLOCK]) -> Self {
         Self(std::array::from_fn(|number| {
             let (lanes, _) = bytes.as_chunks::<LANES>();
             native::load(&lanes[number])
         }))
     }
 
-    /// Which bytes lie in the range: a bit for each, the first one the lowest.
-    #[inline]
-    pub(super) fn within(self, least: u8, most: u8) -> u64 {
+    #[inline(always)]
+    fn within(self, least: u8, most: u8) -> u64 {
         native::bits(self.0.map(|lane| native::within(lane, least, most)))
     }
 
-    /// Which bytes lie in one of the ranges.
-    #[inline]
-    pub(super) fn within_any<const COUNT: usize>(self, ranges: [(u8, u8); COUNT]) -> u64 {
+    #[inline(always)]
+    fn within_any<const COUNT: usize>(self, ranges: [(u8, u8); COUNT]) -> u64 {
         native::bits(self.0.map(|lane| {
             let found = ranges.map(|(least, most)| native::within(lane, least, most));
             found.into_iter().reduce(native::or).unwrap_or(lane)
         }))
+    }
+}
+
+/// In one register, which only processors with AVX-512 BW have: nowhere else may it be loaded.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+pub(super) struct Whole(std::arch::x86_64::__m512i);
+
+#[cfg(target_arch = "x86_64")]
+impl Lanes for Whole {
+    #[allow(clippy::cast_ptr_alignment)] // the load needs none
+    #[inline(always)]
+    fn load(bytes: &[u8; BLOCK]) -> Self {
+        // SAFETY: there are so many bytes, and the processor has what this needs, here and below.
+        Self(unsafe { std::arch::x86_64::_mm512_loadu_si512(bytes.as_ptr().cast()) })
+    }
+
+    #[inline(always)]
+    fn within(self, least: u8, most: u8) -> u64 {
+        use std::arch::x86_64::{_mm512_cmple_epu8_mask, _mm512_set1_epi8, _mm512_sub_epi8};
+        let [least, width] = [least, most - least].map(u8::cast_signed);
+        // SAFETY: as above.
+        unsafe { _mm512_cmple_epu8_mask(_mm512_sub_epi8(self.0, _mm512_set1_epi8(least)), _mm512_set1_epi8(width)) }
+    }
+
+    #[inline(always)]
+    fn within_any<const COUNT: usize>(self, ranges: [(u8, u8); COUNT]) -> u64 {
+        ranges.into_iter().fold(0, |found, (least, most)| found | self.within(least, most))
     }
 }
 
@@ -150,6 +187,18 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    #[inline(always)]
+    fn all<L: Lanes>(bytes: &[u8; BLOCK], (least, most): (u8, u8)) -> [u64; 2] {
+        let lanes = L::load(bytes);
+        [lanes.within(least, most), lanes.within_any([(b'\n', b'\n'), (least, most)])]
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512bw")]
+    fn all_at_once(bytes: &[u8; BLOCK], range: (u8, u8)) -> [u64; 2] {
+        all::<Whole>(bytes, range)
+    }
+
     proptest! {
         #[test]
         fn bits_tell_which_bytes_lie_within(
@@ -158,12 +207,15 @@ mod tests {
         ) {
             let bytes: &[u8; BLOCK] = bytes.as_flattened().try_into().expect("a block");
             let most = least.saturating_add(width);
-            let is_in = |at: usize| (least..=most).contains(&bytes[at]);
-            let expected = (0..BLOCK).fold(0, |bits, at| bits | u64::from(is_in(at)) << at);
-            let lanes = Lanes::load(bytes);
-            prop_assert_eq!(lanes.within(least, most), expected);
-            let line_feeds = lanes.within(b'\n', b'\n');
-            prop_assert_eq!(lanes.within_any([(b'\n', b'\n'), (least, most)]), expected | line_feeds);
+            let bits = |is_in: &dyn Fn(u8) -> bool| (0..BLOCK).fold(0, |bits, at| bits | u64::from(is_in(bytes[at])) << at);
+            let is_within = |byte| (least..=most).contains(&byte);
+            let expected = [bits(&is_within), bits(&|byte| byte == b'\n' || is_within(byte))];
+            prop_assert_eq!(all::<Common>(bytes, (least, most)), expected);
+            #[cfg(target_arch = "x86_64")]
+            if is_x86_feature_detected!("avx512bw") {
+                // SAFETY: the processor has what the function needs.
+                prop_assert_eq!(unsafe { all_at_once(bytes, (least, most)) }, expected);
+            }
         }
     }
 }
