@@ -44,6 +44,10 @@ pub fn strip_channel_prefix(text: &str) -> Cow<'_, str> {
 /// The text from the first line on that a chat host did not add, without white space around it. Cheap however long the
 /// text is.
 pub(crate) fn past_channel_prefix(text: &str) -> &str {
+    let text = trim_js(text);
+    if !text.as_bytes().first().is_some_and(|&first| may_begin(first)) {
+        return text;
+    }
     let mut in_block = false;
     let mut start = 0;
     while start < text.len() {
@@ -57,16 +61,22 @@ pub(crate) fn past_channel_prefix(text: &str) -> &str {
     trim_js(&text[start..])
 }
 
+/// Whether a stamp or a heading can begin so: nearly every line is decided by its first byte.
+fn may_begin(first: u8) -> bool {
+    matches!(first, b'[' | b'C' | b'S' | b'c' | b's')
+}
+
 /// Whether a line, trimmed, is the host's; `in_block` says whether it stands below a heading.
 fn goes(line: &str, in_block: &mut bool) -> bool {
     let first = line.as_bytes().first().copied();
-    // Nearly every line is decided by its first byte.
-    if matches!(first, Some(b'S' | b'[')) && is_stamped(line) {
-        return true;
-    }
-    if matches!(first, Some(b'C' | b'c' | b'S' | b's')) && is_heading(line) {
-        *in_block = true;
-        return true;
+    if first.is_some_and(may_begin) {
+        if is_stamped(line) {
+            return true;
+        }
+        if is_heading(line) {
+            *in_block = true;
+            return true;
+        }
     }
     *in_block &= matches!(first, None | Some(b'{' | b'}' | b'"')) || matches!(line, "```" | "```json");
     *in_block

@@ -1,5 +1,6 @@
 //! How much units tell about a query, with the statistics of those very units.
 
+use std::mem::take;
 use std::panic::resume_unwind;
 use std::thread;
 
@@ -83,27 +84,19 @@ impl Counts {
     fn of(units: &[&Unit], views: &[View], wanted: &Wanted) -> Self {
         let terms = wanted.repeats().len();
         let mut counts = Self { found: Vec::new(), ends: Vec::new(), lengths: Vec::new(), units_with: vec![0; terms] };
-        let mut frequency = vec![0_u32; terms];
+        let mut tally = Tally::new(terms);
         let mut reader = Reader::with_room(unread_bytes(units, views));
         for unit in units {
-            let start = counts.found.len();
             let mut length = 0;
             for text in texts_of(unit, views) {
                 let terms = reader.terms(text);
                 length += terms.len() as u64;
-                wanted.each_in(terms, |term| {
-                    if frequency[term as usize] == 0 {
-                        counts.found.push((term, 0));
-                    }
-                    frequency[term as usize] += 1;
-                });
+                wanted.each_in(terms, |term| tally.count(term));
             }
-            // Sums depend on their order; equal units must get equal scores.
-            counts.found[start..].sort_unstable();
-            for (term, tf) in &mut counts.found[start..] {
-                *tf = std::mem::take(&mut frequency[*term as usize]);
-                counts.units_with[*term as usize] += 1;
-            }
+            tally.drain(|term, tf| {
+                counts.found.push((term, tf));
+                counts.units_with[term as usize] += 1;
+            });
             counts.ends.push(counts.found.len());
             counts.lengths.push(length);
         }
@@ -119,6 +112,37 @@ impl Counts {
         self.lengths.extend(further.lengths);
         for (units, more) in self.units_with.iter_mut().zip(further.units_with) {
             *units += more;
+        }
+    }
+}
+
+/// How often terms were seen, without a branch: which of them are new cannot be foretold.
+struct Tally {
+    frequency: Vec<u32>,
+    /// A bit for each term that was seen.
+    seen: Vec<u64>,
+}
+
+impl Tally {
+    fn new(terms: usize) -> Self {
+        Self { frequency: vec![0; terms], seen: vec![0; terms.div_ceil(u64::BITS as usize)] }
+    }
+
+    #[inline]
+    fn count(&mut self, term: u32) {
+        self.frequency[term as usize] += 1;
+        self.seen[(term / u64::BITS) as usize] |= 1 << (term % u64::BITS);
+    }
+
+    /// Give all terms that were seen, in their order, and begin anew. Sums depend on it: equal units must score alike.
+    fn drain(&mut self, mut each: impl FnMut(u32, u32)) {
+        for (place, seen) in (0..).zip(&mut self.seen) {
+            let mut rest = take(seen);
+            while rest != 0 {
+                let term = place * u64::BITS + rest.trailing_zeros();
+                rest &= rest - 1;
+                each(term, take(&mut self.frequency[term as usize]));
+            }
         }
     }
 }
