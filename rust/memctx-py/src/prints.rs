@@ -4,9 +4,13 @@
 //! more than the rest of it. Hence the `unsafe` code.
 #![allow(unsafe_code)]
 
-use std::ptr;
+use std::borrow::Borrow;
+use std::hash::{Hash, Hasher};
+use std::mem;
+use std::ptr::{self, NonNull};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use bytemuck::TransparentWrapper;
 use memctx_core::scan::{Shape, View};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
@@ -30,31 +34,73 @@ pub(crate) struct Prints(Mutex<Held>);
 
 #[derive(Default)]
 struct Held {
-    by_words: FxHashMap<Box<[usize]>, Known>,
+    by_print: FxHashMap<Taken, Known>,
     scans: u64,
 }
 
 struct Known {
-    parts: Parts,
+    print: Taken,
     view: View,
     seen: u64,
 }
 
-/// All that a print points to, which keeps its places.
-pub(crate) type Parts = Arc<[Py<PyAny>]>;
-
 /// What was found of one message.
 pub(crate) enum Sought {
     /// It reads as it did before.
-    Known(View, Parts),
+    Known(View, Taken),
     /// It has to be read. It has no print if there is something in it that can change unseen.
     New(Option<Taken>),
 }
 
-/// The print of a message, with what it points to.
-pub(crate) struct Taken {
-    words: Box<[usize]>,
-    pub(crate) parts: Parts,
+/// The print of a message that keeps all that it points to, and so its places.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Taken(Arc<[Word]>);
+
+impl Borrow<[usize]> for Taken {
+    fn borrow(&self) -> &[usize] {
+        Word::peel_slice(&self.0)
+    }
+}
+
+/// As the numbers it is looked for by.
+impl Hash for Taken {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Borrow::<[usize]>::borrow(self).hash(state);
+    }
+}
+
+/// A word of a print. If it is a place, one reference to what lies there is this word's.
+#[derive(PartialEq, Eq)]
+#[repr(transparent)]
+struct Word(usize);
+
+// SAFETY: it is one number and nothing else.
+unsafe impl TransparentWrapper<usize> for Word {}
+
+impl Word {
+    fn holding(word: usize, py: Python<'_>) -> Self {
+        if is_place(word) {
+            // SAFETY: it is the place of something in a message that is there.
+            mem::forget(unsafe { Bound::from_borrowed_ptr(py, ptr::with_exposed_provenance_mut(word)) });
+        }
+        Self(word)
+    }
+}
+
+impl Drop for Word {
+    fn drop(&mut self) {
+        if let Some(held) = NonNull::new(ptr::with_exposed_provenance_mut::<ffi::PyObject>(self.0))
+            && is_place(self.0)
+        {
+            // SAFETY: a `Py` is such a pointer, with a reference of its own; and this word had one.
+            drop(unsafe { mem::transmute::<NonNull<ffi::PyObject>, Py<PyAny>>(held) });
+        }
+    }
+}
+
+/// Places in memory are even, all else is odd.
+fn is_place(word: usize) -> bool {
+    word.is_multiple_of(2)
 }
 
 impl Prints {
@@ -70,12 +116,12 @@ impl Prints {
                 return Sought::New(None);
             }
             all_words.extend_from_slice(print.of_message());
-            match held.by_words.get_mut(&*print.words) {
+            match held.by_print.get_mut(&*print.words) {
                 Some(known) => {
                     known.seen = scan;
-                    Sought::Known(known.view.clone(), Arc::clone(&known.parts))
+                    Sought::Known(known.view.clone(), known.print.clone())
                 }
-                None => Sought::New(Some(print.holding(message.py()))),
+                None => Sought::New(Some(print.taken(message.py()))),
             }
         };
         (messages.iter().map(&mut seek).collect(), all_words)
@@ -85,13 +131,15 @@ impl Prints {
     pub(crate) fn hold(&self, new: Vec<(Taken, View)>) {
         let mut held = self.held();
         let seen = held.scans;
-        held.by_words.reserve(new.len());
-        for (Taken { words, parts }, view) in new {
-            held.by_words.insert(words, Known { parts, view, seen });
+        held.by_print.reserve(new.len());
+        for (print, view) in new {
+            held.by_print.insert(print.clone(), Known { print, view, seen });
         }
         if seen.is_multiple_of(SCANS) {
+            /// As key and with what is known.
+            const OWN: usize = 2;
             // What is in a list that was followed is not looked for, but may be if that list changes.
-            held.by_words.retain(|_, known| seen - known.seen < SCANS || Arc::strong_count(&known.parts) > 1);
+            held.by_print.retain(|print, known| seen - known.seen < SCANS || Arc::strong_count(&print.0) > OWN);
         }
     }
 
@@ -103,10 +151,8 @@ impl Prints {
 /// The print of a message.
 #[derive(Default)]
 struct Print {
-    /// Places in memory, which are even, and between them what is odd: the shape, and how containers begin.
+    /// Places in memory, and between them the shape and how containers begin.
     words: Vec<usize>,
-    /// The places alone, when they are wanted: of a list whose length is known, what is held is made in one go.
-    places: Vec<usize>,
 }
 
 /// How containers begin, beside their length.
@@ -130,12 +176,8 @@ impl Print {
     }
 
     /// The same with what it points to, in a message that is as it was when this became its print.
-    fn holding(&mut self, py: Python<'_>) -> Taken {
-        self.places.clear();
-        self.places.extend(self.words.iter().filter(|word| word.is_multiple_of(2)));
-        // SAFETY: what is even is the place of something in the message.
-        let part = |&place| unsafe { Bound::from_borrowed_ptr(py, ptr::with_exposed_provenance_mut(place)) }.unbind();
-        Taken { words: self.words.as_slice().into(), parts: self.places.iter().map(part).collect() }
+    fn taken(&self, py: Python<'_>) -> Taken {
+        Taken(self.words.iter().map(|&word| Word::holding(word, py)).collect())
     }
 
     /// Nothing in here runs code of the host's, so what is borrowed stays where it is.

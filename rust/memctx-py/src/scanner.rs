@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memctx_core::scan::{self, Body, Cache, Key, Kind, Role, Shape, Text, View};
+use memctx_core::scan::{self, Cache, Key, Kind, Role, Shape, Text, View};
 use memctx_core::text::Estimator;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
@@ -122,17 +122,17 @@ impl Scanner {
         let unread = messages.iter().zip(&sought).filter(|(_, sought)| matches!(sought, Sought::New(_)));
         let read = self.read(py, shape, &unread.map(|(message, _)| message).collect::<Vec<_>>())?;
         let mut new = Vec::with_capacity(read.len());
-        let mut parts = Vec::with_capacity(messages.len());
+        let mut prints = Vec::with_capacity(messages.len());
         let mut read = read.into_iter();
         let views = sought.into_iter().filter_map(|sought| match sought {
-            Sought::Known(view, held) => {
-                parts.push(held);
+            Sought::Known(view, print) => {
+                prints.push(print);
                 Some(view)
             }
             Sought::New(print) => {
                 let view = read.next()?;
                 if let Some(print) = print {
-                    parts.push(Arc::clone(&print.parts));
+                    prints.push(print.clone());
                     new.push((print, view.clone()));
                 }
                 Some(view)
@@ -140,8 +140,8 @@ impl Scanner {
         });
         let views = views.collect();
         known.hold(new);
-        let is_all = parts.len() == messages.len();
-        Ok((views, is_all.then(|| Steps { words, parts })))
+        let is_all = prints.len() == messages.len();
+        Ok((views, is_all.then(|| Steps { words, prints })))
     }
 
     /// The views of messages that are read.
@@ -167,25 +167,26 @@ impl Scanner {
     /// The texts with what they cost, as far as known from the cache.
     fn priced(&self, py: Python<'_>, wordings: &[Wording<'_, '_>]) -> PyResult<Vec<Arc<Text>>> {
         let texts: Vec<&str> = wordings.iter().map(|wording| wording.text).collect();
-        let found = enter_core(py, || Ok(self.cache.look(&texts)))?;
+        let found = enter_core(py, || {
+            Ok(self.cache.look(&texts, |text| match &self.price {
+                Price::BuiltIn(estimator) => tokens(estimator.estimate(text)),
+                Price::Asked(_) => 0,
+            }))
+        })?;
         let missing =
             wordings.iter().zip(&found).filter_map(|(wording, found)| Some((wording, *found.as_ref().err()?)));
-        let missing: Vec<(&str, Key, Body)> =
-            missing.map(|(wording, key)| (wording.text, key, wording.body())).collect();
+        let mut missing: Vec<Missing<'_>> = missing
+            .map(|(wording, (key, tokens))| Missing { text: wording.text, lent: wording.lent(), key, tokens })
+            .collect();
         if missing.is_empty() {
             return Ok(found.into_iter().flatten().collect());
         }
-        let kept = match &self.price {
-            Price::BuiltIn(estimator) => enter_core(py, || {
-                let priced = missing.into_iter().map(|(text, key, body)| (key, body, tokens(estimator.estimate(text))));
-                Ok(self.cache.keep(priced))
-            }),
-            Price::Asked(asked) => {
-                let priced = missing.into_iter().map(|(text, key, body)| Ok((key, body, ask(asked.bind(py), text)?)));
-                let priced: Vec<_> = priced.collect::<PyResult<_>>()?;
-                enter_core(py, || Ok(self.cache.keep(priced.into_iter())))
+        if let Price::Asked(asked) = &self.price {
+            for missing in &mut missing {
+                missing.tokens = ask(asked.bind(py), missing.text)?;
             }
-        };
+        }
+        let kept = enter_core(py, || Ok(self.cache.keep(missing.into_iter().map(Missing::made).collect())));
         let mut kept = kept?.into_iter();
         Ok(found.into_iter().filter_map(|text| text.ok().or_else(|| kept.next())).collect())
     }
@@ -233,11 +234,29 @@ struct Wording<'a, 'py> {
 }
 
 impl Wording<'_, '_> {
-    /// The text to be kept: the host's own, which cannot change, if it is worth the holding.
-    fn body(&self) -> Body {
+    /// The host's string, which cannot change, if it is worth the holding.
+    fn lent(&self) -> Option<PyBackedStr> {
         let string = self.string.filter(|_| self.text.len() >= strings::SHORTEST);
-        let lent = string.and_then(|string| PyBackedStr::try_from(string.clone()).ok());
-        lent.map_or_else(|| self.text.into(), Body::lent)
+        string.and_then(|string| PyBackedStr::try_from(string.clone()).ok())
+    }
+}
+
+/// A text that is not in the cache.
+struct Missing<'a> {
+    text: &'a str,
+    /// The same, if the host lends it.
+    lent: Option<PyBackedStr>,
+    key: Key,
+    tokens: u32,
+}
+
+impl Missing<'_> {
+    /// The text to be kept.
+    fn made(self) -> Arc<Text> {
+        match self.lent {
+            Some(text) => Arc::new(Text::keyed(self.key, text, self.tokens)),
+            None => Arc::new(Text::keyed(self.key, Box::<str>::from(self.text), self.tokens)),
+        }
     }
 }
 
@@ -280,8 +299,8 @@ impl<'py> Letters<'py> {
         let mut drafts = self.sheet.pieces.into_iter();
         let views = self.letters.into_iter().map(|letter| {
             let count = letter.end - std::mem::replace(&mut start, letter.end);
-            let pieces = drafts.by_ref().take(count).map(|drafted| finished(drafted, &mut texts)).collect();
-            let mut view = View::new(letter.role, pieces);
+            let pieces = drafts.by_ref().take(count).map(|drafted| finished(drafted, &mut texts));
+            let mut view = View::new(letter.role, pieces.collect::<Arc<[_]>>());
             (view.timestamp, view.is_aborted) = (letter.timestamp, letter.is_aborted);
             view
         });

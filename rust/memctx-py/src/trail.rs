@@ -11,7 +11,7 @@ use pyo3::Borrowed;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
-use crate::prints::{DICT, LIST, Parts, SORTS, TUPLE, all_items, all_pairs};
+use crate::prints::{DICT, LIST, SORTS, TUPLE, Taken, all_items, all_pairs};
 
 /// A turn scans the host's list, and what it makes of that.
 const KEPT: usize = 2;
@@ -25,8 +25,8 @@ pub(crate) struct Trail {
     shape: Shape,
     /// The prints of all messages, one behind the other.
     words: Vec<usize>,
-    /// For each message all that its print points to.
-    parts: Vec<Parts>,
+    /// The same apart, since they keep what they point to where it is.
+    prints: Vec<Taken>,
     conversation: Arc<Conversation>,
     growth: Growth,
 }
@@ -36,7 +36,7 @@ pub(crate) struct Trail {
 pub(crate) struct Steps {
     pub(crate) words: Vec<usize>,
     /// A message's each.
-    pub(crate) parts: Vec<Parts>,
+    pub(crate) prints: Vec<Taken>,
 }
 
 impl Trails {
@@ -68,18 +68,18 @@ impl Trail {
     /// An empty list.
     pub(crate) fn new(shape: Shape) -> Self {
         let conversation = Arc::new(Conversation::new(shape, Vec::new()));
-        Self { shape, words: Vec::new(), parts: Vec::new(), conversation, growth: Growth::default() }
+        Self { shape, words: Vec::new(), prints: Vec::new(), conversation, growth: Growth::default() }
     }
 
     /// How many messages there are.
     pub(crate) fn len(&self) -> usize {
-        self.parts.len()
+        self.prints.len()
     }
 
     /// Go on with more messages. They are put to the conversation in place, unless somebody still has that.
     pub(crate) fn extend(&mut self, steps: Steps, views: Vec<View>) {
         self.words.extend(steps.words);
-        self.parts.extend(steps.parts);
+        self.prints.extend(steps.prints);
         self.growth.extend(Arc::make_mut(&mut self.conversation), views);
     }
 

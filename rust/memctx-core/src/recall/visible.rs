@@ -286,7 +286,8 @@ mod tests {
 
     #[test]
     fn all_pieces_of_a_message_are_shown() {
-        let blocks = |texts: &[&str]| texts.iter().map(|body| Piece::new(Kind::Text, Some(text(body)))).collect();
+        let blocks =
+            |texts: &[&str]| texts.iter().map(|body| Piece::new(Kind::Text, Some(text(body)))).collect::<Vec<_>>();
         let talk = conversation(vec![
             View::new(Role::User, blocks(&["two", "blocks of text"])),
             View::new(Role::Assistant, vec![call("a", "read", r#"{"path":"src/pay.rs"}"#)]),

@@ -4,7 +4,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustc_hash::FxHashMap;
 
-use super::body::Body;
 use super::text::{Text, key_of};
 
 /// Texts by their content, so that what an earlier turn found out about one is not found out again.
@@ -19,6 +18,16 @@ pub struct Cache {
 /// What a text is looked up by; spares the keeping of one that was not found to work it out again.
 #[derive(Clone, Copy, Debug)]
 pub struct Key(u64);
+
+impl Key {
+    pub(super) fn of(text: &str) -> Self {
+        Self(key_of(text))
+    }
+
+    pub(super) const fn hash(self) -> u64 {
+        self.0
+    }
+}
 
 #[derive(Debug, Default)]
 struct Kept {
@@ -41,27 +50,28 @@ impl Cache {
         Self { capacity, kept: Mutex::default() }
     }
 
-    /// The texts of one scan, or what is to be used to keep those that are not known.
-    pub fn look(&self, texts: &[&str]) -> Vec<Result<Arc<Text>, Key>> {
+    /// The texts of one scan, or for those that are not known what is to be used to keep them and what `price` says of
+    /// them, which is asked while they are at hand.
+    pub fn look(&self, texts: &[&str], price: impl Fn(&str) -> u32) -> Vec<Result<Arc<Text>, (Key, u32)>> {
         let mut kept = self.kept();
         kept.scans += 1;
         let scan = kept.scans;
         let mut find = |text: &&str| {
-            let hash = key_of(text);
-            let entry = kept.texts.get_mut(&hash).filter(|entry| entry.text.body() == *text).ok_or(Key(hash))?;
+            let key = Key::of(text);
+            let Some(entry) = kept.texts.get_mut(&key.hash()).filter(|entry| entry.text.body() == *text) else {
+                return Err((key, price(text)));
+            };
             entry.seen = scan;
             Ok(Arc::clone(&entry.text))
         };
         texts.iter().map(&mut find).collect()
     }
 
-    /// Keep texts with what they cost, and let go of others if that is too much.
-    pub fn keep(&self, texts: impl Iterator<Item = (Key, Body, u32)>) -> Vec<Arc<Text>> {
-        let made: Vec<Arc<Text>> =
-            texts.map(|(Key(hash), body, tokens)| Arc::new(Text::hashed(hash, body, tokens))).collect();
+    /// Keep texts, and let go of others if that is too much. Those to be used are given back.
+    pub fn keep(&self, texts: Vec<Arc<Text>>) -> Vec<Arc<Text>> {
         let mut kept = self.kept();
-        kept.texts.reserve(made.len());
-        let kept_texts = made.into_iter().map(|text| kept.keep(text)).collect();
+        kept.texts.reserve(texts.len());
+        let kept_texts = texts.into_iter().map(|text| kept.keep(text)).collect();
         if kept.weight > self.capacity {
             kept.shrink(self.capacity / 8 * 7);
         }
@@ -133,19 +143,23 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn look(cache: &Cache, texts: &[&str]) -> Vec<Option<Arc<Text>>> {
+        cache.look(texts, |_| 1).into_iter().map(Result::ok).collect()
+    }
+
     fn keep(cache: &Cache, texts: &[(&str, u32)]) -> Vec<Arc<Text>> {
-        cache.keep(texts.iter().map(|&(text, tokens)| (Key(key_of(text)), text.into(), tokens)))
+        cache.keep(texts.iter().map(|&(text, tokens)| -> Arc<Text> { Arc::new(Text::new(text, tokens)) }).collect())
     }
 
     #[test]
     fn a_text_is_found_again_and_is_the_same() {
         let cache = Cache::new(1 << 20);
-        assert!(cache.look(&["a"])[0].is_err());
+        assert_eq!(cache.look(&["a"], |text| text.len() as u32)[0].as_ref().err().map(|&(_, price)| price), Some(1));
         let kept = keep(&cache, &[("a", 1), ("a", 1), ("b", 2)]);
         assert!(Arc::ptr_eq(&kept[0], &kept[1]));
-        let found = cache.look(&["b", "a"]);
-        assert!(found[0].as_ref().is_ok_and(|text| Arc::ptr_eq(text, &kept[2])));
-        assert_eq!(found[0].as_ref().map(|text| text.tokens()).ok(), Some(2));
+        let found = look(&cache, &["b", "a"]);
+        assert!(found[0].as_ref().is_some_and(|text| Arc::ptr_eq(text, &kept[2])));
+        assert_eq!(found[0].as_ref().map(|text| text.tokens()), Some(2));
         assert_eq!(cache.len(), 2);
     }
 
@@ -154,14 +168,14 @@ mod tests {
         let texts: Vec<String> = (0..20).map(|number| format!("{number:0>100}")).collect();
         let cache = Cache::new(20 * (250 + 128));
         for text in &texts {
-            cache.look(&[text]);
+            look(&cache, &[text]);
             keep(&cache, &[(text, 1)]);
         }
         assert_eq!(cache.len(), 20);
-        cache.look(&[&texts[0]]);
+        look(&cache, &[&texts[0]]);
         keep(&cache, &[("one more", 1)]);
         let known: Vec<bool> =
-            cache.look(&texts.iter().map(String::as_str).collect::<Vec<_>>()).iter().map(Result::is_ok).collect();
+            look(&cache, &texts.iter().map(String::as_str).collect::<Vec<_>>()).iter().map(Option::is_some).collect();
         assert_eq!(known[..4], [true, false, false, false], "the first was seen again");
         assert_eq!(known[4..], [true; 16]);
     }

@@ -3,7 +3,6 @@
 //! The binding fills [`View`]s from the host's own objects; everything that decides over messages works on them.
 
 mod answer;
-mod body;
 mod cache;
 mod chain;
 mod conversation;
@@ -25,7 +24,6 @@ mod text;
 mod unit;
 mod view;
 
-pub use body::Body;
 pub use cache::{Cache, Key};
 pub use chain::{bind, chain, link};
 pub use conversation::Conversation;
@@ -37,6 +35,6 @@ pub use row::{Row, rows};
 pub use rules::{Problem, Rule, problems};
 pub use shape::Shape;
 pub(crate) use terms::Reader;
-pub use text::{Text, key_of};
+pub use text::{Body, Text, key_of};
 pub use unit::{Places, Unit};
 pub use view::{Kind, Piece, Role, View};

@@ -328,7 +328,7 @@ mod tests {
                 let own = view.map_or(&[][..], |view| &views[view as usize].pieces);
                 let rest = own.iter().filter(|piece| piece.kind != Kind::Result).cloned();
                 let role = if own.iter().any(|piece| piece.kind != Kind::Result) { Role::User } else { Role::Tool };
-                View::new(role, answers.iter().filter_map(given).chain(rest).collect())
+                View::new(role, answers.iter().filter_map(given).chain(rest).collect::<Vec<_>>())
             }
         };
         Conversation::new(conversation.shape, plan.steps.iter().map(lay).collect())
@@ -340,11 +340,11 @@ mod tests {
     }
 
     fn calling(ids: &[&str]) -> View {
-        View::new(Role::Assistant, ids.iter().map(|id| call(id, "read", "{}")).collect())
+        View::new(Role::Assistant, ids.iter().map(|id| call(id, "read", "{}")).collect::<Vec<_>>())
     }
 
     fn answering(ids: &[&str]) -> View {
-        View::new(Role::Tool, ids.iter().map(|id| result(id, "done")).collect())
+        View::new(Role::Tool, ids.iter().map(|id| result(id, "done")).collect::<Vec<_>>())
     }
 
     #[test]

@@ -337,18 +337,18 @@ mod tests {
     }
 
     fn calling(ids: &[&str]) -> View {
-        View::new(Role::Assistant, ids.iter().map(|id| call(id, "read", "{}")).collect())
+        View::new(Role::Assistant, ids.iter().map(|id| call(id, "read", "{}")).collect::<Vec<_>>())
     }
 
     fn answering(ids: &[&str]) -> View {
-        View::new(Role::Tool, ids.iter().map(|id| result(id, "done")).collect())
+        View::new(Role::Tool, ids.iter().map(|id| result(id, "done")).collect::<Vec<_>>())
     }
 
     fn message() -> impl Strategy<Value = View> {
         let ids = || prop::collection::vec(prop_oneof![Just("a"), Just("b"), Just("c")], 1..3);
         let answered = |ids: Vec<&str>, is_behind: bool| {
             let said = is_behind.then(|| said(Role::User, "so").pieces[0].clone());
-            View::new(Role::User, said.into_iter().chain(ids.iter().map(|id| result(id, "done"))).collect())
+            View::new(Role::User, said.into_iter().chain(ids.iter().map(|id| result(id, "done"))).collect::<Vec<_>>())
         };
         let called = |ids: Vec<&str>, is_aborted: bool| View { is_aborted, ..calling(&ids) };
         prop_oneof![

@@ -1,10 +1,10 @@
 //! The terms of texts.
 
+use std::mem::take;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 use super::text::Text;
-use crate::pages;
 use crate::text::{Digest, append_digests};
 
 /// What search sees in a text, in order and with repeats.
@@ -26,17 +26,20 @@ impl Deref for Terms {
 
 /// Reads texts one after the other. To get a place for the terms of each would take half as long as to read them.
 pub(crate) struct Reader<'t> {
-    all: Vec<Digest>,
-    read: Vec<(&'t Text, Range<usize>)>,
+    /// Bytes of the texts that are still to be read.
+    unread: usize,
+    shelf: Vec<Digest>,
+    on_shelf: Vec<(&'t Text, Range<usize>)>,
 }
+
+/// Terms that find room side by side; so many that getting it costs little, and so few that the last text to go does not
+/// keep much of others.
+const SHELF: usize = 1 << 18;
 
 impl<'t> Reader<'t> {
     /// For texts of so many bytes that were not read yet.
-    pub(crate) fn with_room(bytes: usize) -> Self {
-        /// Terms that there is room for from the beginning, in 32 megabytes at most; for more, room is made when it is needed.
-        const MOST_AT_FIRST: usize = 1 << 23;
-        // Hardly any text has more terms than bytes, and what is not written to is given back.
-        Self { all: pages::with_room(bytes.min(MOST_AT_FIRST)), read: Vec::new() }
+    pub(crate) fn with_room(unread: usize) -> Self {
+        Self { unread, shelf: Vec::new(), on_shelf: Vec::new() }
     }
 
     /// The terms of a text, which is read if it was not before.
@@ -44,17 +47,31 @@ impl<'t> Reader<'t> {
         if let Some(terms) = text.terms.get() {
             return terms;
         }
-        let start = self.all.len();
-        append_digests(text.body(), &mut self.all);
-        self.read.push((text, start..self.all.len()));
-        &self.all[start..]
+        let bytes = text.body().len();
+        // Hardly any text has more terms than bytes.
+        if self.shelf.capacity() - self.shelf.len() < bytes {
+            self.put_away();
+            self.shelf = Vec::with_capacity(self.unread.min(SHELF).max(bytes));
+        }
+        self.unread = self.unread.saturating_sub(bytes);
+        let start = self.shelf.len();
+        append_digests(text.body(), &mut self.shelf);
+        self.on_shelf.push((text, start..self.shelf.len()));
+        &self.shelf[start..]
     }
 
     /// Have the texts keep their terms.
     pub(crate) fn finish(mut self) {
-        self.all.shrink_to_fit();
-        let all = Arc::new(self.all);
-        for (text, range) in self.read {
+        self.put_away();
+    }
+
+    fn put_away(&mut self) {
+        let mut all = take(&mut self.shelf);
+        if all.len() < all.capacity() / 2 {
+            all.shrink_to_fit();
+        }
+        let all = Arc::new(all);
+        for (text, range) in self.on_shelf.drain(..) {
             // Who was quicker found the same.
             let _ = text.terms.set(Terms { all: Arc::clone(&all), range });
         }

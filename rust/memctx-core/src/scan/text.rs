@@ -1,19 +1,22 @@
 //! One text of a message, read once.
 
+use std::fmt;
+use std::ops::Deref;
 use std::sync::OnceLock;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::body::Body;
+use super::cache::Key;
 use super::recalled;
 use super::terms::Terms;
 use crate::recall::Stored;
 use crate::text::weighted_len;
 
+/// Where the characters of a text lie: in a copy, or with a host that lends them for as long as they are held.
+pub type Body = dyn Deref<Target = str> + Send + Sync;
+
 /// A text of a message with what was found out about it, shared by all turns that see it again.
-#[derive(Debug)]
-pub struct Text {
-    body: Body,
+pub struct Text<B: ?Sized = Body> {
     hash: u64,
     tokens: u32,
     is_block: bool,
@@ -22,29 +25,35 @@ pub struct Text {
     stored: OnceLock<Stored>,
     /// What search sees in it; see [`super::Reader`].
     pub(super) terms: OnceLock<Terms>,
+    body: B,
 }
 
-impl Text {
-    /// A text that costs so many tokens.
+impl Text<Box<str>> {
+    /// A copy of a text that costs so many tokens.
     #[must_use]
     pub fn new(body: &str, tokens: u32) -> Self {
-        Self::hashed(key_of(body), body.into(), tokens)
+        Self::keyed(Key::of(body), body.into(), tokens)
     }
+}
 
-    /// A text whose hash is known.
-    pub(crate) fn hashed(hash: u64, body: Body, tokens: u32) -> Self {
+impl<B: Deref<Target = str>> Text<B> {
+    /// A text whose key is known. Nobody may change it while it is held.
+    #[must_use]
+    pub fn keyed(key: Key, body: B, tokens: u32) -> Self {
         Self {
-            hash,
+            hash: key.hash(),
             tokens,
             is_block: recalled::is_block(&body),
             is_blank: body.chars().all(char::is_whitespace),
-            body,
             weighted_len: OnceLock::new(),
             stored: OnceLock::new(),
             terms: OnceLock::new(),
+            body,
         }
     }
+}
 
+impl<B: Deref<Target = str> + ?Sized> Text<B> {
     /// The text itself.
     #[must_use]
     pub fn body(&self) -> &str {
@@ -86,6 +95,12 @@ impl Text {
     /// Whether its terms were read.
     pub(crate) fn has_terms(&self) -> bool {
         self.terms.get().is_some()
+    }
+}
+
+impl<B: Deref<Target = str> + ?Sized> fmt::Debug for Text<B> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Text").field("body", &self.body()).field("tokens", &self.tokens).finish_non_exhaustive()
     }
 }
 

@@ -163,11 +163,11 @@ mod tests {
     }
 
     fn calling(ids: &[&str]) -> View {
-        View::new(Role::Assistant, ids.iter().map(|id| call(id, "read", "{}")).collect())
+        View::new(Role::Assistant, ids.iter().map(|id| call(id, "read", "{}")).collect::<Vec<_>>())
     }
 
     fn answering(ids: &[&str]) -> View {
-        View::new(Role::Tool, ids.iter().map(|id| result(id, "done")).collect())
+        View::new(Role::Tool, ids.iter().map(|id| result(id, "done")).collect::<Vec<_>>())
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::text::Text;
@@ -95,7 +96,8 @@ pub struct View {
 impl View {
     /// A message that was read. A user's message that carries results and no word of a person is a tool's.
     #[must_use]
-    pub fn new(role: Role, pieces: Vec<Piece>) -> Self {
+    pub fn new(role: Role, pieces: impl Into<Arc<[Piece]>>) -> Self {
+        let pieces = pieces.into();
         let carries = role == Role::User && pieces.iter().any(Piece::is_result);
         let role = if carries && !pieces.iter().any(Piece::is_personal) { Role::Tool } else { role };
         let is_summary = pieces.iter().any(|piece| piece.kind == Kind::Compaction);
@@ -104,7 +106,7 @@ impl View {
         let is_recalled = role == Role::User && is_one_block;
         let key = key(role, &pieces);
         let outline = Outline::of(&pieces);
-        Self { role, pieces: pieces.into(), key, timestamp: None, is_summary, is_recalled, is_aborted: false, outline }
+        Self { role, pieces, key, timestamp: None, is_summary, is_recalled, is_aborted: false, outline }
     }
 
     /// What the frame around a message costs.
@@ -268,17 +270,17 @@ impl Piece {
 pub(super) const MADE_UP: char = '\0';
 
 fn key(role: Role, pieces: &[Piece]) -> u64 {
-    let mut told = Vec::with_capacity(1 + 128 * pieces.len());
+    let mut told: SmallVec<[u8; 256]> = SmallVec::new();
     told.push(role as u8);
     for piece in pieces {
         let flags = u8::from(piece.is_error) | u8::from(piece.is_signed) << 1 | u8::from(piece.is_server) << 2;
-        told.extend([piece.kind as u8, flags]);
-        told.extend(piece.text.as_ref().map_or(0, |text| text.hash()).to_le_bytes());
-        told.extend(piece.mark.to_le_bytes());
+        told.extend_from_slice(&[piece.kind as u8, flags]);
+        told.extend_from_slice(&piece.text.as_ref().map_or(0, |text| text.hash()).to_le_bytes());
+        told.extend_from_slice(&piece.mark.to_le_bytes());
         for word in [&piece.id, &piece.name, &piece.media] {
             let word = word.as_deref().unwrap_or_default();
-            told.extend((word.len() as u64).to_le_bytes());
-            told.extend(word.as_bytes());
+            told.extend_from_slice(&(word.len() as u64).to_le_bytes());
+            told.extend_from_slice(word.as_bytes());
         }
     }
     xxh3_64(&told)

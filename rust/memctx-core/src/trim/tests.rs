@@ -280,7 +280,7 @@ proptest! {
         documents in prop::collection::vec(prop::collection::vec(body(), 0..4), 0..20),
         query in body(),
     ) {
-        let pieces = |bodies: &Vec<String>| bodies.iter().map(|body| Piece::new(Kind::Text, Some(text(body)))).collect();
+        let pieces = |bodies: &Vec<String>| bodies.iter().map(|body| Piece::new(Kind::Text, Some(text(body)))).collect::<Vec<_>>();
         let talk = conversation(documents.iter().map(|bodies| View::new(Role::User, pieces(bodies))).collect());
         let units: Vec<&Unit> = talk.units.iter().collect();
         let mut index = Bm25Index::new(Mode::Memctx);
