@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
-use std::{env, fs, thread};
+use std::{env, fs, io, thread};
 
 use bytemuck::Zeroable as _;
 use proptest::prelude::*;
@@ -346,11 +346,19 @@ fn what_is_no_index_of_ours_is_refused() {
     assert!(matches!(TextIndex::open(&other).err(), Some(Error::Refused { .. })), "it has other fields");
 }
 
+/// Copy a folder in which a thread may be writing: if a file goes meanwhile, begin anew.
 fn copy(from: &Path, to: &Path) {
-    fs::create_dir(to).expect("made");
-    for entry in fs::read_dir(from).expect("listed") {
-        let entry = entry.expect("an entry");
-        fs::copy(entry.path(), to.join(entry.file_name())).expect("copied");
+    let copied = || -> io::Result<()> {
+        fs::create_dir(to)?;
+        for entry in fs::read_dir(from)? {
+            let entry = entry?;
+            fs::copy(entry.path(), to.join(entry.file_name()))?;
+        }
+        Ok(())
+    };
+    while let Err(fault) = copied() {
+        assert_eq!(fault.kind(), io::ErrorKind::NotFound, "{fault}");
+        fs::remove_dir_all(to).expect("removed");
     }
 }
 
