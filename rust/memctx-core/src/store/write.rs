@@ -30,6 +30,14 @@ struct Batch {
     synced: u64,
 }
 
+/// Records that are in the log.
+struct Down {
+    added: Vec<Added>,
+    /// How many of them are new and not yet in the index.
+    count: usize,
+    unsynced: Unsynced,
+}
+
 /// A place in the log up to which it must reach the disk.
 #[derive(Clone)]
 struct Unsynced {
@@ -46,16 +54,20 @@ pub(super) struct Written {
 }
 
 impl Inner {
-    /// Store records. Indexing many of them goes on beside the disk and may end after it; a search waits for it.
+    /// Store records. The disk comes first: indexing beside it would keep the processor from whoever waits for the
+    /// disk. Many are then indexed by another thread; a search waits for it.
     pub(super) fn add(self: &Arc<Self>, records: &[Record<'_>]) -> Result<Vec<Added>> {
-        let (added, unsynced) = self.write_down(records)?;
-        self.sync(&unsynced)?;
-        Ok(added)
+        let Down { added, count, unsynced } = self.write_down(records)?;
+        let synced = self.sync(&unsynced);
+        // What is in the log can be found, whether or not it reached the disk.
+        self.index_written(count)?;
+        synced.map(|()| added)
     }
 
     /// Store records as `add` does, but let another thread wait for the disk.
     pub(super) fn put(self: &Arc<Self>, records: &[Record<'_>]) -> Result<Vec<Added>> {
-        let (added, unsynced) = self.write_down(records)?;
+        let Down { added, count, unsynced } = self.write_down(records)?;
+        self.index_written(count)?;
         let inner = Arc::clone(self);
         let waiting = unsynced.clone();
         let sync = move || {
@@ -87,7 +99,7 @@ impl Inner {
     }
 
     /// Write records to the log, from where the operating system will take them to the disk.
-    fn write_down(self: &Arc<Self>, records: &[Record<'_>]) -> Result<(Vec<Added>, Unsynced)> {
+    fn write_down(&self, records: &[Record<'_>]) -> Result<Down> {
         let now = now();
         let segments: Vec<Option<Segment>> =
             records.iter().map(|record| self.intake.segment(record, now)).collect::<Result<_>>()?;
@@ -100,22 +112,29 @@ impl Inner {
         let since = Instant::now();
         let mut gate = self.gate();
         let Batch { log, added, written, synced } = self.write(&mut gate, records, segments, since)?;
-        let few = written.drafts.len() <= FEW;
-        if !written.drafts.is_empty() {
+        let count = written.drafts.len();
+        if count > 0 {
             gate.tail.pending.push(written);
             self.has_pending.store(true, Ordering::SeqCst);
         }
-        if few {
-            self.settle(&mut gate.tail)?;
-        }
-        let is_work_left = !few || self.is_tidying_due(&gate.tail);
-        drop(gate);
+        Ok(Down { added, count, unsynced: Unsynced { log, end: synced } })
+    }
+
+    /// Index what was just written, so many records: a few at once, more in another thread.
+    fn index_written(self: &Arc<Self>, count: usize) -> Result<()> {
+        let is_work_left = {
+            let mut gate = self.gate();
+            if count <= FEW {
+                self.settle(&mut gate.tail)?;
+            }
+            count > FEW || self.is_tidying_due(&gate.tail)
+        };
         if is_work_left {
             self.settle_in_background();
         }
         #[cfg(feature = "cold")]
         self.wake_older();
-        Ok((added, Unsynced { log, end: synced }))
+        Ok(())
     }
 
     /// Let another thread index what was written and tidy up, unless one is at it.
