@@ -264,7 +264,7 @@ impl Inner {
 
     /// How far everything is embedded.
     pub(super) fn embedding_status(&self) -> Result<EmbeddingStatus> {
-        self.wait();
+        let lacking = self.current()?.lacking();
         let log_bytes = self.directory.log()?.and_then(|log| log.metadata().ok()).map_or(0, |found| found.len());
         let model = self.model();
         let slot = Slot::for_new(&self.directory, model.stamp(), self.settings.replaces_vectors);
@@ -281,7 +281,7 @@ impl Inner {
             is_replacing: slot == Some(Slot::Next),
             done_bytes: if is_current { log_bytes } else { reached.min(log_bytes) },
             log_bytes,
-            lacking: self.index().lacking(),
+            lacking,
             aside: pass.aside.len(),
         })
     }
