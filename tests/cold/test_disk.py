@@ -195,11 +195,13 @@ HOLDER = """
     store = opened(Path(sys.argv[2]))
     say(store, [text(number) for number in range(200)])
     store.catch_up()
-    say(store, [text(number) for number in range(1000, 1100)])
 
     def stop(done, total):
         print("holding", flush=True)
         os.kill(os.getpid(), signal.SIGSTOP)
 
-    store.catch_up(stop)
+    # The thread that fills the index may be quicker than we are, and leave nothing to hold it with.
+    for start in range(1000, 5000, 100):
+        say(store, [text(number) for number in range(start, start + 100)])
+        store.catch_up(stop)
 """
