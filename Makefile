@@ -4,6 +4,8 @@
 PYTHON ?= python3
 FUZZ_SECONDS ?= 20
 CRASH ?= full
+# Fat LTO is for wheels and benches; everything else shares one quick compile.
+PROFILE ?= dev-release
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -17,26 +19,31 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
 .PHONY: help dev demo test lint redaction extractors contradictions bench bench-cold recall bench-rust wheel fuzz crash \
-	check clean extension cargo
+	integrations check clean extension release cargo recall-data
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
 
-dev: extension ## Set up .venv with every tool and an editable build
+dev: extension $(VENV)/.installed ## Set up .venv with every tool and an editable build
 	@echo "Ready: source $(BIN)/activate"
 
-demo: extension ## Archive a small conversation, open the store anew, ask it questions
-	@$(BIN)/python -m memctx.demo
+demo: ## Ask about what left the context window, with memctx and with plain truncation
+	@echo "make demo: installs build tools into .venv, compiles memctx (about 3 minutes on 2 cores, once), asks 3 questions."
+	@$(MAKE) --no-print-directory extension
+	@$(BIN)/python -m memctx.cli.demo
 
-test: extension ## Run the Rust and the Python tests, those of the boundary also in four threads
-	cargo test --workspace --locked
-	$(BIN)/pytest
+test: ## Run the Rust and the Python tests, those of the boundary also in four threads
+	@echo "make test: installs the test tools, compiles the Rust tests (about 2 minutes on 2 cores, once), runs every test (5)."
+	@$(MAKE) --no-print-directory extension $(VENV)/.installed
+	cargo test -p memctx-core -p memctx-py --profile $(PROFILE) --locked
+	$(BIN)/pytest --numprocesses=auto --ignore=tests/embeddings
+	$(BIN)/pytest tests/embeddings # held to time-outs of milliseconds, so they have the machine to themselves
 	$(BIN)/pytest --parallel-threads=4 tests/boundary
 
-lint: extension ## Check format, lints, types, stubs and layers
+lint: extension $(VENV)/.installed ## Check format, lints, types, stubs and layers
 	cargo fmt --all --check
 	cargo fmt --manifest-path rust/fuzz/Cargo.toml --check
-	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo clippy --workspace --all-targets --profile $(PROFILE) --locked -- -D warnings
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
@@ -44,32 +51,37 @@ lint: extension ## Check format, lints, types, stubs and layers
 	$(BIN)/python -m mypy.stubtest --allowlist tests/typing/stubtest.txt memctx._core
 	$(BIN)/lint-imports
 
-redaction: extension ## Show which kinds of secrets are found and which look-alikes are left alone
+redaction: extension $(VENV)/.installed ## Show which kinds of secrets are found and which look-alikes are left alone
 	@cd tests && ../$(BIN)/python -m redaction.report
 
-extractors: extension ## Show what becomes of every way in which a model can answer or fail
-	@cd tests && ../$(BIN)/python -m extractors.report
+extractors: extension $(VENV)/.installed ## Show what becomes of every way in which a model can answer or fail
+	@cd tests && ../$(BIN)/python -m facts.extractors.report
 
-contradictions: extension ## Show which corrections, refinements and look-alikes are told apart
-	@cd tests && ../$(BIN)/python -m knowledge.contradictions
+contradictions: extension $(VENV)/.installed ## Show which corrections, refinements and look-alikes are told apart
+	@cd tests && ../$(BIN)/python -m facts.contradictions
 
 # One thread and one core for everybody, so that the ratios compare work with work.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1 RAYON_NUM_THREADS=1
 ONE_CORE := $(shell command -v taskset >/dev/null 2>&1 && echo taskset -c 0)
 
-bench: extension $(VENV)/.installed-bench ## Race the primitives against their peers, in one process on one core
+bench: release $(VENV)/.installed-bench ## Race the primitives against their peers, in one process on one core
 	$(ONE_THREAD) $(ONE_CORE) $(BIN)/pytest benches/python
 
 # A store that is there already is searched as it is: at a million segments, building takes an hour.
 SIZES ?= 20000 100000 1000000
 STORE ?= target/cold
 
-bench-cold: extension $(VENV)/.installed-bench ## Race search over SIZES="20000 …" segments on disk, stores kept in STORE=folder
+bench-cold: release $(VENV)/.installed-bench ## Race search over SIZES="20000 …" segments on disk, stores kept in STORE=folder
 	PYTHONPATH=benches/python $(ONE_THREAD) $(ONE_CORE) $(BIN)/python -m cold --reuse --sizes $(SIZES) --store $(STORE)
 
-recall: extension ## Table of what each embedder and ranking recalls of the sets in DATA=folder, vectors kept in CACHE=folder
+CACHE ?= target/recall
+
+recall: recall-data release $(VENV)/.installed ## Table of what each embedder and ranking recalls of the sets in DATA=folder, vectors kept in CACHE=folder
 	PYTHONPATH=benches/python $(BIN)/python benches/python/recall_eval.py $(DATA) --cache $(CACHE) \
-		--embedders hash,static,transformer
+		--embedders hash,static
+
+recall-data:
+	@test -n "$(DATA)" || { echo "make recall needs DATA=folder, which holds a folder for each set." >&2; exit 2; }
 
 bench-rust: cargo ## Run the criterion benches of the core
 	$(ONE_CORE) cargo bench -p memctx-benches --locked
@@ -103,43 +115,50 @@ fuzz: cargo ## Fuzz what reads foreign bytes, FUZZ_SECONDS=20 for each target
 		tail -n 1 $(FUZZ_DIR)/$$target.log; \
 	done
 
-# A driver that kills, cuts power and injects faults; it is kept apart from the project. Each mode with what it takes;
-# flip wipes up to 4 KiB, a dozen records, so 95 in 100 can only stay where there are some hundreds.
-CRASH_DRIVER := ../shared/tools/crash.py
-CRASH_FULL := kill,--rounds=200,--procs=3,--n=100000 power,--n=90,--points=60 block,--rounds=50,--n=2000,--window=0.5 \
-	inject,--n=20,--points=8 full,--n=600 fsize,--n=1200 flip,--rounds=500,--n=400,--min-kept=0.95
-CRASH_QUICK := kill,--rounds=30,--procs=3,--n=100000 power,--n=60,--points=40 block,--rounds=10,--n=2000 \
-	inject,--n=20,--points=4 full,--n=600 fsize,--n=1200 flip,--rounds=100,--n=400,--min-kept=0.95
-CRASH_MODES = $(if $(filter quick,$(CRASH)),$(CRASH_QUICK),$(CRASH_FULL))
-
+# What a mode needs and this machine lacks is named; CRASH=quick is a tenth of it, CRASH=brief what tests run.
 crash: extension ## Kill, cut power, fill disks and flip bits under a store; CRASH=quick for a tenth of it
-	@test -f $(CRASH_DRIVER) || { echo "There is no $(CRASH_DRIVER) here: nothing was run."; exit 0; }; \
-	failed=; for mode in $(CRASH_MODES); do \
-		echo "crash.py $$(echo "$$mode" | tr , ' ')"; \
-		$(BIN)/python $(CRASH_DRIVER) $$(echo "$$mode" | tr , ' ') \
-			--write '$(CURDIR)/$(BIN)/python $(CURDIR)/tests/crash/writer.py {dir} {tag} {n}' \
-			--verify '$(CURDIR)/$(BIN)/python $(CURDIR)/tests/crash/verify.py {dir}' || failed="$$failed $${mode%%,*}"; \
-	done; test -z "$$failed" || { echo "Failed:$$failed" >&2; exit 1; }
+	cd tests && ../$(BIN)/python -m crash.driver --size $(CRASH) $(MODES)
+
+# Frameworks warn of one another, and leave connections to the garbage collector.
+integrations: extension $(VENV)-integrations/.installed ## Run other people's frameworks against a loopback provider
+	PYTHONPATH=python $(VENV)-integrations/bin/python -m pytest -m integrations -W default -p no:unraisableexception \
+		tests/integrations
 
 check: lint test fuzz wheel ## Everything that must hold before a change lands
 
 clean: ## Remove everything that was built or installed here
-	rm -rf target $(VENV) dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache python/memctx/_core*.so
+	rm -rf target $(VENV) $(VENV)-integrations dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache python/memctx/_core*.so
+
+# What is measured is what a wheel holds.
+release:
+	@$(MAKE) --no-print-directory extension PROFILE=release
 
 # Incremental: cargo decides what there is to do.
-extension: cargo $(VENV)/.installed
-	$(BIN)/maturin develop --release --locked
+extension: cargo $(VENV)/.installed-build
+	$(BIN)/maturin develop --profile $(PROFILE) --locked
 
 cargo:
 	@command -v cargo >/dev/null || { echo "cargo is not on PATH: install Rust >= 1.89 first." >&2; exit 1; }
 
-$(VENV)/.installed: requirements/dev.txt
+# Every package is pinned by name, so pip looks for no others.
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps
+
+$(VENV)/.installed-build: requirements/build.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 		echo "memctx needs Python >= 3.11, $(PYTHON) is $$($(PYTHON) --version 2>&1). Try: make PYTHON=python3.13" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/dev.txt
+	$(PIP_INSTALL) -r requirements/build.txt
+	@touch $@
+
+$(VENV)/.installed: requirements/dev.txt $(VENV)/.installed-build
+	$(PIP_INSTALL) -r requirements/dev.txt
+	@touch $@
+
+$(VENV)-integrations/.installed: requirements/integrations.txt
+	$(PYTHON) -m venv $(VENV)-integrations
+	$(VENV)-integrations/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements/integrations.txt
 	@touch $@
 
 $(VENV)/.installed-bench: requirements/bench.txt $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/bench.txt
+	$(PIP_INSTALL) -r requirements/bench.txt
 	@touch $@

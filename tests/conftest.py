@@ -1,19 +1,22 @@
-"""What holds for every test: no network beyond this machine, and bounded property tests."""
+"""Fixtures and guards of all tests: no network, no file beside the repository, bounded property tests."""
 
 from __future__ import annotations
 
 import ipaddress
 import os
 import socket
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from generated import folder
+from guard import confined
 from memctx import registry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
 
 # The typed-usage files are for type checkers; nothing runs them.
 collect_ignore = ["typing"]
@@ -31,6 +34,56 @@ settings.register_profile(
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
 
+GUARD = confined.Guard(confined.default_fence())
+DATA = os.environ.get(confined.DATA)
+"""The folder of recorded sessions, read before tests see a clean environment."""
+
+
+def pytest_sessionstart() -> None:
+    GUARD.install()
+    GUARD.is_on = False
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol() -> Generator[None, object, object]:
+    """Watch paths while a test runs, but not what pytest itself reads."""
+    GUARD.is_on = True
+    try:
+        return (yield)
+    finally:
+        GUARD.is_on = False
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Fail a test that read outside, even where it caught the error."""
+    report = yield
+    if GUARD.found:
+        looks = ", ".join(dict.fromkeys(GUARD.found))
+        GUARD.found.clear()
+        report.outcome = "failed"
+        report.longrepr = f"{item.nodeid} reads outside the repository: {looks}"
+    return report
+
+
+@pytest.fixture(scope="session")
+def generated_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder of generated sessions."""
+    return folder.write(tmp_path_factory.mktemp("generated"))
+
+
+@pytest.fixture(params=["generated", pytest.param("recorded", marks=pytest.mark.data)])
+def data(request: pytest.FixtureRequest, generated_data: Path) -> Path:
+    """Return a folder of sessions: generated ones and, with `-m data`, the recorded ones that MEMCTX_DATA names."""
+    if request.param == "generated":
+        return generated_data
+    if DATA is None:
+        pytest.skip("MEMCTX_DATA names no folder of recorded sessions")
+    return Path(DATA)
+
+
 def _is_local(address: object) -> bool:
     if not isinstance(address, tuple):
         return True  # the path of a Unix socket
@@ -43,7 +96,7 @@ def _is_local(address: object) -> bool:
 
 @pytest.fixture(autouse=True, scope="session")
 def _no_network() -> Iterator[None]:
-    """Fail whatever connects to another machine. For the whole session, so that tests may run in several threads."""
+    """Refuse connections to other machines, for the whole session, since tests may use threads."""
 
     def guarded(connect: Callable[..., Any]) -> Callable[..., Any]:
         def guard(self: socket.socket, address: object) -> Any:
@@ -61,7 +114,7 @@ def _no_network() -> Iterator[None]:
 
 @pytest.fixture
 def alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No settings of the machine come in, and what a failed test leaves open does not reach the next."""
+    """Hide settings of the machine, and close what a failed test leaves open."""
     for name in os.environ:
         if name.startswith("MEMCTX_"):
             monkeypatch.delenv(name)

@@ -21,7 +21,7 @@ _OTHER = re.compile(rf"[^\w{_SPACE}@.+-]|_")
 
 
 class Embedder:
-    """The vectors of `memctx.HashEmbedder`."""
+    """The vectors of `memctx.lowlevel.HashEmbedder`."""
 
     def __init__(self, dim: int = 384, *, remember: bool = False) -> None:
         self._dim = dim

@@ -1,4 +1,4 @@
-"""What memory costs where providers cache prompts: real sessions sent call by call, each request priced.
+"""Cost of memory with prompt caching: sessions sent call by call, each request priced.
 
 A request is read from the cache as far as it equals the request before it, message by message and byte by byte; the
 rest is written. Only input is priced. Two scenes:
@@ -11,8 +11,8 @@ rest is written. Only input is priced. Two scenes:
 words. ``oldest first`` is what a host must do in the small window that has nothing better: cut the oldest messages
 so that the rest just fits, on every call, or, ``in steps``, down to 0.8 of the window and then no more for a while.
 
-    python benches/python/cache_sim.py
-    python benches/python/cache_sim.py --session pi:large-session --window 60000 --shape openai --gaps
+    python benches/python/cache_sim.py --data FOLDER
+    python benches/python/cache_sim.py --data FOLDER --session pi:large-session --window 60000 --shape openai --gaps
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ NO_MEMORY, TRUNCATED = "no memory", "oldest first"
 
 @dataclass(frozen=True)
 class Price:
-    """What a provider charges, relative to its plain price of input."""
+    """Prices of a provider, relative to its plain price of input."""
 
     name: str
     read: float
@@ -59,7 +59,7 @@ class Price:
     minutes: float = float("inf")
 
     def of(self, request: Request) -> float:
-        """The price of a request in plain tokens."""
+        """Return the price of a request in plain tokens."""
         is_warm = request.gap <= self.minutes and request.shared >= self.minimum
         shared = request.shared if is_warm else 0
         fresh = self.write if request.tokens >= self.minimum else 1.0
@@ -92,27 +92,27 @@ class Run:
     errors: int = 0
 
     def cost(self, price: Price) -> float:
-        """The price of all requests."""
+        """Return the price of all requests."""
         return sum(map(price.of, self.requests))
 
 
 class Way(Protocol):
-    """What becomes of a list of messages before it is sent."""
+    """Transformation of a list of messages before it is sent."""
 
     def __call__(self, messages: list[Message], /) -> list[Message]:
-        """What is sent."""
+        """Return the messages to send."""
         ...
 
 
 class Simulator:
-    """Sends a session in every way and writes down what each request shares with the one before."""
+    """Sends a session in every way and records what each request shares with the one before."""
 
     def __init__(self, shape: Shape, fixed: int, *, has_gaps: bool = False) -> None:
         self._shape, self._fixed, self._has_gaps = shape, fixed, has_gaps
         self.weights = Weights()
 
     def play(self, run: Run, turns: Iterable[list[Message]], way: Way) -> Run:
-        """Every request of a session."""
+        """Yield every request of a session."""
         known: set[str] = set()
         before: list[bytes] = []
         minute = None
@@ -137,26 +137,26 @@ class Simulator:
 
 
 def _in_common(before: Sequence[bytes], after: Sequence[bytes]) -> int:
-    """How many messages two requests begin with alike."""
+    """Return the number of leading messages that two requests share."""
     differing = (place for place, (a, b) in enumerate(zip(before, after, strict=False)) if a != b)
     return next(differing, min(len(before), len(after)))
 
 
 def rest(rendering: Rendering, start: int, stride: int) -> Iterator[list[Message]]:
-    """The requests of a session from a step on, as if it had begun there."""
+    """Return the requests of a session from a step on, as if it had begun there."""
     skipped = len(rendering.prefix(start))
     lengths = (length for length in rendering.lengths(stride) if length > start)
     return (rendering.prefix(length)[skipped:] for length in lengths)
 
 
 class Remembering:
-    """Memory as a way of sending; what its reports say is added to the run."""
+    """Memory as a way of sending; its reports are added to the run."""
 
     def __init__(self, memory: memctx.Memory, shape: Shape, run: Run) -> None:
         self._memory, self._shape, self._run = memory, shape, run
 
     def __call__(self, messages: list[Message]) -> list[Message]:
-        """What `prepare` makes of the messages."""
+        """Return the messages of `prepare`."""
         turn = self._memory.prepare(messages, shape=self._shape)
         self._run.trims += any(unit.is_new for unit in turn.report.trimmed)
         self._run.errors += len(turn.report.errors)
@@ -164,13 +164,13 @@ class Remembering:
 
 
 def _minutes(messages: Sequence[Message]) -> float | None:
-    """When the newest message was written, where its shape says so."""
+    """Return the time of the newest message, where its format has one."""
     stamp = messages[-1].get("timestamp")
     return stamp / 60_000 if isinstance(stamp, int | float) else None
 
 
 def is_start(message: Message) -> bool:
-    """Whether what is kept may begin with this message behind the task: it holds no result of a call that is gone."""
+    """Return whether the kept messages may begin with this one: it holds no result of a removed call."""
     if "type" in message:  # an item, whose neighbours may be bound to it
         return message.get("role") == "user"
     if message.get("role") in {"tool", "toolResult"}:
@@ -184,11 +184,11 @@ def is_start(message: Message) -> bool:
 
 
 def simulate(options: argparse.Namespace) -> list[Run]:
-    """All runs that were asked for."""
+    """Return all requested runs."""
     simulator = Simulator(options.shape, options.fixed, has_gaps=options.gaps)
     runs = []
     for name in options.session:
-        rendering = Rendering(sessions.load(name), options.shape)
+        rendering = Rendering(sessions.load(options.data, name), options.shape)
         third = turning_point(rendering)
         for scene, start, window in (
             ("resumed", third, UNLIMITED),
@@ -221,14 +221,14 @@ def _opened(folder: str, window: int, placement: str) -> memctx.Memory:
         folder,
         session_id="simulated",
         context_window=window,
-        reserve_tokens=RESERVE,
+        reply_reserve_tokens=RESERVE,
         placement=placement,
         durability="os",
     )
 
 
 def turning_point(rendering: Rendering) -> int:
-    """The person's first message after a third of the session that breaks into no call: where the rest begins."""
+    """Return the index of the first user message after a third of the session that is outside a tool call."""
     script = rendering.script
     return next(
         place
@@ -239,7 +239,7 @@ def turning_point(rendering: Rendering) -> int:
 
 
 def table(runs: Sequence[Run], prices: Sequence[Price]) -> list[str]:
-    """The runs, each priced against the run of the same scene and session that has no memory."""
+    """Format the runs, each priced against the run of the same scene and session without memory."""
     head = ["scene", "session", "way", "turns", "problems", "trims", "breaks", "recalled", "sent"]
     lines = [[*head, *(price.name for price in prices)]]
     for run in runs:
@@ -252,7 +252,7 @@ def table(runs: Sequence[Run], prices: Sequence[Price]) -> list[str]:
 
 
 def against_truncation(runs: Sequence[Run], prices: Sequence[Price]) -> list[str]:
-    """The runs in the small window, priced against plain truncation to the same budget."""
+    """Format the runs in the small window, priced against plain truncation to the same budget."""
     lines = [["session", "way", *(price.name for price in prices)]]
     for run in runs:
         if run.scene != "resumed" and run.way != NO_MEMORY:
@@ -268,20 +268,21 @@ def _base(runs: Sequence[Run], run: Run, way: str) -> Run:
 
 
 def aligned(lines: Sequence[Sequence[str]]) -> list[str]:
-    """Cells in Markdown that also line up as plain text."""
+    """Format cells in Markdown that also line up as plain text."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     rows = [*lines[:1], ["-" * width for width in widths], *lines[1:]]
     return ["| " + " | ".join(map(str.ljust, cells, widths)) + " |" for cells in rows]
 
 
 def load_prices(path: Path = PRICES) -> list[Price]:
-    """The prices of the providers."""
+    """Return the prices of the providers."""
     return [Price(**entry) for entry in tomllib.loads(path.read_text(encoding="utf-8"))["price"]]
 
 
 def parsed(arguments: Sequence[str] | None = None) -> argparse.Namespace:
-    """The options of the command line."""
+    """Return the options of the command line."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    sessions.add_folder(parser)
     parser.add_argument("--session", action="append", help="sessions to play (all)")
     parser.add_argument("--scene", action="append", choices=("resumed", "small window"))
     parser.add_argument("--placement", action="append", choices=PLACEMENTS)
@@ -296,12 +297,9 @@ def parsed(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--json", type=Path, help="also write all requests to a file")
     options = parser.parse_args(arguments)
-    here = [name for name in SESSIONS if sessions.is_here(name)]
-    options.session = options.session or here
+    options.session = options.session or list(SESSIONS)
     options.scene = options.scene or ["resumed", "small window"]
     options.placement = options.placement or list(PLACEMENTS)
-    if not options.session:
-        parser.exit(0, "No transcripts here: nothing was simulated.\n")
     return options
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import corpus as corpora
 import pytest
 import report
-from race import Ledger, Race
+from benchmark import Benchmark, Ledger
 
 if TYPE_CHECKING:
     from corpus import Corpus
@@ -31,8 +31,8 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
 
 
 @pytest.fixture(scope="session")
-def race(pytestconfig: pytest.Config) -> Race:
-    return Race(pytestconfig.stash[LEDGER], has_limits=corpora.SIZE == corpora.FULL_SIZE)
+def benchmark(pytestconfig: pytest.Config) -> Benchmark:
+    return Benchmark(pytestconfig.stash[LEDGER], has_limits=corpora.SIZE == corpora.FULL_SIZE)
 
 
 def pytest_terminal_summary(

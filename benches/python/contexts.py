@@ -19,7 +19,7 @@ TEXTS_A_LOOP = 6
 
 
 def texts(path: Path, messages: int, skipped: int) -> list[str]:
-    """Enough texts for so many messages, all of which come after those that fill a store of ``skipped`` segments."""
+    """Return enough texts for a number of messages, none of which is in a store of ``skipped`` segments."""
     count = (messages // 4 + 1) * TEXTS_A_LOOP
     corpora.generate(path, skipped + count)
     with path.open(encoding="utf-8") as lines:
@@ -29,7 +29,7 @@ def texts(path: Path, messages: int, skipped: int) -> list[str]:
 
 
 def context(material: Iterable[str], count: int) -> list[Message]:
-    """So many messages in the shape of Anthropic, the last of them a person's or a tool's."""
+    """Return messages in Anthropic's format, the last of them a user's or a tool's."""
     messages = list(islice(_loops(iter(material)), count))
     while messages[-1]["role"] == "assistant":
         messages.pop()
@@ -37,7 +37,7 @@ def context(material: Iterable[str], count: int) -> list[Message]:
 
 
 def _loops(material: Iterator[str]) -> Iterator[Message]:
-    """A question, a call, its result of three texts, and an answer, over and over."""
+    """Yield a question, a call, its result of three texts, and an answer, repeatedly."""
     for number, question in enumerate(material):
         call = f"toolu_{number:06}"
         asked = {"path": f"src/module_{number % 97}.rs", "query": question[:80]}
@@ -52,7 +52,7 @@ def _loops(material: Iterator[str]) -> Iterator[Message]:
 
 
 def text_of(message: Message) -> str:
-    """All that a person or a program can read in a message."""
+    """Return all text of a message."""
     content = message["content"]
     if isinstance(content, str):
         return content

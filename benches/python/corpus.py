@@ -1,4 +1,4 @@
-"""The corpus, made by the Rust generator, and what the peers need of it."""
+"""Corpus of the Rust generator, and its forms for the peers."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ class Corpus:
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """The segments as an index takes them."""
+        """Return the segments as an index takes them."""
         return list(zip(self.ids, self.texts, strict=True))
 
     def sample(self, count: int) -> list[str]:
-        """So many texts, evenly spread."""
+        """Return ``count`` texts, evenly spread."""
         return self.texts[:: max(1, len(self.texts) // count)][:count]
 
 
 def generate(path: Path, segments: int = SIZE + LATER) -> None:
-    """Have the generator write the corpus; it is built first where need be."""
+    """Generate the corpus; build the generator first where necessary."""
     cargo = shutil.which("cargo") or "cargo"
     build = ["run", "--release", "--quiet", "--package", "memctx-benches", "--bin", "corpus"]
     options = {"segments": segments, "queries": QUERIES, "seed": SEED, "out": path}
@@ -68,6 +68,6 @@ def load(path: Path) -> Corpus:
 
 
 def tokenize_all(texts: Iterable[str]) -> list[list[str]]:
-    """Our tokens for the peers, each distinct one held once."""
+    """Return our tokens for the peers, each distinct one interned."""
     known: dict[str, str] = {}
     return [[known.setdefault(token, token) for token in memctx.tokenize(text)] for text in texts]

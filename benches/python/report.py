@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from corpus import ROOT, SIZE
 
 if TYPE_CHECKING:
-    from race import Figure, Ledger, Row
+    from benchmark import Figure, Ledger, Row
 
 PACKAGES = (
     "numpy",
@@ -39,7 +39,7 @@ HEAD = ("path", "ours", "peer", "its time", "ratio", "limit", "verdict")
 
 
 def table(ledger: Ledger) -> list[str]:
-    """The rows in Markdown with columns that also line up as plain text, then the notes."""
+    """Format the rows in Markdown with aligned columns, then the notes."""
     lines = [HEAD, *map(_cells, ledger.rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     lines.insert(1, tuple("-" * width for width in widths))
@@ -48,7 +48,7 @@ def table(ledger: Ledger) -> list[str]:
 
 
 def surroundings() -> dict[str, str]:
-    """What the figures depend on."""
+    """Return machine and versions, on which the figures depend."""
     return {
         "commit": _output("git", "rev-parse", "--short", "HEAD"),
         "segments": f"{SIZE}",
@@ -61,7 +61,7 @@ def surroundings() -> dict[str, str]:
 
 
 def save(ledger: Ledger, path: Path) -> None:
-    """Write ``path`` with the ending .md for people and .json for programs."""
+    """Write ``path`` with the suffixes .md and .json."""
     facts = surroundings()
     prose = ", ".join(f"{name} {value}" for name, value in facts.items())
     path.with_suffix(".md").write_text("\n".join([*table(ledger), "", prose, ""]), encoding="utf-8")
@@ -79,7 +79,7 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 
 def spread(figure: Figure, unit: str = "s") -> str:
-    """The median with its unit, and the least and the most in the same unit."""
+    """Format the median with its unit, and the minimum and maximum in the same unit."""
     units = UNITS[unit]
     unit, factor = next(((u, f) for u, f in units if figure.median * f >= 1), units[-1])
     low, mid, high = (f"{value * factor:.4g}" for value in (figure.low, figure.median, figure.high))

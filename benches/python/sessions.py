@@ -1,4 +1,4 @@
-"""The real sessions of `tests/turn`, for programs that run outside of pytest, and what a message weighs."""
+"""Sessions of agents for programs that run outside of pytest, and the size of a message."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ import json
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import memctx
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
-from turn import transcripts
-from turn.rendering import Message, Rendering
-from turn.script import SHAPES, Assistant, Results, Script, Shape, Step, System, User
+from context import transcripts
+from context.rendering import Message, Rendering
+from context.script import SHAPES, Assistant, Results, Script, Shape, Step, System, User
+
+if TYPE_CHECKING:
+    import argparse
 
 __all__ = [
     "SHAPES",
@@ -28,8 +31,8 @@ __all__ = [
     "System",
     "User",
     "Weights",
+    "add_folder",
     "chained",
-    "is_here",
     "load",
     "recalled_texts",
     "transcripts",
@@ -39,22 +42,28 @@ TAG = '<recalled-context source="memory-context">'
 CHAIN = "swe:three runs"
 
 
-def load(name: str) -> Script:
-    """A session by name; ``swe:three runs`` is the three runs of one agent, one after the other."""
-    return chained() if name == CHAIN else transcripts.load(name)
+def load(folder: Path, name: str) -> Script:
+    """Return a session by name; ``swe:three runs`` is the three runs of one agent, one after the other."""
+    return chained(folder) if name == CHAIN else transcripts.load(folder, name)
 
 
-def is_here(name: str) -> bool:
-    """Whether a session can be loaded on this machine."""
-    parts = [f"swe:{run}" for run in transcripts.SWE] if name == CHAIN else [name]
-    return not any(map(transcripts.missing, parts))
+def add_folder(parser: argparse.ArgumentParser) -> None:
+    """Add the option for the folder of sessions to a program."""
+    parser.add_argument(
+        "--data",
+        type=Path,
+        required=True,
+        metavar="FOLDER",
+        help="sessions to play, in pi_sessions, swe_agent and needles_dev;"
+        " `cd tests && python -m generated FOLDER` writes generated ones",
+    )
 
 
-def chained() -> Script:
-    """The runs of SWE-agent as one session: only the first keeps its system prompt, and no two calls share an id."""
+def chained(folder: Path) -> Script:
+    """Return the runs of SWE-agent as one session: one system prompt, and no two calls that share an id."""
     steps: list[Step] = []
     for number, name in enumerate(transcripts.SWE):
-        for step in transcripts.load(f"swe:{name}"):
+        for step in transcripts.load(folder, f"swe:{name}"):
             if isinstance(step, System) and steps:
                 continue
             steps.append(_renumbered(step, number))
@@ -73,21 +82,21 @@ def _renumbered(step: Step, number: int) -> Step:
 
 
 class Weights:
-    """The bytes of a message and the tokens it costs, found out once for each object."""
+    """Bytes and tokens of messages, cached by object."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[Any, bytes, int]] = {}
 
     def bytes(self, message: Any) -> bytes:
-        """The message as it goes over the wire, without the blanks."""
+        """Return the message as compact JSON bytes."""
         return self._of(message)[1]
 
     def tokens(self, message: Any) -> int:
-        """What it costs, roughly: the estimate of its JSON."""
+        """Return the estimated tokens of its JSON."""
         return self._of(message)[2]
 
     def total(self, messages: list[Any]) -> int:
-        """What a list of messages costs."""
+        """Return the tokens of a list of messages."""
         return sum(map(self.tokens, messages))
 
     def _of(self, message: Any) -> tuple[Any, bytes, int]:
@@ -101,7 +110,7 @@ class Weights:
 
 
 def recalled_texts(message: Any) -> list[str]:
-    """The recalled blocks in a message: texts that begin and end as ours do."""
+    """Return the recalled blocks in a message: texts that begin and end as ours do."""
     if isinstance(message, str):
         text = message.strip()
         is_ours = text.startswith(TAG) and text.endswith("</recalled-context>")

@@ -1,4 +1,4 @@
-"""Run as a program: do one task in a fresh process and say what it took.
+"""Program that does one task in a fresh process and prints the costs.
 
 The task comes as JSON. ``read`` names files to read whole. ``open`` names a store: it is opened and asked the first of
 the ``queries``, then all of them ``rounds`` times; ``records`` are added one by one.
@@ -17,7 +17,7 @@ import memctx
 
 
 def resident() -> int:
-    """Bytes of memory that the process has."""
+    """Return the resident memory of the process in bytes."""
     for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines():
         if line.startswith("VmRSS:"):
             return int(line.split()[1]) * 1024
@@ -25,7 +25,7 @@ def resident() -> int:
 
 
 def read(files: list[str]) -> dict[str, float]:
-    """Seconds to read the files, all of them held until the end."""
+    """Return the seconds to read the files, all of them held until the end."""
     wall, start = perf_counter(), process_time()
     held = []
     for name in files:
@@ -39,12 +39,12 @@ def read(files: list[str]) -> dict[str, float]:
 
 
 def work(task: dict[str, Any]) -> dict[str, float]:
-    """Seconds and bytes until the first answer, and medians of what follows."""
+    """Return seconds and bytes until the first answer, and medians of the rest."""
     queries: list[str] = task["queries"]
     settings: dict[str, Any] = task["settings"]
     before = resident()
     wall, start = perf_counter(), process_time()
-    store = memctx.WarmStore(task["open"], durability="os", **settings)
+    store = memctx.lowlevel.WarmStore(task["open"], durability="os", **settings)
     hits = store.search(queries[0], limit=10)
     found = {"cpu": process_time() - start, "wall": perf_counter() - wall}
     found |= {"resident": resident() - before, "hits": len(hits), "segments": len(store)}
@@ -60,7 +60,7 @@ def work(task: dict[str, Any]) -> dict[str, float]:
 
 
 def timed(function: Any, items: list[str]) -> list[float]:
-    """Seconds of this thread for each item."""
+    """Return the thread seconds of each item."""
     times = []
     for item in items:
         start = thread_time()

@@ -1,4 +1,4 @@
-"""Filling stores, and starting them in a process of their own."""
+"""Helpers: fill stores, and open them in a fresh process."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ KILOBYTE = 1024
 
 
 def record(text: str) -> tuple[str, str, None, None]:
-    """What a user said just now."""
+    """Return a record of a user message, as of now."""
     return ("user", text, None, None)
 
 
-def open_store(path: Path, durability: Literal["fsync", "os"] = "os") -> memctx.WarmStore:
-    """The store of a directory, large enough for everything."""
-    return memctx.WarmStore(path, durability=durability, **SETTINGS)
+def open_store(path: Path, durability: Literal["fsync", "os"] = "os") -> memctx.lowlevel.WarmStore:
+    """Open the store of a directory, large enough for everything."""
+    return memctx.lowlevel.WarmStore(path, durability=durability, **SETTINGS)
 
 
 def fill(path: Path, texts: Iterable[str]) -> None:
-    """Store all texts, and leave vectors and snapshot."""
+    """Store all texts, with vectors and snapshot."""
     store = open_store(path)
     records = map(record, texts)
     while batch := list(islice(records, BATCH)):
@@ -41,7 +41,7 @@ def fill(path: Path, texts: Iterable[str]) -> None:
 
 
 def start(**task: Any) -> dict[str, Any]:
-    """What a fresh process says of a task; see `store_start.py`."""
+    """Return the costs of a task in a fresh process; see `store_start.py`."""
     task = {name: str(value) if isinstance(value, Path) else value for name, value in task.items()}
     command = [sys.executable, str(START)]
     result = subprocess.run(
@@ -52,7 +52,7 @@ def start(**task: Any) -> dict[str, Any]:
 
 
 def kilobytes(texts: Iterable[str]) -> list[str]:
-    """The texts one behind the other, cut into pieces of a kilobyte or up to three bytes less."""
+    """Return the concatenated texts, cut into pieces of a kilobyte or up to three bytes less."""
     stream = " ".join(texts).encode()
     pieces = [stream[at : at + KILOBYTE] for at in range(0, len(stream), KILOBYTE)]
     return [piece.decode(errors="ignore") for piece in pieces[:-1]]

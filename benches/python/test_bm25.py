@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import corpus as corpora
 import pytest
+from benchmark import Entry, each
 from peers import naive_tokenizer
-from race import Entry, each
 
 import memctx
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from benchmark import Benchmark
     from corpus import Corpus
-    from race import Race
 
 BM25S = "bm25s (numba)"
 TANTIVY = "tantivy (RAM)"
@@ -24,14 +24,14 @@ BUILDS = 5
 SLOW_QUERIES = 10
 
 
-def build(pairs: list[tuple[str, str]]) -> memctx.Bm25Index:
-    index = memctx.Bm25Index()
+def build(pairs: list[tuple[str, str]]) -> memctx.lowlevel.Bm25Index:
+    index = memctx.lowlevel.Bm25Index()
     index.add_many(pairs)
     return index
 
 
 @pytest.fixture(scope="module")
-def ours(corpus: Corpus) -> memctx.Bm25Index:
+def ours(corpus: Corpus) -> memctx.lowlevel.Bm25Index:
     return build(corpus.pairs)
 
 
@@ -46,19 +46,19 @@ def lines(tokens: list[list[str]]) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def peers(race: Race, tokens: list[list[str]], lines: list[str]) -> dict[str, Any]:
-    """An index of each peer that is installed, by the name of the peer."""
-    modules = ((race.peer("bm25s_peer"), tokens), (race.peer("tantivy_peer"), lines))
+def peers(benchmark: Benchmark, tokens: list[list[str]], lines: list[str]) -> dict[str, Any]:
+    """Return an index of each installed peer, by name."""
+    modules = ((benchmark.peer("bm25s_peer"), tokens), (benchmark.peer("tantivy_peer"), lines))
     return {module.NAME: module.Index(text) for module, text in modules if module}
 
 
-def our_search(index: memctx.Bm25Index, texts: list[str]) -> Entry:
-    """From the text of the query to the hits."""
+def our_search(index: memctx.lowlevel.Bm25Index, texts: list[str]) -> Entry:
+    """Return an entry that runs from the text of the query to the hits."""
     return Entry(each(index.search, texts), 1 / len(texts))
 
 
 def search(peer: Any, texts: list[str], limit: float | None = None) -> Entry:
-    """From the peer's own form of the query, made beforehand, to its hits."""
+    """Return an entry that runs from the peer's own form of the query to its hits."""
     queries = [peer.query(memctx.tokenize(text)) for text in texts]
     return Entry(each(peer.search, queries), 1 / len(texts), limit)
 
@@ -81,7 +81,7 @@ def repeat(
 
 @pytest.mark.parametrize(("name", "least"), [(BM25S, 0.99), (TANTIVY, 0.9)])
 def test_the_peers_find_the_same(
-    corpus: Corpus, ours: memctx.Bm25Index, peers: dict[str, Any], name: str, least: float
+    corpus: Corpus, ours: memctx.lowlevel.Bm25Index, peers: dict[str, Any], name: str, least: float
 ) -> None:
     """Ties aside; tantivy also rounds the lengths of documents to one byte."""
     if name not in peers:
@@ -96,33 +96,33 @@ def test_the_peers_find_the_same(
 
 
 def test_short_query(
-    race: Race, corpus: Corpus, ours: memctx.Bm25Index, peers: dict[str, Any]
+    benchmark: Benchmark, corpus: Corpus, ours: memctx.lowlevel.Bm25Index, peers: dict[str, Any]
 ) -> None:
     limits = {BM25S: 0.7, TANTIVY: 0.4}
     rivals = {name: search(peer, corpus.short, limits[name]) for name, peer in peers.items()}
-    race("BM25 top-10, short query", our_search(ours, corpus.short), rivals)
+    benchmark("BM25 top-10, short query", our_search(ours, corpus.short), rivals)
 
 
 def test_long_query(
-    race: Race, corpus: Corpus, ours: memctx.Bm25Index, peers: dict[str, Any]
+    benchmark: Benchmark, corpus: Corpus, ours: memctx.lowlevel.Bm25Index, peers: dict[str, Any]
 ) -> None:
     rivals = {name: search(peer, corpus.long) for name, peer in peers.items()}
-    race("BM25 top-10, long query", our_search(ours, corpus.long), rivals)
+    benchmark("BM25 top-10, long query", our_search(ours, corpus.long), rivals)
 
 
 def test_short_query_scoring_all(
-    race: Race, corpus: Corpus, ours: memctx.Bm25Index, tokens: list[list[str]]
+    benchmark: Benchmark, corpus: Corpus, ours: memctx.lowlevel.Bm25Index, tokens: list[list[str]]
 ) -> None:
     """On few queries: the peer scores every document."""
-    if not (module := race.peer("rank_bm25_peer")):
+    if not (module := benchmark.peer("rank_bm25_peer")):
         pytest.skip("rank_bm25 is not installed")
     texts = corpus.short[:SLOW_QUERIES]
     rivals = {module.NAME: search(module.Index(tokens), texts)}
-    race(f"BM25 top-10, {len(texts)} short queries, each", our_search(ours, texts), rivals)
+    benchmark(f"BM25 top-10, {len(texts)} short queries, each", our_search(ours, texts), rivals)
 
 
 def test_added_and_visible(
-    race: Race, corpus: Corpus, ours: memctx.Bm25Index, peers: dict[str, Any]
+    benchmark: Benchmark, corpus: Corpus, ours: memctx.lowlevel.Bm25Index, peers: dict[str, Any]
 ) -> None:
     """Until the next query would find it; and again with that query."""
     if not (tantivy := peers.get(TANTIVY)):
@@ -131,7 +131,7 @@ def test_added_and_visible(
     lines = [" ".join(memctx.tokenize(text)) for _, text in corpus.later]
     mine = list(zip(corpus.later, corpus.short, strict=False))
     theirs = list(zip(lines, queries, strict=False))
-    race(
+    benchmark(
         "BM25, a document added, visible to the next query",
         repeat(50, lambda pair, _: ours.add(*pair), mine),
         {TANTIVY: repeat(10, lambda line, _: tantivy.add(line), theirs, limit=1 / 50)},
@@ -139,7 +139,7 @@ def test_added_and_visible(
     newest, text = corpus.later[-1]
     ours.add(newest, text)
     assert newest in {hit.id for hit in ours.search(text)}
-    race(
+    benchmark(
         "BM25, a document added and a query answered",
         repeat(50, lambda pair, query: (ours.add(*pair), ours.search(query)), mine),
         {
@@ -150,12 +150,12 @@ def test_added_and_visible(
     )
 
 
-def test_build(race: Race, corpus: Corpus, lines: list[str]) -> None:
+def test_build(benchmark: Benchmark, corpus: Corpus, lines: list[str]) -> None:
     """From raw text for us; from ready tokens for the peer, and then with what cutting them takes in Python."""
-    if not (module := race.peer("tantivy_peer")):
+    if not (module := benchmark.peer("tantivy_peer")):
         pytest.skip("tantivy is not installed")
     pairs, texts = corpus.pairs, corpus.texts
-    race(
+    benchmark(
         "BM25, building the index",
         Entry(lambda: build(pairs)),
         {

@@ -1,4 +1,4 @@
-"""The simulator does its arithmetic: a session made by hand, for which the costs are known."""
+"""Arithmetic of the cache simulator, on a hand-made session with known costs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def message(text: str, number: int = 0) -> dict[str, Any]:
 
 
 def turns() -> Iterator[list[dict[str, Any]]]:
-    """1,500 new tokens for each call."""
+    """Yield requests with 1,500 new tokens each."""
     messages: list[dict[str, Any]] = []
     for number in range(USER_TURNS * CALLS):
         messages.append(message(SAID, number))
@@ -36,12 +36,12 @@ def user_turn(messages: list[dict[str, Any]]) -> int:
 
 
 def head(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A block in front of everything, another one for each of the person's turns."""
+    """Put a block in front of everything, another one for each user turn."""
     return [message(BLOCK, user_turn(messages)), *messages]
 
 
 def tail(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A block before the newest of the person's turns, gone with the next."""
+    """Put a block before the newest user turn, removed with the next."""
     place = user_turn(messages) * CALLS
     return [*messages[:place], message(BLOCK, user_turn(messages)), *messages[place:]]
 
@@ -50,7 +50,7 @@ def tail(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def test_costs_of_a_session_made_by_hand(
     way: Callable[..., Any], costs: tuple[float, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Against figures that were worked out apart from this program."""
+    """Compare with figures that were calculated independently."""
     monkeypatch.setattr("memctx.validate", lambda *_: [], raising=False)
     simulator = Simulator("anthropic", FIXED)
     base = simulator.play(Run("", "", "no memory"), turns(), list)

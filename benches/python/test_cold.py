@@ -1,6 +1,6 @@
-"""Search on disk: a race of bounded size against what one would put together by hand, and what a turn notices of it.
+"""Disk index: a benchmark of bounded size against hand-built combinations of engines, and its effect on turns.
 
-`python -m cold` runs the same race at a million segments.
+`python -m cold` runs the same benchmark at a million segments.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from typing import TYPE_CHECKING
 
 import contexts
 import pytest
+from benchmark import Figure, Row
+from cold import engine, talk
 from cold.contest import Contest
 from cold.figures import MEASURES
-from race import Figure, Row
 
 import memctx
-from cold import engine, talk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from race import Race
+    from benchmark import Benchmark
 
     Times = dict[str, list[float]]
     """Seconds of each turn, by clock."""
@@ -48,8 +48,8 @@ MOST = {("indexing", "wall", 99): 1.3}
 RACED = ("p50", "p99")
 
 
-def test_talk() -> None:
-    """What the race is run on is what it is said to be, and its beginning does not depend on its length."""
+def test_generated_conversations_are_as_documented() -> None:
+    """The conversations have the documented properties, and their beginning does not depend on their length."""
     said = list(talk.messages(10 * PART))
     assert said[:PART] == list(talk.messages(PART))
     assert len({each.text for each in said}) == len(said)
@@ -61,9 +61,9 @@ def test_talk() -> None:
     assert talk.moment(len(said) - 1, len(said)) - talk.BEGAN > 0.99 * talk.YEAR
 
 
-def test_race(race: Race, tmp_path: Path) -> None:
+def test_engines(benchmark: Benchmark, tmp_path: Path) -> None:
     """Hybrid search over 20,000 segments, a process for each engine; the other figures are notes."""
-    names = [name for name in engine.ENGINES if is_installed(race, name)]
+    names = [name for name in engine.ENGINES if is_installed(benchmark, name)]
     contest = Contest(tmp_path, names, reuse=False)
     contest.material.make([SIZE])
     contest.build(SIZE)
@@ -74,8 +74,8 @@ def test_race(race: Race, tmp_path: Path) -> None:
         peers = {engine.load(name).NAME: rows[measure.key] for name, rows in found.items()}
         words = ", ".join(f"{name} {value:,.{measure.digits}f}" for name, value in peers.items())
         mine = f"{ours[measure.key]:,.{measure.digits}f}"
-        race.ledger.notes.append(f"search on disk, {measure.name}: {mine}; {words}")
-    race.enter(
+        benchmark.ledger.notes.append(f"search on disk, {measure.name}: {mine}; {words}")
+    benchmark.enter(
         *(
             Row(
                 f"search on disk, {SIZE:,} segments, {part}",
@@ -90,30 +90,30 @@ def test_race(race: Race, tmp_path: Path) -> None:
     )
 
 
-def is_installed(race: Race, name: str) -> bool:
-    """Whether an engine can take part; a note says why not."""
+def is_installed(benchmark: Benchmark, name: str) -> bool:
+    """Return whether an engine is installed; note why not."""
     try:
         importlib.import_module(f"cold.{name}")
     except ImportError as error:
-        race.ledger.notes.append(f"{name} left out: {error}")
+        benchmark.ledger.notes.append(f"{name} left out: {error}")
         return False
     return True
 
 
 @pytest.fixture(scope="module")
 def said() -> list[str]:
-    """What fills the store, oldest first, then what the conversation over it is made of."""
+    """Return the texts of the store, oldest first, then those of the conversation."""
     count = OLDER + WARM + 2 * MESSAGES + (ROUNDS + 1) * TURNS
     return [each.text for each in talk.messages(count)]
 
 
 @pytest.fixture(scope="module")
 def filled(said: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store that memory holds a sixth of, from some sessions; nothing is indexed on disk."""
+    """Create a store of several sessions, of which memory holds a sixth; nothing is indexed on disk."""
     path = tmp_path_factory.mktemp("cold") / "memory"
     texts, part = said[: OLDER + WARM], (OLDER + WARM) // 10
     for at in range(0, len(texts), part):
-        store = memctx.WarmStore(
+        store = memctx.lowlevel.WarmStore(
             path, session_id=f"s{at}", cross_session=True, durability="os", cold=False
         )
         for first in range(at, at + part, 1_000):
@@ -124,7 +124,7 @@ def filled(said: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def all_cores() -> Iterator[None]:
-    """Whatever indexes may run beside the turns, as it does for users; the race has them on one core."""
+    """Let indexing run beside the turns, as it does for users; the benchmark has one core."""
     if not hasattr(os, "sched_setaffinity"):
         yield
         return
@@ -141,7 +141,7 @@ class Side:
         self._path, self._cold, self._anew = path, cold, anew
 
     def round(self, messages: list[contexts.Message], questions: list[str]) -> Times:
-        """The times of the turns, the conversation being as long before as after."""
+        """Return the times of the turns; the conversation has the same length before and after."""
         if self._anew:
             shutil.rmtree(self._path / "index" / "cold", ignore_errors=True)
         with memctx.open(
@@ -165,7 +165,7 @@ class Side:
 
 
 def turns(memory: memctx.Memory, messages: list[contexts.Message], questions: list[str]) -> Times:
-    """Seconds of each turn by the wall and of its thread: what indexes does so in another."""
+    """Return wall and thread seconds of each turn; indexing has its own thread."""
     walls, thread = [], []
     gc.collect()
     for question in questions:
@@ -180,7 +180,9 @@ def turns(memory: memctx.Memory, messages: list[contexts.Message], questions: li
 
 
 @pytest.mark.usefixtures("all_cores")
-def test_turns_beside_the_index(race: Race, said: list[str], filled: Path, tmp_path: Path) -> None:
+def test_turns_beside_the_index(
+    benchmark: Benchmark, said: list[str], filled: Path, tmp_path: Path
+) -> None:
     """Turns while 100,000 older segments are being indexed, and once they are, against none of it.
 
     The median and the slowest hundredth of the turns of all rounds: that of one round would hang on a single turn, and
@@ -201,7 +203,7 @@ def test_turns_beside_the_index(race: Race, said: list[str], filled: Path, tmp_p
     for clock, part in FIGURES:
         figures = {name: slowest(part, clock, rounds[1:]) for name, rounds in found.items()}
         off = figures.pop("switched off")
-        race.enter(
+        benchmark.enter(
             *(
                 Row(
                     f"turn, search on disk {name}, {clock} p{part}",
@@ -216,7 +218,7 @@ def test_turns_beside_the_index(race: Race, said: list[str], filled: Path, tmp_p
 
 
 def slowest(part: int, clock: str, rounds: list[Times]) -> Figure:
-    """What so many hundredths of the turns of all rounds stay below; the least and the most of a round."""
+    """Return a percentile of the turns of all rounds, with the minimum and maximum of a round."""
 
     def figure(seconds: list[float]) -> float:
         return quantiles(seconds, n=100)[part - 1]
@@ -226,14 +228,14 @@ def slowest(part: int, clock: str, rounds: list[Times]) -> Figure:
 
 
 def copied(filled: Path, to: Path) -> Path:
-    """A copy of the store."""
+    """Return a copy of the store."""
     return shutil.copytree(filled, to)
 
 
 def indexed(filled: Path, to: Path) -> Path:
-    """A copy of the store that is indexed to its end."""
+    """Return a fully indexed copy of the store."""
     copied(filled, to)
-    store = memctx.WarmStore(to, session_id="bench", cross_session=True, durability="os")
+    store = memctx.lowlevel.WarmStore(to, session_id="bench", cross_session=True, durability="os")
     status = store.catch_up()
     assert status is not None
     assert status.segments >= OLDER, status.segments

@@ -14,12 +14,27 @@ from typing import TYPE_CHECKING, Any
 import contexts
 import pytest
 import report
-from race import REPEATS, Entry, Figure, measure
+from benchmark import REPEATS, Entry, Figure, measure
 
-from memctx import _core, compact
+from memctx import _core
+from memctx.compaction.plan import (
+    Cut,
+    PrunedHistory,
+    chunk_messages_by_max_tokens,
+    compute_adaptive_chunk_ratio,
+    context_tokens,
+    file_operations,
+    find_cut,
+    keep_recent_tokens,
+    latest_ask,
+    prune_history_for_context_share,
+    reserve_tokens,
+    should_compact,
+    tool_failures,
+)
 
 if TYPE_CHECKING:
-    from race import Race
+    from benchmark import Benchmark
 
 MESSAGES = 1_400
 """They cost a little over a million tokens by the estimate that budgets go by."""
@@ -29,10 +44,10 @@ WINDOW = 200_000
 
 @dataclass(frozen=True)
 class Plan:
-    """What was decided."""
+    """Result of planning."""
 
-    cut: compact.Cut
-    pruned: compact.Pruned[Any]
+    cut: Cut
+    pruned: PrunedHistory[Any]
     chunks: list[list[Any]]
 
 
@@ -43,34 +58,34 @@ def material(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 def plan(messages: list[contexts.Message], conversation: _core.Conversation | None = None) -> Plan:
-    """A compaction, planned as a host would have it."""
+    """Plan a compaction as a host does."""
     conversation = conversation or _core.Scanner().scan(messages, "anthropic")
-    tokens = compact.context_tokens(messages, conversation=conversation)
-    reserve = compact.reserve_tokens(WINDOW)
-    assert compact.should_compact(tokens, WINDOW, reserve)
-    cut = compact.find_cut(conversation, compact.keep_recent_tokens(WINDOW, reserve))
-    assert isinstance(cut, compact.Cut)
+    tokens = context_tokens(messages, conversation=conversation)
+    reserve = reserve_tokens(WINDOW)
+    assert should_compact(tokens, WINDOW, reserve)
+    cut = find_cut(conversation, keep_recent_tokens(WINDOW, reserve))
+    assert isinstance(cut, Cut)
     history = cut.history(messages)
     before = cut.scanned_history(conversation)
-    pruned = compact.prune_history_for_context_share(
+    pruned = prune_history_for_context_share(
         history, max_context_tokens=WINDOW, conversation=before
     )
-    ratio = compact.compute_adaptive_chunk_ratio(history, WINDOW, conversation=before)
+    ratio = compute_adaptive_chunk_ratio(history, WINDOW, conversation=before)
     most = int(WINDOW * ratio)
-    chunks = compact.chunk_messages_by_max_tokens(history, most, conversation=before)
+    chunks = chunk_messages_by_max_tokens(history, most, conversation=before)
     return Plan(cut, pruned, chunks)
 
 
 def carried(messages: list[contexts.Message], conversation: _core.Conversation) -> tuple[Any, ...]:
-    """What a summary is told beside the messages."""
+    """Return what a summary gets besides the messages."""
     return (
-        compact.tool_failures(messages, conversation=conversation),
-        compact.file_operations(messages, conversation=conversation),
-        compact.latest_ask(messages, conversation=conversation),
+        tool_failures(messages, conversation=conversation),
+        file_operations(messages, conversation=conversation),
+        latest_ask(messages, conversation=conversation),
     )
 
 
-def test_plan_of_a_million_tokens(race: Race, material: list[str]) -> None:
+def test_plan_of_a_million_tokens(benchmark: Benchmark, material: list[str]) -> None:
     """LangChain gets its own objects ready and keeps as much; we read the host's dictionaries."""
     messages = contexts.context(iter(material), MESSAGES)
     conversation = _core.Scanner().scan(messages, "anthropic")
@@ -84,19 +99,19 @@ def test_plan_of_a_million_tokens(race: Race, material: list[str]) -> None:
         "failures, files and latest ask": lambda: carried(messages, conversation),
     }
     figures = measure([Entry(step) for step in steps.values()], REPEATS)
-    race.ledger.notes += [
+    benchmark.ledger.notes += [
         f"{path}, {name}: {report.spread(figure)}"
         for name, figure in zip(steps, figures, strict=True)
     ]
-    langchain = race.peer("langchain_trim")
+    langchain = benchmark.peer("langchain_trim")
     peers = {}
     if langchain:
-        share = compact.keep_recent_tokens(WINDOW, 20_000) / conversation.tokens
+        share = keep_recent_tokens(WINDOW, 20_000) / conversation.tokens
         peers[langchain.NAME] = Entry(langchain.Trim(messages, share))
-    race(path, Entry(lambda: plan(messages)), peers)
+    benchmark(path, Entry(lambda: plan(messages)), peers)
 
 
-def test_growth_of_a_plan(race: Race, material: list[str]) -> None:
+def test_growth_of_a_plan(benchmark: Benchmark, material: list[str]) -> None:
     """Twice the messages take twice the time."""
     times: dict[int, Figure] = {}
     for length in LENGTHS:
@@ -105,5 +120,5 @@ def test_growth_of_a_plan(race: Race, material: list[str]) -> None:
     span = math.log(LENGTHS[-1] / LENGTHS[0])
     exponent = math.log(times[LENGTHS[-1]].median / times[LENGTHS[0]].median) / span
     words = ", ".join(f"{length}: {report.spread(figure)}" for length, figure in times.items())
-    race.ledger.notes.append(f"plan by messages: {words}; exponent {exponent:.2f}")
+    benchmark.ledger.notes.append(f"plan by messages: {words}; exponent {exponent:.2f}")
     assert exponent < 1.3

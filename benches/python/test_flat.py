@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from benchmark import Entry, each
 from corpus import QUERIES, SEED, SIZE
-from race import Entry, each
 
 import memctx
 
 if TYPE_CHECKING:
+    from benchmark import Benchmark
     from corpus import Corpus
     from numpy.typing import NDArray
-    from race import Race
 
 DIM = 384
 TOPICS = 400
@@ -34,7 +34,7 @@ class Vectors:
 
 @pytest.fixture(scope="module")
 def topical() -> Vectors:
-    """A centre for each topic, and as much noise again."""
+    """Return vectors around a center for each topic, with as much noise."""
     rng = np.random.default_rng(SEED)
     count = SIZE + QUERIES
     centres = rng.standard_normal((TOPICS, DIM))
@@ -46,19 +46,19 @@ def topical() -> Vectors:
 
 @pytest.fixture(scope="module")
 def hashed(corpus: Corpus) -> Vectors:
-    """The corpus in hash embeddings."""
-    embedder = memctx.HashEmbedder(DIM)
+    """Return the corpus in hash embeddings."""
+    embedder = memctx.lowlevel.HashEmbedder(DIM)
     return Vectors(embedder.embed_many(corpus.texts), embedder.embed_many(corpus.long))
 
 
-def build(corpus: Corpus, vectors: Vectors) -> memctx.FlatIndex:
-    index = memctx.FlatIndex(DIM)
+def build(corpus: Corpus, vectors: Vectors) -> memctx.lowlevel.FlatIndex:
+    index = memctx.lowlevel.FlatIndex(DIM)
     index.add_many(corpus.ids, vectors.matrix)
     return index
 
 
 def cosines(vectors: Vectors) -> NDArray[np.float64]:
-    """Every query against every row in double precision."""
+    """Return the cosine of every query and every row in double precision."""
     matrix, queries = vectors.matrix.astype(np.float64), vectors.queries.astype(np.float64)
     lengths = np.linalg.norm(queries, axis=1)[:, None] * np.linalg.norm(matrix, axis=1)
     found: NDArray[np.float64] = queries @ matrix.T / lengths
@@ -66,18 +66,22 @@ def cosines(vectors: Vectors) -> NDArray[np.float64]:
 
 
 def compete(
-    race: Race, path: str, index: memctx.FlatIndex, vectors: Vectors, limits: dict[str, float]
+    benchmark: Benchmark,
+    path: str,
+    index: memctx.lowlevel.FlatIndex,
+    vectors: Vectors,
+    limits: dict[str, float],
 ) -> None:
     share = 1 / QUERIES
     queries = list(vectors.queries)
-    modules = [module for name in PEERS if (module := race.peer(name))]
+    modules = [module for name in PEERS if (module := benchmark.peer(name))]
     rivals = {
         module.NAME: Entry(
             each(module.Index(vectors.matrix).search, queries), share, limits.get(module.NAME)
         )
         for module in modules
     }
-    race(path, Entry(each(index.search, queries), share), rivals)
+    benchmark(path, Entry(each(index.search, queries), share), rivals)
 
 
 @pytest.mark.parametrize("kind", ["topical", "hashed"])
@@ -97,21 +101,21 @@ def test_results_are_those_of_double_precision(
         np.testing.assert_allclose([hit.score for hit in hits], best, rtol=0, atol=1e-6)
 
 
-def test_search(race: Race, corpus: Corpus, topical: Vectors) -> None:
-    compete(race, "cosine top-10, topics", build(corpus, topical), topical, LIMITS)
+def test_search(benchmark: Benchmark, corpus: Corpus, topical: Vectors) -> None:
+    compete(benchmark, "cosine top-10, topics", build(corpus, topical), topical, LIMITS)
 
 
-def test_search_hashed(race: Race, corpus: Corpus, hashed: Vectors) -> None:
-    compete(race, "cosine top-10, hash embeddings", build(corpus, hashed), hashed, {})
+def test_search_hashed(benchmark: Benchmark, corpus: Corpus, hashed: Vectors) -> None:
+    compete(benchmark, "cosine top-10, hash embeddings", build(corpus, hashed), hashed, {})
 
 
-def test_search_many(race: Race, corpus: Corpus, topical: Vectors) -> None:
+def test_search_many(benchmark: Benchmark, corpus: Corpus, topical: Vectors) -> None:
     """All queries at once; the figure is for one of them."""
     share = 1 / QUERIES
     index = build(corpus, topical)
-    modules = [module for name in PEERS[:2] if (module := race.peer(name))]
+    modules = [module for name in PEERS[:2] if (module := benchmark.peer(name))]
     indexes = {module.NAME: module.Index(topical.matrix) for module in modules}
-    race(
+    benchmark(
         f"cosine top-10, {QUERIES} queries at once, each",
         Entry(lambda: index.search_many(topical.queries, 10), share),
         {

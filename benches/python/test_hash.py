@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from benchmark import Entry
 from peers.python_hash import Embedder
-from race import Entry
 
 import memctx
 
 if TYPE_CHECKING:
+    from benchmark import Benchmark
     from corpus import Corpus
-    from race import Race
 
 SAMPLE = 300
 REPEATS = 5
@@ -20,16 +20,16 @@ REPEATS = 5
 
 def test_vectors_are_equal(corpus: Corpus) -> None:
     texts = corpus.sample(SAMPLE)
-    ours = memctx.HashEmbedder().embed_many(texts)
+    ours = memctx.lowlevel.HashEmbedder().embed_many(texts)
     np.testing.assert_allclose(ours, Embedder().embed_many(texts), rtol=1e-6, atol=0)
 
 
-def test_embed_many(race: Race, corpus: Corpus) -> None:
+def test_embed_many(benchmark: Benchmark, corpus: Corpus) -> None:
     """The peer embeds a sample; its time is scaled up by the number of characters."""
     texts, sample = corpus.texts, corpus.sample(SAMPLE)
     scale = sum(map(len, texts)) / sum(map(len, sample))
-    ours, plain, remembering = memctx.HashEmbedder(), Embedder(), Embedder(remember=True)
-    race(
+    ours, plain, remembering = memctx.lowlevel.HashEmbedder(), Embedder(), Embedder(remember=True)
+    benchmark(
         f"hash embedding of {len(texts)} texts (peers: {len(sample)}, scaled up)",
         Entry(lambda: ours.embed_many(texts)),
         {

@@ -1,4 +1,4 @@
-"""What `import memctx` costs a process."""
+"""Time of `import memctx`."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from race import Race
+    from benchmark import Benchmark
 
 REPEATS = 5
 MOST = 0.060
 
 
 def seconds_to_import(module: str) -> float:
-    """The cumulative time that Python itself reports, everything imported on the way included."""
+    """Return the cumulative time that Python itself reports, everything imported on the way included."""
     command = [sys.executable, "-X", "importtime", "-c", f"import {module}"]
     result = subprocess.run(command, capture_output=True, text=True, check=True)
     _, cumulative, name = result.stderr.splitlines()[-1].split("|")
@@ -22,6 +22,8 @@ def seconds_to_import(module: str) -> float:
     return int(cumulative) / 1e6
 
 
-def test_import_time(race: Race) -> None:
+def test_import_time(benchmark: Benchmark) -> None:
     seconds_to_import("memctx")
-    race.against_time("import memctx", [seconds_to_import("memctx") for _ in range(REPEATS)], MOST)
+    benchmark.against_time(
+        "import memctx", [seconds_to_import("memctx") for _ in range(REPEATS)], MOST
+    )

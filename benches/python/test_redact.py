@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from race import Entry, each
+from benchmark import Entry, each
 
 import memctx
 
 if TYPE_CHECKING:
+    from benchmark import Benchmark
     from corpus import Corpus
-    from race import Race
 
 SAMPLE = 400
 REPEATS = 3
@@ -24,7 +24,7 @@ PLANTED = [
 EVERY = 20
 
 
-def test_mask(race: Race, corpus: Corpus) -> None:
+def test_mask(benchmark: Benchmark, corpus: Corpus) -> None:
     """One text in twenty holds a secret. The peers replace what matches and judge nothing."""
     texts = corpus.sample(SAMPLE)
     for number, at in enumerate(range(0, len(texts), EVERY)):
@@ -32,11 +32,11 @@ def test_mask(race: Race, corpus: Corpus) -> None:
     mask = memctx.Redactor().mask
     assert all(mask(texts[at]).kinds for at in range(0, len(texts), EVERY))
     peers = {}
-    if module := race.peer("regex_redact"):
+    if module := benchmark.peer("regex_redact"):
         rules = module.rules()
         peers = {
             "re": Entry(each(module.by_re(rules), texts), limit=1 / 30),
             "RE2": Entry(each(module.by_re2(rules), texts), limit=1 / 1.5),
             "RE2, set first": Entry(each(module.by_re2_set(rules), texts), limit=1 / 1.5),
         }
-    race(f"masking {len(texts)} texts", Entry(each(mask, texts)), peers, REPEATS)
+    benchmark(f"masking {len(texts)} texts", Entry(each(mask, texts)), peers, REPEATS)

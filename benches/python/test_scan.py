@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from race import Entry
+from benchmark import Entry
 
 from memctx._core import Scanner
 
 if TYPE_CHECKING:
+    from benchmark import Benchmark
     from corpus import Corpus
-    from race import Race
 
 CHARACTERS = 1500
 
 
 def conversation(corpus: Corpus, count: int) -> list[dict[str, Any]]:
-    """Questions, calls, results and answers in turn, each of about 500 tokens."""
+    """Return questions, calls, results and answers in turn, each of about 500 tokens."""
     texts = iter(stretched(corpus.texts))
     messages: list[dict[str, Any]] = []
     while len(messages) < count:
@@ -39,7 +39,7 @@ def said(text: str) -> dict[str, Any]:
 
 
 def stretched(texts: list[str]) -> list[str]:
-    """The texts of a corpus put together until each is long enough."""
+    """Return the texts of a corpus, joined until each is long enough."""
     long: list[str] = []
     held = ""
     for text in texts:
@@ -50,7 +50,7 @@ def stretched(texts: list[str]) -> list[str]:
     return long
 
 
-def test_scan_again(race: Race, corpus: Corpus) -> None:
+def test_scan_again(benchmark: Benchmark, corpus: Corpus) -> None:
     """Every text is known, as on any turn but the first. The peer only writes the messages."""
     for count in (1_000, 2_000):
         messages = conversation(corpus, count)
@@ -60,4 +60,4 @@ def test_scan_again(race: Race, corpus: Corpus) -> None:
             "json.dumps": Entry(lambda messages=messages: json.dumps(messages), limit=1 / 2),
         }
         scan = Entry(lambda messages=messages, scanner=scanner: scanner.scan(messages))
-        race(f"scanning {count} messages again", scan, peers)
+        benchmark(f"scanning {count} messages again", scan, peers)

@@ -1,4 +1,4 @@
-"""The store against what one would put together by hand, and against the bare bytes under it."""
+"""The store against hand-built combinations of engines, and against plain file access."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ import corpus as corpora
 import pytest
 import report
 import stores
+from benchmark import Figure, Row
 from peers import hybrid
-from race import Figure, Row
 
 import memctx
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from benchmark import Benchmark
     from corpus import Corpus
     from numpy.typing import NDArray
-    from race import Race
 
 ROUNDS = 7
 STARTS = 5
@@ -41,7 +41,7 @@ SIZES = [size for size in (2_000, 20_000, 200_000) if size <= max(LARGEST, corpo
 
 @pytest.fixture(scope="module")
 def filled(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store of the whole corpus with its snapshot, which is only read."""
+    """Return a read-only store of the whole corpus with its snapshot."""
     path = tmp_path_factory.mktemp("store") / "memory"
     stores.fill(path, corpus.texts)
     return path
@@ -49,14 +49,14 @@ def filled(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def own(filled: Path, tmp_path: Path) -> Path:
-    """A copy of it to be changed."""
+    """Return a copy of the store to change."""
     return shutil.copytree(filled, tmp_path / "memory")
 
 
 @pytest.fixture(scope="module")
-def rivals(race: Race, corpus: Corpus) -> dict[str, list[tuple[Any, Any, hybrid.Index]]]:
-    """Each pair of a text and a vector engine, with its queries made beforehand."""
-    embedder = memctx.HashEmbedder(DIM)
+def rivals(benchmark: Benchmark, corpus: Corpus) -> dict[str, list[tuple[Any, Any, hybrid.Index]]]:
+    """Return each pair of a text and a vector engine, with its prepared queries."""
+    embedder = memctx.lowlevel.HashEmbedder(DIM)
     matrix: NDArray[Any] = embedder.embed_many(corpus.texts)
     vectors = list(embedder.embed_many(corpus.short))
     tokens = corpora.tokenize_all(corpus.texts)
@@ -65,12 +65,12 @@ def rivals(race: Race, corpus: Corpus) -> dict[str, list[tuple[Any, Any, hybrid.
     texts = {
         module.NAME: module.Index(given)
         for name, given in inputs.items()
-        if (module := race.peer(name))
+        if (module := benchmark.peer(name))
     }
     flats = {
         module.NAME: module.Index(matrix)
         for name in ("numpy_flat", "faiss_flat")
-        if (module := race.peer(name))
+        if (module := benchmark.peer(name))
     }
     return {
         f"{text_name} + {flat_name}": [
@@ -83,12 +83,12 @@ def rivals(race: Race, corpus: Corpus) -> dict[str, list[tuple[Any, Any, hybrid.
 
 
 def exactly(value: float) -> Figure:
-    """A figure that is one value."""
+    """Return a figure of one value."""
     return Figure(value, value, value)
 
 
 def each_timed(calls: Sequence[Callable[[], object]]) -> list[float]:
-    """Seconds of processor time of every call."""
+    """Return the processor seconds of every call."""
     times = []
     gc.disable()
     for call in calls:
@@ -100,7 +100,10 @@ def each_timed(calls: Sequence[Callable[[], object]]) -> list[float]:
 
 
 def test_search(
-    race: Race, corpus: Corpus, filled: Path, rivals: dict[str, list[tuple[Any, Any, hybrid.Index]]]
+    benchmark: Benchmark,
+    corpus: Corpus,
+    filled: Path,
+    rivals: dict[str, list[tuple[Any, Any, hybrid.Index]]],
 ) -> None:
     """By words and vectors; each round is all queries of one side, then of the next. Answers are compared first.
 
@@ -121,7 +124,7 @@ def test_search(
             for k in (10, 20)
         )
         words = f"{shared:.1%} of our top 10 are in the top 10 of {name}, {near:.1%} in its top 20"
-        race.ledger.notes.append(f"hybrid search: {words}")
+        benchmark.ledger.notes.append(f"hybrid search: {words}")
         assert shared > 0.8, words
         assert near > 0.97, words
         sides[name] = [partial(index.search, query, vector) for query, vector, index in prepared]
@@ -135,24 +138,24 @@ def test_search(
     p50 = {name: Figure.of(times[1:]) for name, times in middle.items()}
     p99 = {name: Figure.of(times[1:]) for name, times in tail.items()}
     mine, worst = p50.pop("ours"), p99.pop("ours")
-    race.ledger.notes += [
+    benchmark.ledger.notes += [
         f"hybrid search, p99 of {name}: {report.spread(figure)}" for name, figure in p99.items()
     ]
     path = "hybrid top-10, short query"
-    race.enter(
+    benchmark.enter(
         *(Row(f"{path}, p50", mine, name, theirs, 0.35) for name, theirs in p50.items()),
         Row(f"{path}, p99", worst, "its own p50", mine, 3.0),
     )
 
 
 def starts(task: Callable[[], dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The task as often as it is asked for; one start to warm up the page cache goes before."""
+    """Run the task repeatedly, after one start to warm up the page cache."""
     task()
     while True:
         yield task()
 
 
-def test_start(race: Race, corpus: Corpus, filled: Path, tmp_path: Path) -> None:
+def test_start(benchmark: Benchmark, corpus: Corpus, filled: Path, tmp_path: Path) -> None:
     """Opening and one answer, in a fresh process each time, against reading the same bytes in one."""
     bare, barest = (shutil.copytree(filled, tmp_path / name) for name in ("bare", "barest"))
     log, vectors = filled / "segments.jsonl", filled / "vectors.bin"
@@ -187,12 +190,12 @@ def test_start(race: Race, corpus: Corpus, filled: Path, tmp_path: Path) -> None
     figures = {name: Figure.of([it["cpu"] for it in times]) for name, times in found.items()}
     walls = {name: median(it["wall"] for it in times) for name, times in found.items()}
     sizes = {file.name: file.stat().st_size / 1e6 for file in (log, vectors, *snapshots)}
-    race.ledger.notes += [
+    benchmark.ledger.notes += [
         "files in MB: " + ", ".join(f"{name} {size:.1f}" for name, size in sizes.items()),
         "wall ms: " + ", ".join(f"{name} {wall * 1e3:.1f}" for name, wall in walls.items()),
     ]
     mine = figures.pop("ours")
-    race.enter(
+    benchmark.enter(
         *(
             Row("open and first search", mine, name, theirs, limits.get(name))
             for name, theirs in figures.items()
@@ -200,7 +203,7 @@ def test_start(race: Race, corpus: Corpus, filled: Path, tmp_path: Path) -> None
     )
 
 
-def test_add(race: Race, corpus: Corpus, own: Path, tmp_path: Path) -> None:
+def test_add(benchmark: Benchmark, corpus: Corpus, own: Path, tmp_path: Path) -> None:
     """One record of a kilobyte, until it is indexed: the time of the process without that of a bare write of it."""
     store = stores.open_store(own)
     assert len(store) == len(corpus.texts)
@@ -220,18 +223,20 @@ def test_add(race: Race, corpus: Corpus, own: Path, tmp_path: Path) -> None:
             write.append(process_time() - start)
     assert len(store) == len(corpus.texts) + len(whole)
     for name, times in (("whole", whole), ("bare write", write)):
-        race.ledger.notes.append(f"add of 1 kB, {name}: {report.spread(Figure.of(times))}")
+        benchmark.ledger.notes.append(f"add of 1 kB, {name}: {report.spread(Figure.of(times))}")
     in_memory = [a - b for a, b in zip(whole, write, strict=True)]
-    race.against_time("add of 1 kB, without the write", in_memory, 100e-6)
+    benchmark.against_time("add of 1 kB, without the write", in_memory, 100e-6)
 
 
-def test_durable_batch(race: Race, corpus: Corpus, filled: Path, own: Path, tmp_path: Path) -> None:
+def test_durable_batch(
+    benchmark: Benchmark, corpus: Corpus, filled: Path, own: Path, tmp_path: Path
+) -> None:
     """Wall time that the disk adds to a batch, against one bare `fdatasync` after the same bytes.
 
     What an add does in memory has a limit of its own in `test_add`, so it is taken out here by a second store that is
     given the same batch and leaves syncing to the system; they take turns at being first. The whole is entered, too,
     without a limit. A disk that others keep busy slows everything down and hides what we add, so the quickest are held
-    to the limit as well. Nobody indexes while anything is timed; each follows a pause, without which a sync is quicker.
+    to the limit as well. Nothing is indexed while anything is timed; a pause before each makes syncs comparable.
     """
     quick = shutil.copytree(filled, tmp_path / "quick")
     logs = {"os": quick / "segments.jsonl", "fsync": own / "segments.jsonl"}
@@ -264,17 +269,19 @@ def test_durable_batch(race: Race, corpus: Corpus, filled: Path, own: Path, tmp_
     extra = [durable - plain for durable, plain in zip(ours["fsync"], ours["os"], strict=True)]
     least = exactly(min(ours["fsync"]) - min(ours["os"]))
     bare = [a + b for a, b in zip(write, sync, strict=True)]
-    race.ledger.notes.append(f"{path} without the disk: {report.spread(Figure.of(ours['os']))}")
+    benchmark.ledger.notes.append(
+        f"{path} without the disk: {report.spread(Figure.of(ours['os']))}"
+    )
     disk, quickest = Figure.of(sync), exactly(min(sync))
     whole, by_hand = Figure.of(ours["fsync"]), Figure.of(bare)
-    race.enter(
+    benchmark.enter(
         Row(f"{path}, what the disk adds, wall", Figure.of(extra), "fdatasync", disk, 1.3),
         Row(f"{path}, what the disk adds, quickest", least, "fdatasync", quickest, 1.3),
         Row(f"{path}, whole, wall", whole, "write and fdatasync", by_hand, None),
     )
 
 
-def test_memory(race: Race, corpus: Corpus, filled: Path) -> None:
+def test_memory(benchmark: Benchmark, corpus: Corpus, filled: Path) -> None:
     """What opening and one search add to a process, for each segment."""
     count = len(corpus.texts)
     found = [
@@ -284,10 +291,10 @@ def test_memory(race: Race, corpus: Corpus, filled: Path) -> None:
     least = mean(len(text.encode()) for text in corpus.texts) + VECTOR_BYTES
     ours = Figure.of([resident / count for resident in found])
     peer = "its text and vector"
-    race.enter(Row("resident memory of a segment", ours, peer, exactly(least), 3.0, unit="B"))
+    benchmark.enter(Row("resident memory of a segment", ours, peer, exactly(least), 3.0, unit="B"))
 
 
-def test_growth(race: Race, corpus: Corpus, tmp_path: Path) -> None:
+def test_growth(benchmark: Benchmark, corpus: Corpus, tmp_path: Path) -> None:
     """The same figures of stores that grow tenfold; an exponent of 1 is growth in proportion."""
     source = tmp_path / "corpus.jsonl"
     corpora.generate(source, SIZES[-1] + corpora.LATER)
@@ -312,11 +319,11 @@ def test_growth(race: Race, corpus: Corpus, tmp_path: Path) -> None:
         cells = [report.spread(exactly(value), unit) for value in values]
         exponent = math.log(values[-1] / values[0]) / span
         lines.append(f"| {name} | " + " | ".join(cells) + f" | {exponent:.2f} |")
-    race.ledger.notes.append("\n".join(lines))
+    benchmark.ledger.notes.append("\n".join(lines))
 
 
 def texts_of(source: Path, count: int) -> Iterator[str]:
-    """The texts of the first segments of a generated corpus."""
+    """Return the texts of the first segments of a generated corpus."""
     with source.open(encoding="utf-8") as lines:
         for line in lines:
             entry = json.loads(line)

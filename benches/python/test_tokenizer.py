@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from benchmark import Entry, each
 from peers import naive_tokenizer
-from race import Entry, each
 
 import memctx
 
 if TYPE_CHECKING:
+    from benchmark import Benchmark
     from corpus import Corpus
-    from race import Race
 
 SAMPLE = 4_000
 
@@ -24,11 +24,11 @@ def test_output_is_identical(corpus: Corpus) -> None:
         assert memctx.tokenize(text, "original") == original, text
 
 
-def test_tokenize(race: Race, corpus: Corpus) -> None:
-    """`str.split` finds the tokens for nothing: what it takes is what making the strings takes."""
+def test_tokenize(benchmark: Benchmark, corpus: Corpus) -> None:
+    """`str.split` shows the cost of making the strings alone."""
     texts = corpus.sample(SAMPLE)
     ready = [" ".join(memctx.tokenize(text)) for text in texts]
-    race(
+    benchmark(
         f"tokenizing {len(texts)} texts",
         Entry(each(memctx.tokenize, texts)),
         {
@@ -39,9 +39,9 @@ def test_tokenize(race: Race, corpus: Corpus) -> None:
     )
 
 
-def test_tokenize_original(race: Race, corpus: Corpus) -> None:
+def test_tokenize_original(benchmark: Benchmark, corpus: Corpus) -> None:
     texts = corpus.sample(SAMPLE)
-    race(
+    benchmark(
         f"tokenizing {len(texts)} texts, original rules",
         Entry(each(partial(memctx.tokenize, mode="original"), texts)),
         {"pure Python": Entry(each(naive_tokenizer.tokenize_original, texts))},

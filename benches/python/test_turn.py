@@ -21,8 +21,8 @@ import numpy as np
 import pytest
 import report
 import stores
+from benchmark import Figure, Row
 from peers import plain_trim
-from race import Figure, Row
 
 import memctx
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from benchmark import Benchmark
     from corpus import Corpus
-    from race import Race
 
 ROUNDS = 7
 TURNS = 20
@@ -49,26 +49,26 @@ HARD_CAP = 4_000
 
 @pytest.fixture(scope="module")
 def material(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Texts for the longest conversation and for what is said after it; none of them is in the store."""
+    """Return texts for the longest conversation and its continuation; none of them is in the store."""
     path = tmp_path_factory.mktemp("material") / "corpus.jsonl"
     return contexts.texts(path, LONGEST + 2 * (ROUNDS + 2) * TURNS, max(SEGMENTS))
 
 
 @pytest.fixture(scope="module")
 def filled(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store of the whole corpus."""
+    """Return a store of the whole corpus."""
     path = tmp_path_factory.mktemp("turn") / "memory"
     stores.fill(path, corpus.texts)
     return path
 
 
 def tokens_of(messages: list[contexts.Message]) -> int:
-    """What the messages cost by the estimate that budgets go by."""
+    """Return the estimated tokens of the messages."""
     return sum(memctx.estimate_tokens(contexts.text_of(message), "script") for message in messages)
 
 
 def opened(path: Path, messages: list[contexts.Message]) -> memctx.Memory:
-    """A memory whose window the messages do not fit in, so that a trim leaves `SHARE` of them; loaded.
+    """Open a memory whose window the messages do not fit in, so that a trim leaves `SHARE` of them; loaded.
 
     Pruning is off: shortening the results would make most of the trim unnecessary, and the peers do not do it.
     """
@@ -77,7 +77,7 @@ def opened(path: Path, messages: list[contexts.Message]) -> memctx.Memory:
         path,
         session_id="bench",
         context_window=window,
-        reserve_tokens=RESERVE,
+        reply_reserve_tokens=RESERVE,
         hard_cap_tokens=HARD_CAP,
         max_segments=1_000_000,
         durability="os",
@@ -98,14 +98,14 @@ class Conversation:
         """Milliseconds of each step of each turn. A host does not keep the turns themselves, either."""
 
     def turn(self) -> Any:
-        """One message more, and the turn."""
+        """Add a message and run the turn."""
         self.messages.append({"role": "user", "content": next(self._more)[:600]})
         turn = self.memory.prepare(self.messages, shape="anthropic")
         assert not turn.report.errors, turn.report.errors
         return turn
 
     def timed(self, clock: Callable[[], float] = process_time) -> list[float]:
-        """Seconds of so many turns, the store at rest before each."""
+        """Return the seconds of turns, the store idle before each."""
         times = []
         for _ in range(TURNS):
             len(self.memory.store)
@@ -118,7 +118,7 @@ class Conversation:
 
 
 def repeated(call: Callable[[], object], times: int) -> list[float]:
-    """Seconds of processor time of each call."""
+    """Return the processor seconds of each call."""
     found = []
     gc.disable()
     for _ in range(times):
@@ -131,7 +131,7 @@ def repeated(call: Callable[[], object], times: int) -> list[float]:
 
 @pytest.fixture(scope="module")
 def matvec() -> Callable[[], object]:
-    """One product of a matrix as large as the store's with a vector: the least that exact search costs in numpy."""
+    """Multiply a matrix as large as the store's with a vector: the least that exact search costs in numpy."""
     chance = np.random.default_rng(7)
     matrix = chance.standard_normal((20_000, 384), dtype=np.float32)
     vector = chance.standard_normal(384, dtype=np.float32)
@@ -141,7 +141,7 @@ def matvec() -> Callable[[], object]:
 @pytest.mark.parametrize("count", [1_000, 2_000])
 def test_steady_turn(  # noqa: PLR0913, PLR0917 - pytest gives them by name
     count: int,
-    race: Race,
+    benchmark: Benchmark,
     material: list[str],
     filled: Path,
     tmp_path: Path,
@@ -151,7 +151,7 @@ def test_steady_turn(  # noqa: PLR0913, PLR0917 - pytest gives them by name
     source = iter(material)
     messages = contexts.context(source, count)
     words = f"{len(messages)} messages, {tokens_of(messages):,} tokens"
-    langchain = race.peer("langchain_trim")
+    langchain = benchmark.peer("langchain_trim")
     theirs = langchain.Trim(messages, SHARE) if langchain else None
     found: dict[str, list[float]] = {"ours": [], "matvec": [], "langchain": []}
     walls, slowest = [], []
@@ -170,7 +170,7 @@ def test_steady_turn(  # noqa: PLR0913, PLR0917 - pytest gives them by name
                 found["langchain"].append(median(repeated(theirs, 2)))
     figures = {name: Figure.of(times[1:]) for name, times in found.items() if times}
     path = f"steady turn, {words}"
-    race.ledger.notes += [
+    benchmark.ledger.notes += [
         f"{path}, slowest of {TURNS} turns: {report.spread(Figure.of(slowest[1:]))}",
         f"{path}, wall: {report.spread(Figure.of(walls[1:]))}",
         *steps_of(path, conversation.timings),
@@ -178,19 +178,19 @@ def test_steady_turn(  # noqa: PLR0913, PLR0917 - pytest gives them by name
     rows = [Row(path, figures["ours"], "numpy matvec 20,000 x 384", figures["matvec"], 1.5)]
     if "langchain" in figures:
         rows.append(Row(path, figures["ours"], langchain.NAME, figures["langchain"], None))
-    race.enter(*rows)
+    benchmark.enter(*rows)
 
 
 @pytest.mark.parametrize("count", [1_000, 2_000])
 def test_first_turn(
-    count: int, race: Race, material: list[str], filled: Path, tmp_path: Path
+    count: int, benchmark: Benchmark, material: list[str], filled: Path, tmp_path: Path
 ) -> None:
     """Nothing is known of the messages. What leaves is archived beside the turn, which the note below counts in."""
     source = iter(material)
     messages = contexts.context(source, count)
     query = " ".join(contexts.text_of(messages[place]) for place in (-8, -4)) + next(source)[:600]
     texts = [contexts.text_of(message) for message in messages]
-    langchain = race.peer("langchain_trim")
+    langchain = benchmark.peer("langchain_trim")
     theirs = langchain.Trim(messages, SHARE) if langchain else None
     ours, plain, lengths, timings = [], [], [], []
     walls, archived = [], []
@@ -213,7 +213,7 @@ def test_first_turn(
             lengths += repeated(theirs, 1)
     path = f"first turn, {len(messages)} messages, {tokens_of(messages):,} tokens"
     mine = Figure.of(ours[1:])
-    race.ledger.notes += [
+    benchmark.ledger.notes += [
         f"{path}, wall on one core: {report.spread(Figure.of(walls[1:]))}",
         f"{path} with all that left archived and a search, all threads: {report.spread(Figure.of(archived[1:]))}",
         *steps_of(path, timings[1:]),
@@ -221,11 +221,11 @@ def test_first_turn(
     rows = [Row(path, mine, f"relevance trim in {plain_trim.NAME}", Figure.of(plain[1:]), 0.1)]
     if lengths:
         rows.append(Row(path, mine, langchain.NAME, Figure.of(lengths[1:]), None))
-    race.enter(*rows)
+    benchmark.enter(*rows)
 
 
 def steps_of(path: str, timings: list[dict[str, float]]) -> list[str]:
-    """Where the time of the turns went, as their reports tell it: the median of each step."""
+    """Return the median time of each step, from the reports of the turns."""
     names = {name: None for timing in timings for name in timing}
     middle = {name: median(timing.get(name, 0.0) for timing in timings) for name in names}
     words = ", ".join(f"{name} {value * 1e3:.0f} µs" for name, value in middle.items())
@@ -233,7 +233,7 @@ def steps_of(path: str, timings: list[dict[str, float]]) -> list[str]:
 
 
 def test_growth_with_messages(
-    race: Race, material: list[str], filled: Path, tmp_path: Path
+    benchmark: Benchmark, material: list[str], filled: Path, tmp_path: Path
 ) -> None:
     """First and steady turns of conversations that get longer, over one store."""
     columns: dict[str, list[float]] = {"first turn": [], "steady turn": []}
@@ -241,10 +241,10 @@ def test_growth_with_messages(
         first, steady = one_size(shutil.copytree(filled, tmp_path / f"{count}"), material, count)
         columns["first turn"].append(first)
         columns["steady turn"].append(steady)
-    race.ledger.notes.append(growth("messages", LENGTHS, columns))
+    benchmark.ledger.notes.append(growth("messages", LENGTHS, columns))
 
 
-def test_growth_with_segments(race: Race, material: list[str], tmp_path: Path) -> None:
+def test_growth_with_segments(benchmark: Benchmark, material: list[str], tmp_path: Path) -> None:
     """The same for one conversation over stores that get larger."""
     source = tmp_path / "corpus.jsonl"
     corpora.generate(source, SEGMENTS[-1])
@@ -256,11 +256,11 @@ def test_growth_with_segments(race: Race, material: list[str], tmp_path: Path) -
         columns["first turn"].append(first)
         columns["steady turn"].append(steady)
         shutil.rmtree(path)
-    race.ledger.notes.append(growth("segments", SEGMENTS, columns))
+    benchmark.ledger.notes.append(growth("segments", SEGMENTS, columns))
 
 
 def one_size(path: Path, material: list[str], count: int) -> tuple[float, float]:
-    """Seconds of the first turn and the median of the next ones."""
+    """Return the seconds of the first turn and the median of the next ones."""
     source = iter(material)
     messages = contexts.context(source, count)
     with opened(path, messages) as memory:
@@ -273,14 +273,14 @@ def one_size(path: Path, material: list[str], count: int) -> tuple[float, float]
 
 
 def segments_of(source: Path, count: int) -> Iterator[str]:
-    """The texts of the first segments of a generated corpus."""
+    """Return the texts of the first segments of a generated corpus."""
     from test_store import texts_of  # noqa: PLC0415 - where the others read them, too
 
     return islice(texts_of(source, count), count)
 
 
 def growth(what: str, sizes: Any, columns: dict[str, list[float]]) -> str:
-    """A table of the figures with the exponent of their growth; 1 is growth in proportion."""
+    """Format the figures with the exponent of their growth; 1 is linear."""
     span = math.log(sizes[-1] / sizes[0]) if len(sizes) > 1 else math.nan
     lines = [f"| {what} | " + " | ".join(map(str, sizes)) + " | exponent |"]
     lines.append("| --- " * (len(sizes) + 2) + "|")

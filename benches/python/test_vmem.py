@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from benchmark import Entry
 from corpus import SEED
-from race import Entry
 
-from memctx import vmem
+from memctx.lowlevel import vmem
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from benchmark import Benchmark
     from corpus import Corpus
     from numpy.typing import NDArray
-    from race import Race
 
 DIM = 384
 HEADER = 16
@@ -23,12 +23,12 @@ ENTRY = np.dtype([("length", "<u2"), ("id", "S36"), ("vector", "<f4", DIM)])
 
 
 def read_with_numpy(path: Path) -> tuple[list[str], NDArray[np.float32]]:
-    """What numpy can do because every id here has 36 bytes."""
+    """Read with numpy, possible because every id here has 36 bytes."""
     entries = np.fromfile(path, dtype=ENTRY, offset=HEADER)
     return [name.decode() for name in entries["id"]], np.ascontiguousarray(entries["vector"])
 
 
-def test_read(race: Race, corpus: Corpus, tmp_path: Path) -> None:
+def test_read(benchmark: Benchmark, corpus: Corpus, tmp_path: Path) -> None:
     path = tmp_path / "vectors.bin"
     rng = np.random.default_rng(SEED)
     matrix = rng.standard_normal((len(corpus.ids), DIM), dtype=np.float32)
@@ -36,7 +36,7 @@ def test_read(race: Race, corpus: Corpus, tmp_path: Path) -> None:
     ids, found = read_with_numpy(path)
     assert ids == corpus.ids == vmem.read(path)[0]
     assert np.array_equal(found, vmem.read(path)[1])
-    race(
+    benchmark(
         f"reading {len(ids)} x {DIM} vectors",
         Entry(lambda: vmem.read(path)),
         {

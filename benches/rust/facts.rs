@@ -5,7 +5,7 @@ use std::path::Path;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use memctx_benches::Corpus;
-use memctx_core::knowledge::{Change, FactStore, Kind, Request, Settings, Statement};
+use memctx_core::facts::{Change, FactStore, Kind, Request, Settings, Statement};
 use memctx_core::store::Durability;
 
 const FACTS: u64 = 10_000;
@@ -22,7 +22,7 @@ fn new(content: &str) -> Change<'_> {
     Change::Add { id: None, kind: Kind::Config, statement: Statement { content, ..Statement::default() } }
 }
 
-/// The beginnings of the corpus's texts, each with a number that sets it apart.
+/// Return the beginnings of the corpus's texts, each with a number that sets it apart.
 fn statements(corpus: &Corpus, count: u64) -> Vec<String> {
     let segments = corpus.segments(count);
     let start = |text: &str| text.chars().take(LONGEST).collect::<String>();

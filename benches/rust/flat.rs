@@ -29,7 +29,7 @@ fn flat(criterion: &mut Criterion) {
 }
 
 fn search(criterion: &mut Criterion, index: &FlatIndex, queries: &[f32]) {
-    let count = index.roster().len();
+    let count = index.id_map().len();
     let mut group = criterion.benchmark_group("flat/search");
     group.throughput(Throughput::Elements(QUERIES as u64));
     group.bench_function(BenchmarkId::new("one by one", count), |bencher| {

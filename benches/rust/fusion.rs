@@ -12,7 +12,7 @@ const CHOSEN: usize = 10;
 
 /// Hits with falling scores, numbered from `first` on.
 fn ranking(first: u32) -> Vec<(u32, f64)> {
-    (0..HITS).map(|place| (first + place, 1.0 / f64::from(place + 1))).collect()
+    (0..HITS).map(|index| (first + index, 1.0 / f64::from(index + 1))).collect()
 }
 
 fn blend(criterion: &mut Criterion) {

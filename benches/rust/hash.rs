@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use memctx_benches::Corpus;
-use memctx_core::vector::HashEmbedder;
+use memctx_core::embed::HashEmbedder;
 
 const DIM: usize = 384;
 const TEXTS: u64 = 500;

@@ -1,4 +1,4 @@
-//! What happens to a text before it is stored.
+//! Benchmarks of the steps that a text takes before it is stored.
 
 use std::hint::black_box;
 

@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use memctx_benches::Corpus;
-use memctx_core::ingest::{Redaction, Redactor};
+use memctx_core::redact::{Redaction, Redactor};
 
 const TEXTS: u64 = 2_000;
 const EVERY: usize = 10;

@@ -1,4 +1,5 @@
-//! Embedding from tables of word pieces: one made up here, and `WordLlama`'s where `MEMCTX_WORDLLAMA` names its package.
+//! Embedding from tables of word pieces: one made up here, and `WordLlama`'s where `MEMCTX_WORDLLAMA` names its
+//! package.
 
 use std::fmt::Write as _;
 use std::hint::black_box;
@@ -6,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use memctx_benches::Corpus;
-use memctx_core::vector::{Choices, StaticEmbedder};
+use memctx_core::embed::{Choices, StaticEmbedder};
 
 const DIM: usize = 256;
 const TEXTS: u64 = 500;
@@ -31,7 +32,7 @@ fn bench(criterion: &mut Criterion, name: &str, embedder: &StaticEmbedder) {
     group.finish();
 }
 
-/// A table in half precision whose pieces are the words of the corpus and single characters.
+/// Return a table in half precision whose pieces are the words of the corpus and single characters.
 fn made_up(folder: &Path) -> StaticEmbedder {
     let mut pieces: Vec<String> = vec!["[UNK]".to_owned()];
     pieces.extend((b'!'..=b'~').flat_map(|c| [char::from(c).to_string(), format!("##{}", char::from(c))]));

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use memctx_benches::{Corpus, Kind};
-use memctx_core::store::{Durability, Record, Request, Settings, WarmStore};
+use memctx_core::store::{Durability, Record, Request, Settings, Store};
 use tempfile::tempdir;
 
 const SEGMENTS: u64 = 20_000;
@@ -13,16 +13,16 @@ const QUERIES: u64 = 200;
 const BATCH: usize = 256;
 const KILOBYTE: usize = 1024;
 
-fn open(path: &Path) -> WarmStore {
+fn open(path: &Path) -> Store {
     let settings = Settings { max_segments: usize::MAX, durability: Durability::Os, ..Settings::new("bench") };
-    WarmStore::open(path, settings).expect("a store that can be opened")
+    Store::open(path, settings).expect("a store that can be opened")
 }
 
 fn record(content: &str) -> Record<'_> {
     Record { role: "user", content, timestamp: None, metadata: None }
 }
 
-fn fill(store: &WarmStore, corpus: &Corpus) {
+fn fill(store: &Store, corpus: &Corpus) {
     let segments = corpus.segments(SEGMENTS);
     for batch in segments.chunks(BATCH) {
         let records: Vec<Record<'_>> = batch.iter().map(|segment| record(&segment.text)).collect();
@@ -31,7 +31,7 @@ fn fill(store: &WarmStore, corpus: &Corpus) {
     assert!(store.snapshot().expect("an open store"), "the snapshot was written");
 }
 
-fn search(criterion: &mut Criterion, store: &WarmStore, corpus: &Corpus) {
+fn search(criterion: &mut Criterion, store: &Store, corpus: &Corpus) {
     let queries: Vec<_> = (0..QUERIES).map(|index| corpus.query(index, SEGMENTS)).collect();
     let short: Vec<&str> = queries.iter().map(|query| query.short.as_str()).collect();
     let long: Vec<&str> = queries.iter().map(|query| query.long.as_str()).collect();
@@ -63,7 +63,7 @@ fn load(criterion: &mut Criterion, path: &Path) {
     group.finish();
 }
 
-fn add(criterion: &mut Criterion, store: &WarmStore, corpus: &Corpus) {
+fn add(criterion: &mut Criterion, store: &Store, corpus: &Corpus) {
     let mut group = criterion.benchmark_group("store/add");
     group.throughput(Throughput::Bytes(KILOBYTE as u64));
     let mut later = (SEGMENTS..).map(|index| kilobyte(&corpus.text(Kind::English, index)));
@@ -78,7 +78,7 @@ fn add(criterion: &mut Criterion, store: &WarmStore, corpus: &Corpus) {
     group.finish();
 }
 
-/// A text of just this size, so that the figure is for one length.
+/// Return a text of just this size, so that the figure is for one length.
 fn kilobyte(text: &str) -> String {
     text.chars().filter(char::is_ascii).cycle().take(KILOBYTE).collect()
 }

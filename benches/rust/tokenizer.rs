@@ -29,7 +29,7 @@ fn count(texts: &[String], mode: Mode) -> usize {
 
 fn tokenizer(criterion: &mut Criterion) {
     let texts = texts();
-    for mode in [Mode::Memctx, Mode::Original] {
+    for mode in [Mode::Memctx, Mode::OpenClaw] {
         let mut group = criterion.benchmark_group(format!("tokenizer/{}", mode.name()));
         for (kind, texts) in &texts {
             group.throughput(Throughput::Bytes(texts.iter().map(String::len).sum::<usize>() as u64));

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use memctx_benches::Corpus;
-use memctx_core::scan::{Conversation, Kind, Piece, Role, Shape, Text, View};
+use memctx_core::messages::{Conversation, Format, Kind, MessageView, Part, Role, Text};
 use memctx_core::text::Estimator;
 use memctx_core::trim::{Request, plan};
 
 /// Messages, and about how many bytes each has.
 const SIZES: [(u64, usize); 3] = [(200, 3000), (1000, 1500), (2000, 1500)];
 
-/// Texts of about so many bytes, none of them alike.
+/// Return texts of about so many bytes, none of them alike.
 fn bodies(corpus: &Corpus, count: u64, bytes: usize) -> Vec<String> {
     let mut segments = (0..).map(|index| corpus.segment(index).text);
     let mut body = || -> String {
@@ -31,15 +31,15 @@ fn bodies(corpus: &Corpus, count: u64, bytes: usize) -> Vec<String> {
     (0..count).map(|_| body()).collect()
 }
 
-fn view(number: usize, body: &str) -> View {
+fn view(number: usize, body: &str) -> MessageView {
     let text = Arc::new(Text::new(body, Estimator::Script.estimate(body) as u32));
     let role = if number.is_multiple_of(2) { Role::User } else { Role::Assistant };
-    View::new(role, vec![Piece::new(Kind::Text, Some(text))])
+    MessageView::new(role, vec![Part::new(Kind::Text, Some(text))])
 }
 
 fn conversation(bodies: &[String]) -> Conversation {
     let views = bodies.iter().enumerate().map(|(number, body)| view(number, body)).collect();
-    Conversation::new(Shape::OpenAi, views)
+    Conversation::new(Format::OpenAi, views)
 }
 
 fn trim(criterion: &mut Criterion) {
@@ -65,7 +65,7 @@ fn trim(criterion: &mut Criterion) {
                 bencher.iter_batched_ref(
                     || {
                         let new = view(0, &bodies[0].chars().rev().take(600).collect::<String>());
-                        Conversation::new(talk.shape, talk.views.iter().cloned().chain([new]).collect())
+                        Conversation::new(talk.format, talk.views.iter().cloned().chain([new]).collect())
                     },
                     |talk| black_box(plan(talk, &request)),
                     BatchSize::LargeInput,

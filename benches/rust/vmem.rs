@@ -1,4 +1,4 @@
-//! Vectors on disk: reading, checking, writing anew, adding to a file. Writing includes the wait for the disk.
+//! Vectors on disk: reading, checking, rewriting, adding to a file. Writing includes the wait for the disk.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use memctx_benches::{Corpus, unit_vectors};

@@ -74,7 +74,7 @@ class Hit:
     """
 
     def __new__(cls, id: str, score: float) -> Hit:
-        """A hit made by hand, for feeding `memctx.fusion` with scores from elsewhere."""
+        """A hit made by hand, for feeding `memctx.lowlevel.fusion` with scores from elsewhere."""
 
     @property
     def id(self) -> str:
@@ -377,7 +377,7 @@ class Topics:
 
 @final
 class VmemReport:
-    """What `memctx.vmem.verify` found in a file."""
+    """What `memctx.lowlevel.vmem.verify` found in a file."""
 
     @property
     def dim(self) -> int:
@@ -622,7 +622,7 @@ class WarmStore:
         """Counts of what the store holds."""
 
     def health(self) -> dict[str, Any]:
-        """What was skipped, healed or degraded."""
+        """Tell what was skipped, repaired or degraded; ``reasons`` say why, as long as ``degraded`` is True."""
 
     def refresh(self) -> int:
         """Take in what other processes wrote; how many segments came."""
@@ -647,8 +647,8 @@ class ColdStatus:
     """
 
     @property
-    def state(self) -> Literal["absent", "ready", "indexing"]:
-        """Whether there is an index on disk, and whether this process is filling it."""
+    def state(self) -> Literal["absent", "ready", "indexing", "unavailable"]:
+        """Whether there is an index on disk, whether this process is filling it, or whether its files are damaged."""
 
     @property
     def segments(self) -> int:
@@ -755,8 +755,140 @@ class ColdStore:
         >>> segments, offset = cold.read_from(0, session_id="s1", roles=["user"])  # doctest: +SKIP
         """
 
+    def end(self) -> int:
+        """Return the offset at which the last whole line ends."""
+
+    def mark(self, offset: int) -> int | None:
+        """Return a checksum of the bytes before an offset; None if the log is shorter.
+
+        It tells whether the log has been replaced since.
+        """
+
+    def offset_after(
+        self, id: str, *, session_id: str | None = None, roles: Sequence[str] | None = None
+    ) -> int | None:
+        """Return the offset behind the first segment of an id; None if there is none."""
+
+    def last_before(
+        self, offset: int, *, session_id: str | None = None, roles: Sequence[str] | None = None
+    ) -> str | None:
+        """Return the id of the last segment that lies before an offset; None if there is none."""
+
     def health(self) -> dict[str, Any]:
         """What could not be read."""
+
+@final
+class Importer:
+    """Appends messages of many sessions to the log of a store, each once.
+
+    >>> importer = Importer(path)  # doctest: +SKIP
+    >>> importer.add([("s1", "user", "Port 8443", None, None)])  # doctest: +SKIP
+    ['added']
+    """
+
+    def __new__(
+        cls,
+        path: str | PathLike[str],
+        *,
+        redaction: Literal["mask", "seed", "off"] = "mask",
+        pii: bool = False,
+        patterns: Mapping[str, str] | None = None,
+        lock_timeout: float = 5.0,
+    ) -> Importer: ...
+    @property
+    def end(self) -> int:
+        """The offset up to which the log is known."""
+
+    def add(
+        self, records: Iterable[tuple[str, str, str, float | None, str | None]]
+    ) -> list[Literal["added", "duplicate", "noise"]]:
+        """Append the ``(session_id, role, content, timestamp, metadata)`` records that are new, and wait for the disk.
+
+        A record is a duplicate if its session has the same content from the same role, anywhere in the log.
+        """
+
+@final
+class LogEditor:
+    """Verifies and rewrites the files of a store, under its lock."""
+
+    def __new__(cls, path: str | PathLike[str], *, lock_timeout: float = 5.0) -> LogEditor: ...
+    def wait_for_writers(self) -> None:
+        """Wait until no other process writes to the store."""
+
+    def verify(self) -> Verified:
+        """Read everything, and report what cannot be read. It takes no lock and writes nothing."""
+
+    def repair(self) -> None:
+        """Move damaged lines to a file beside their log, keep the vectors that can be read, remove derived files."""
+
+    def find(
+        self, *, sessions: Iterable[str] | None = None, before: float | None = None
+    ) -> Removal:
+        """Report what `remove` would take."""
+
+    def remove(
+        self, *, sessions: Iterable[str] | None = None, before: float | None = None
+    ) -> Removal:
+        """Delete segments, their vectors and what was derived from them.
+
+        Segments go that are of one of the sessions, if any is named, and older than ``before``, in milliseconds since
+        1970, if that is given. Facts go with whole sessions only. Without either, only snapshots go.
+        """
+
+@final
+class Verified:
+    """What a verification found."""
+
+    @property
+    def segments(self) -> int:
+        """Segments that can be read."""
+
+    @property
+    def facts(self) -> int:
+        """States of facts that can be read."""
+
+    @property
+    def vectors(self) -> int:
+        """Vectors that can be read."""
+
+    @property
+    def problems(self) -> list[tuple[str, int | None, int | None, str]]:
+        """File, line, offset and fault of what cannot be read; of many lines the first, and a count of the others."""
+
+@final
+class Removal:
+    """What a removal takes."""
+
+    @property
+    def segments(self) -> int:
+        """Lines of segments."""
+
+    @property
+    def facts(self) -> int:
+        """Lines of facts."""
+
+    @property
+    def files(self) -> list[str]:
+        """Derived files and folders, by their paths in the store."""
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of all of these."""
+
+@final
+class Lease:
+    """A lease on a lock file: of many processes one at a time holds it. The kernel releases it when its holder dies."""
+
+    def __new__(cls, path: str | PathLike[str]) -> Lease: ...
+    @property
+    def is_held(self) -> bool:
+        """Whether this object holds the lease."""
+
+    def acquire(self) -> bool:
+        """Acquire the lease unless another holder has it, and return whether it is held."""
+
+    def release(self) -> None:
+        """Release the lease; in a forked child, leave it to the parent."""
 
 @final
 class Fact:
@@ -947,7 +1079,7 @@ class FactStore:
         """Counts of what the store sees: active, superseded, forgotten, states, log_bytes, log_lines."""
 
     def health(self) -> dict[str, Any]:
-        """What was skipped, healed or degraded."""
+        """Tell what was skipped, repaired or degraded; ``reasons`` say why, as long as ``degraded`` is True."""
 
     def reopen(self) -> None:
         """After a fork: open every file anew, sharing nothing with the parent."""
@@ -1112,7 +1244,7 @@ def bind(
 ) -> tuple[array[int], list[int]]:
     """The chain of some keys, and the places of the signed ones that do not stand behind the link given with them."""
 
-def items_at(items: Sequence[_T], places: Sequence[int]) -> list[_T]:
+def items_at(items: Sequence[_T], indices: Sequence[int]) -> list[_T]:
     """The items of a sequence at some places."""
 
 def text_key(text: str) -> int:
@@ -1137,8 +1269,12 @@ class Scanner:
         estimator: Literal["script", "utf16"] | Callable[[str], int] = "script",
         *,
         capacity: int = 67_108_864,
+        own_blocks: Sequence[int] | None = None,
     ) -> Scanner:
         """A scanner that has read nothing yet.
+
+        ``own_blocks`` are the `text_key` of the recalled blocks that were sent: other text that reads like a block is a
+        person's then. Without them, whatever reads like a block is one.
 
         Raises:
             ConfigError: the estimator is unknown, or the capacity below 0.
@@ -1147,12 +1283,23 @@ class Scanner:
     def scan(self, messages: Sequence[Any], shape: Shape | None = None) -> Conversation:
         """Read a list of messages; ``shape`` says what they are where that is not to be guessed.
 
-        The messages are not changed and not kept. Content that cannot be read is passed over, never an error.
+        The messages are not changed and not kept. A block or an item of a type that is not known is opaque: it has a
+        price, is kept whole, and nothing is repaired that may belong to it.
 
         Raises:
-            MessageShapeError: it is no list, or something in it is no message.
+            MessageShapeError: it is no list, or the role, the content or the id of a tool in one of the messages is not
+                understood.
             ConfigError: the shape is unknown, or the estimator returned something that is no number of tokens.
         """
+
+    def add_own_blocks(self, keys: Sequence[int]) -> bool:
+        """Add the keys of blocks that were sent.
+
+        Return False if one of them was read as a person's text before: then this scanner goes on reading it so.
+        """
+
+    def is_own_block(self, text: str) -> bool:
+        """Whether a text, white space around it aside, is just one block, and one that was sent."""
 
     def __len__(self) -> int:
         """How many texts are remembered."""
@@ -1217,7 +1364,7 @@ class Conversation:
 
     @property
     def signed(self) -> list[int]:
-        """The messages with thinking that the provider signed."""
+        """The messages with thinking that its provider refuses behind anything but what it was written behind."""
 
     @property
     def carriers(self) -> list[int]:
@@ -1245,13 +1392,19 @@ class Conversation:
     def without(self, indices: Sequence[int]) -> Conversation:
         """The same without some messages."""
 
-    def query(self, count: int = 3) -> str:
-        """The last ``count`` texts that a person wrote, oldest first, joined by a space."""
+    def query(self, count: int = 3, *, head: int | None = None) -> str:
+        """The last ``count`` texts that a person wrote, oldest first, joined by a space.
+
+        Of a long text it is the beginning and the end; with ``head``, of each text its first ``head`` characters.
+        """
 
     def records(
         self, indices: Sequence[int] | None = None
     ) -> list[list[tuple[str, str, float | None, str | None]]]:
         """For each message, or those named, what `WarmStore.add` takes of it."""
+
+    def silences(self) -> list[str]:
+        """For each message of which nothing is archived why that is."""
 
     def __len__(self) -> int: ...
 
@@ -1474,7 +1627,7 @@ def plan_prune(
     """
 
 def shorten(text: str, max_chars: int, head_chars: int, tail_chars: int) -> str | None:
-    """What `memctx.prune_at_birth` leaves of a text; None if it stays whole."""
+    """What `memctx.context.truncate_tool_result` leaves of a text; None if it stays whole."""
 
 def shorten_results(
     conversation: Conversation, max_chars: int, head_chars: int, tail_chars: int

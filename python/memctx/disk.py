@@ -1,4 +1,4 @@
-"""How many bytes of a store are what.
+"""Disk usage of a store, and the test whether a folder is one.
 
 >>> import tempfile
 >>> from pathlib import Path
@@ -28,11 +28,20 @@ PARTS = {
     "sessions": "sessions",
     "extraction": "sessions",
 }
-"""What each file and folder of a store counts as."""
+"""The part of a store that each file and folder counts as."""
+
+
+SIGNS = ("LOCK", "segments.jsonl", "knowledge.jsonl")
+"""Files of which every store has one."""
+
+
+def is_store(path: str | PathLike[str]) -> bool:
+    """Return whether a folder is a store: whether one was ever opened there."""
+    return any(os.path.lexists(os.path.join(path, name)) for name in SIGNS)  # noqa: PTH118 - as below
 
 
 def use(path: str | PathLike[str]) -> dict[str, int]:
-    """The bytes of the log, of vectors, facts, index, session files, of whatever else is there, and of all of it."""
+    """Return the bytes of the log, vectors, facts, index, session files and other files, and of all of them."""
     found = dict.fromkeys((*PARTS.values(), "other"), 0)
     for name in _names(path):
         found[PARTS.get(name, "other")] += size(os.path.join(path, name))  # noqa: PTH118 - of many files, quickly
@@ -40,7 +49,7 @@ def use(path: str | PathLike[str]) -> dict[str, int]:
 
 
 def size(path: str | PathLike[str]) -> int:
-    """The bytes of a file, or of all files below a folder. What is not there, or vanishes meanwhile, takes none."""
+    """Return the bytes of a file, or of all files below a folder; 0 for one that is missing or vanishes meanwhile."""
     try:
         found = os.lstat(path)
     except OSError:

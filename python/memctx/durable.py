@@ -1,13 +1,16 @@
-"""Files that a crash does not break: lines are appended whole, a file is replaced as a whole.
+"""Crash-safe writes to the files of hosts and to small files of a store: replaced as a whole, or appended to by lines.
 
-Several processes may append to one file. Each holds a lock on the file itself while it writes; whoever waited for the
-lock looks whether the path still stands for that file.
+The logs of a store are written by the core alone. Several processes may append to one file of a host. Each locks the
+file itself while it writes, and checks afterwards that the path still names that file; Windows has no such lock that
+readers could ignore, so none is taken there.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import stat
 import sys
 import tempfile
 import time
@@ -18,6 +21,7 @@ from memctx.errors import StoreError, StoreLockedError
 
 if TYPE_CHECKING:
     from collections.abc import Generator
+    from io import BufferedReader
 
 if sys.platform != "win32":
     import fcntl
@@ -29,14 +33,14 @@ _sync_data = getattr(os, "fdatasync", os.fsync)
 
 
 class Identity(NamedTuple):
-    """Which file it is, whatever its name."""
+    """The identity of a file, whatever its name."""
 
     device: int
     inode: int
 
     @classmethod
     def of(cls, found: os.stat_result) -> Identity:
-        """The identity of a file that was looked at."""
+        """Return the identity in the result of a ``stat`` call."""
         return cls(found.st_dev, found.st_ino)
 
 
@@ -49,16 +53,16 @@ class Held:
 
     @property
     def identity(self) -> Identity:
-        """Which file it is."""
+        """The identity of the file."""
         return Identity.of(os.fstat(self.descriptor))
 
     @property
     def size(self) -> int:
-        """How many bytes it has."""
+        """The number of bytes in the file."""
         return os.fstat(self.descriptor).st_size
 
     def is_torn(self) -> bool:
-        """Whether its last line lacks its end: a writer died."""
+        """Return whether the last line lacks its end because a writer died."""
         try:
             if self.size == 0:
                 return False
@@ -68,9 +72,9 @@ class Held:
             raise StoreError(f"{self.path}: cannot be read: {error}") from error
 
     def append(self, lines: bytes, *, sync: bool = True) -> bytes:
-        """Write lines, each with its end, behind all others; all of them, or none and a `StoreError`.
+        """Append lines, each with its end; all of them, or none and a `StoreError`.
 
-        A last line that lacks its end is closed first. Nothing that was there changes. Gives what was written.
+        A last line that lacks its end is closed first. Nothing before it changes. Return the bytes written.
         """
         before = self.size
         data = b"\n" + lines if self.is_torn() else lines
@@ -92,7 +96,7 @@ class Held:
         return data
 
     def _take_back(self, before: int, written: int) -> None:
-        """Cut off what was written, unless somebody who takes no lock has written behind it."""
+        """Cut off what was written, unless a process that takes no lock has written behind it."""
         with contextlib.suppress(OSError):  # then the next writer closes the line
             if self.size == before + written:
                 os.ftruncate(self.descriptor, before)
@@ -100,7 +104,7 @@ class Held:
 
 @contextlib.contextmanager
 def held(path: Path, *, timeout: float = SECONDS_TO_WAIT) -> Generator[Held, None, None]:
-    """Open a file for appending, made if it is missing, and lock it against every other writer.
+    """Open a file for appending, created if missing, and lock it against every other writer.
 
     Raises:
         StoreLockedError: another process held it for all of ``timeout`` seconds.
@@ -119,13 +123,13 @@ def held(path: Path, *, timeout: float = SECONDS_TO_WAIT) -> Generator[Held, Non
 
 
 def append(path: Path, lines: bytes, *, sync: bool = True) -> None:
-    """Append whole lines to a file, made if it is missing."""
+    """Append whole lines to a file, created if missing."""
     with held(path) as file:
         file.append(lines, sync=sync)
 
 
 def replace(path: Path, data: bytes, *, sync: bool = True) -> None:
-    """Put a file in the place of another: readers see the old one or the new one, also after a crash."""
+    """Replace a file: readers see the old one or the new one, also after a crash."""
     handle, name = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -144,7 +148,7 @@ def replace(path: Path, data: bytes, *, sync: bool = True) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder that is ours alone, and the folders it stands in."""
+    """Create a folder that only its owner may use, and its parents."""
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
@@ -152,7 +156,7 @@ def make_folder(path: Path) -> None:
 
 
 def sync_folder(path: Path) -> None:
-    """Wait until the names in a folder are on disk, where the system can say so."""
+    """Wait until the names in a folder are on disk, where the system supports that."""
     if sys.platform == "win32":
         return
     descriptor = os.open(path, os.O_RDONLY)
@@ -162,11 +166,40 @@ def sync_folder(path: Path) -> None:
         os.close(descriptor)
 
 
-def _opened(path: Path) -> int:
-    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
+def opened(path: Path, flags: int, *, follow: bool = True) -> int:
+    """Open a regular file and return its descriptor; ``follow`` also through a symbolic link.
+
+    A FIFO, a device or a folder in its place is an `OSError` at once: opening one may wait for ever.
+    """
     flags |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+    flags |= getattr(os, "O_NONBLOCK", 0) | (0 if follow else getattr(os, "O_NOFOLLOW", 0))
+    refused = OSError(errno.EINVAL, "it is not a regular file; move it away", str(path))
     try:
-        return os.open(path, flags, PRIVATE)
+        descriptor = os.open(path, flags, PRIVATE)
+    except OSError as error:
+        if error.errno in {errno.ENXIO, errno.EISDIR}:
+            raise refused from None
+        raise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise refused
+    return descriptor
+
+
+def reading(path: Path, *, follow: bool = True) -> BufferedReader:
+    """Open a regular file to read it, as `opened` does."""
+    return os.fdopen(opened(path, os.O_RDONLY, follow=follow), "rb")
+
+
+def read(path: Path, *, follow: bool = True) -> bytes:
+    """Return all bytes of a regular file."""
+    with reading(path, follow=follow) as file:
+        return file.read()
+
+
+def _opened(path: Path) -> int:
+    try:
+        return opened(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
     except OSError as error:
         raise StoreError(f"{path}: cannot be opened for writing: {error}") from error
 
@@ -186,7 +219,7 @@ def _lock(path: Path, descriptor: int, deadline: float) -> None:
 
 
 def _stands_for(path: Path, descriptor: int) -> bool:
-    """Whether a path still names the file that is open: it may have been replaced while we waited."""
+    """Return whether a path still names the open file, which may have been replaced meanwhile."""
     try:
         return Identity.of(path.stat()) == Identity.of(os.fstat(descriptor))
     except FileNotFoundError:

@@ -1,23 +1,28 @@
-"""The exceptions memctx raises, defined here once for the Python layer and the Rust core alike.
+"""Exceptions of memctx, for the Python layer and the Rust core.
 
 ::
 
     MemctxError
-    ├── ConfigError              a setting or an argument has a value that cannot be used
+    ├── ConfigError              a setting or an argument is invalid
     ├── StoreError               something on disk cannot be read or written as asked
-    │   ├── CorruptStoreError        its bytes are not what the format says
+    │   ├── CorruptStoreError        its bytes do not follow the format
     │   ├── UnsupportedVersionError  a newer memctx wrote it
     │   └── StoreLockedError         another process holds it
-    ├── VectorError              a vector holds something that is no number
+    ├── VectorError              a vector holds a value that is not finite
     │   └── DimensionMismatchError   it has the wrong length
     ├── EmbeddingError           a model call that turns text into vectors failed
     ├── ExtractionError          a model call that extracts facts failed
-    ├── SummaryError             a model call that summarises failed
+    ├── SummaryError             a model call that summarizes failed
     ├── ContextOverflowError     the model's window is too small, also after a compaction
-    └── MessageShapeError        what was passed is no list of messages
+    └── MessageShapeError        the argument is no list of known messages
 
-Every message names the file, field, offset or value at fault and what was expected instead.
+Every message names the file, field, offset or value concerned and what was expected instead. Values in it are
+shortened, and secrets are masked, whatever the settings: exceptions end up in logs.
+
+Besides these, memctx raises `TypeError` for an argument of the wrong type, and lets the `OSError` of the system pass.
 """
+
+from __future__ import annotations
 
 __all__ = [
     "ConfigError",
@@ -36,12 +41,45 @@ __all__ = [
 ]
 
 
+_LONGEST = 480
+"""Characters of a line of a message."""
+_TAIL = 160
+"""Characters of them kept from the end of the line, which has the remedy."""
+_MOST_LINES = 60
+"""Lines of a message: one for each fault of a settings file, for example."""
+
+
+def mask_and_shorten(text: str) -> str:
+    """Return a text for a message: secrets masked, and the middle of long lines left out.
+
+    >>> mask_and_shorten("password=hunter2-Qp0x")
+    'password=[REDACTED:password]'
+    """
+    from memctx._core import Redactor  # noqa: PLC0415 - which raises these exceptions
+
+    lines = Redactor().mask(text).text.split("\n")
+    if len(lines) > _MOST_LINES:
+        lines = [*lines[:_MOST_LINES], f"… and {len(lines) - _MOST_LINES} lines more"]
+    return "\n".join(map(_shorten, lines))
+
+
+def _shorten(line: str) -> str:
+    if len(line) <= _LONGEST:
+        return line
+    return f"{line[: _LONGEST - _TAIL]} … {line[-_TAIL:]}"
+
+
 class MemctxError(Exception):
-    """The root of every exception that memctx raises on purpose."""
+    """Base class of the exceptions of memctx."""
+
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(
+            *(mask_and_shorten(each) if isinstance(each, str) else each for each in arguments)
+        )
 
 
 class ConfigError(MemctxError, ValueError):
-    """A setting or an argument has a value that cannot be used."""
+    """A setting or an argument is invalid."""
 
 
 class StoreError(MemctxError):
@@ -49,7 +87,7 @@ class StoreError(MemctxError):
 
 
 class CorruptStoreError(StoreError):
-    """The bytes of a file are not what its format says."""
+    """The bytes of a file do not follow its format."""
 
 
 class UnsupportedVersionError(StoreError):
@@ -61,7 +99,7 @@ class StoreLockedError(StoreError):
 
 
 class VectorError(MemctxError, ValueError):
-    """A vector holds something that is no number."""
+    """A vector holds a value that is not finite."""
 
 
 class DimensionMismatchError(VectorError):
@@ -69,10 +107,9 @@ class DimensionMismatchError(VectorError):
 
 
 class EmbeddingError(MemctxError):
-    """A model call that turns text into vectors failed, or gave what are no vectors of that text.
+    """A model call that turns text into vectors failed, or its response has no vectors of that text.
 
-    ``can_retry`` says that the same call may succeed later; ``retry_after`` how many seconds the model asked to be left
-    alone.
+    ``can_retry``: the same call may succeed later; ``retry_after``: seconds that the provider asked to wait.
     """
 
     def __init__(
@@ -86,9 +123,8 @@ class EmbeddingError(MemctxError):
 class ExtractionError(MemctxError):
     """A model call that extracts facts failed.
 
-    ``is_final`` says that trying the same again cannot help, such as a refusal; ``is_malformed`` that there was an
-    answer, but none that can be used; ``is_dead`` that no other call can succeed either, such as a key that is not
-    taken; ``retry_after`` how many seconds the model asked to be left alone.
+    ``is_final``: a retry cannot help, as after a refusal; ``is_malformed``: the response cannot be used; ``is_dead``:
+    no other call can succeed either, as with an invalid key; ``retry_after``: seconds that the provider asked to wait.
     """
 
     def __init__(
@@ -108,15 +144,14 @@ class ExtractionError(MemctxError):
 
 
 class SummaryError(MemctxError):
-    """A model call that summarises a conversation failed.
+    """A model call that summarizes a conversation failed.
 
-    ``is_overflow`` says that the conversation did not fit the model's window, so that less of it may; ``is_timeout``
-    that no answer came in time; ``is_dead`` that no other call can succeed either, such as a key that is not taken;
-    ``is_final`` that trying the same again cannot help, which all of these mean and others do too; ``retry_after`` how
-    many seconds the model asked to be left alone.
+    ``is_overflow``: the conversation did not fit the model's window, so a shorter one may; ``is_timeout``: no response
+    came in time; ``is_dead``: no other call can succeed either, as with an invalid key; ``is_final``: a retry cannot
+    help, which is so for all of these and for others; ``retry_after``: seconds that the provider asked to wait.
     """
 
-    def __init__(  # noqa: PLR0913 - each says another thing of the same failure
+    def __init__(  # noqa: PLR0913 - properties of one failure
         self,
         message: str,
         *,
@@ -137,7 +172,7 @@ class SummaryError(MemctxError):
 class ContextOverflowError(MemctxError):
     """The messages do not fit the model's window, and a compaction did not help.
 
-    ``tried`` says, step by step, what was done about it. The model's own error is the cause.
+    ``tried`` lists the steps taken to recover. The model's own error is the cause.
     """
 
     def __init__(self, message: str, *, tried: tuple[str, ...] = ()) -> None:
@@ -146,4 +181,7 @@ class ContextOverflowError(MemctxError):
 
 
 class MessageShapeError(MemctxError, TypeError):
-    """What was passed is no list of messages in a shape memctx knows."""
+    """The argument is no list of messages in a known format.
+
+    The text names the message by its index, its class and its invalid field, and says what to pass instead.
+    """

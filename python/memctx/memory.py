@@ -1,4 +1,4 @@
-"""`Memory`: the memory of one session, which `memctx.open` opens.
+"""`Memory`: the memory of one session, opened by `memctx.open`.
 
 >>> import memctx, tempfile
 >>> with memctx.open(tempfile.mkdtemp(), session_id="s1") as memory:
@@ -10,48 +10,44 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from dataclasses import asdict
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypedDict, TypeVar, Unpack
 
-from memctx import _core, disk
-from memctx.embeddings.embedding import Embedding, complete
-from memctx.embeddings.opening import Opening
-from memctx.errors import ConfigError, EmbeddingError, StoreError
-from memctx.extraction import Extraction, Flush, Flushed, Progress
-from memctx.extractors import extractor_of
-from memctx.intake import Archived, Intake
-from memctx.knowledge import Facts
-from memctx.loop import blocking
-from memctx.turn import Turns, prompt_tokens
-from memctx.turn.recollection import Recall
+from memctx import checks
+from memctx._session import Session
+from memctx.context import Observed, Report, Turn, answer_tokens, prompt_tokens, state_writer
+from memctx.context.intake import Archived
+from memctx.embeddings.service import wait_for_vectors
+from memctx.errors import ConfigError, EmbeddingError, MemctxError, StoreError
+from memctx.facts import Facts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
     from types import TracebackType
 
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from memctx._core import ColdStatus, EmbeddingStatus, StoreHit, WarmStore
-    from memctx.compact import MemoryFlushed
-    from memctx.compact.flush import RunTurn
-    from memctx.compactor import Compacted, Compactor, HookName, Trigger
+    from memctx._core import EmbeddingStatus, StoreHit, WarmStore
+    from memctx.compaction import Compacted, Compactor, HookName
+    from memctx.compaction.notes import NotesWritten, RunTurn
+    from memctx.compaction.recovery import CompactOptions
     from memctx.config import Config, Ranking
+    from memctx.facts.worker import BackgroundExtraction, FactsFuture
+    from memctx.hosts.openclaw import Cited, Source
+    from memctx.hosts.pi import Counters
     from memctx.messages import Shape
-    from memctx.session import Counters, Transcript
-    from memctx.turn import Turn
 
 __all__ = ["Memory"]
 
-# Who searches by hand waits longer for a vector than a turn does: the first one may have a model to load.
-PATIENCE_MS = 5_000.0
+logger = logging.getLogger("memctx.memory")
+
+DISABLED = "memory is disabled: the setting enabled is false, and the messages are sent unchanged"
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
 
 class SearchOptions(TypedDict, total=False):
-    """What `Memory.search` takes beside the query."""
+    """Keyword arguments of `Memory.search`."""
 
     limit: int
     session_id: str | None
@@ -66,110 +62,70 @@ class SearchOptions(TypedDict, total=False):
     everything: bool
 
 
-class CompactOptions(TypedDict, total=False):
-    """What `Memory.compact` takes beside the messages."""
-
-    instructions: str | None
-    shape: Shape | None
-    reason: Trigger
-    pinned: Collection[int]
-    transcript: Transcript | None
-    on_text: Callable[[str], None] | None
-
-
+@checks.public_class
 class Memory:
-    """The memory of one session in one directory. `memctx.open` makes them; all methods may be called from threads."""
+    """The memory of one session in one directory, made by `memctx.open`. All methods are thread-safe."""
 
     def __init__(
         self, config: Config, *, session_id: str, release: Callable[[Memory], bool] | None = None
     ) -> None:
-        """Open the store that ``config`` names; ``release`` says whether a `close` is the last one due."""
+        """Open the stores that ``config`` names; ``release`` returns whether a `close` is the last one due."""
         self._config = config
         self._release = release
         self._closed = False
-        self._scanner = _core.Scanner(config.estimator)
-        self._opening = opening = Opening.of(config)
-        self._store = _core.WarmStore(
-            config.storage_path,
-            session_id=session_id,
-            cross_session=config.cross_session,
-            max_segments=config.max_segments,
-            eviction_days=config.eviction_days,
-            cold=config.cold,
-            cold_deadline_ms=config.cold_deadline_ms,
-            durability=config.durability,
-            redaction=config.redaction,
-            pii=config.pii,
-            patterns=config.redaction_patterns or None,
-            lock_timeout=config.lock_timeout,
-            model=opening.model,
-            replaces_vectors=opening.replaces,
-        )
-        self._fact_store = _core.FactStore(
-            config.storage_path,
-            session_id=session_id,
-            cross_session=config.cross_session,
-            durability=config.durability,
-            redaction=config.redaction,
-            pii=config.pii,
-            patterns=config.redaction_patterns or None,
-            lock_timeout=config.lock_timeout,
-        )
-        self._facts = Facts(self._fact_store)
-        self._extraction = self._opened_extraction()
-        self._embedding = self._opened_embedding()
-        recall = Recall(self._store, self._fact_store, config, self._embedding)
-        self._intake = Intake(
-            self._store,
-            tools=config.archive_tools,
-            embedding=self._embedding,
-            extraction=self._extraction,
-        )
-        # Not a method of this one: a closed memory goes when the last who holds it lets go, with all it has read.
-        self._turns = Turns(recall, self._scanner, self._intake.put)
-        if opening.note is not None:
-            logging.getLogger("memctx.memory").warning(opening.note)
+        self._session = session = Session(config, session_id)
+        self._store = session.store
+        self._turns = session.turns
+        self._facts = Facts(session.fact_store)
 
     @property
     def session_id(self) -> str:
-        """The session whose memory this is."""
+        """Id of the session."""
         return self._store.session_id
 
     @property
     def config(self) -> Config:
-        """The settings it was opened with."""
+        """Settings of the memory."""
         return self._config
 
     @property
     def store(self) -> WarmStore:
-        """The store itself; ``store.segments()`` yields everything in it, in order."""
+        """The store of segments; ``store.segments()`` yields all of them, in order."""
         return self._store
 
     @property
     def facts(self) -> Facts:
-        """What is known: `Facts.add`, `Facts.search`, `Facts.update`, `Facts.supersede`, `Facts.forget` and more."""
+        """Facts of the session: `Facts.add`, `Facts.search`, `Facts.update`, `Facts.supersede`, `Facts.forget`."""
         return self._facts
 
     @property
-    def extraction(self) -> Extraction | None:
-        """What finds facts in the background, and how far it is; None if the settings name nothing that would."""
-        return self._extraction
+    def extraction(self) -> BackgroundExtraction | None:
+        """Background extraction of facts and its progress; None if the settings name no extractor."""
+        return self._session.extraction
 
     @property
     def closed(self) -> bool:
-        """Whether it was closed by everybody who had opened it."""
+        """Whether every caller that opened the memory has closed it."""
         return self._closed
 
     def archive(self, messages: Sequence[Any], *, shape: Shape | None = None) -> Archived:
-        """Store messages, in whatever shape their host has them, and return once they are durable.
+        """Store messages of any format, and return once they are durable.
 
-        Text is stored under its role; tool calls and results, if `archive_tools` says so, as ``tool``. System
-        prompts and thinking are not stored, pictures become a placeholder. ``shape`` says what the messages are
-        where that is not to be guessed. What is no list of messages raises `MessageShapeError`; if anything could
-        not be stored, `StoreError` or the `OSError` of the system.
+        Text is stored under its role; tool calls and results, if `archive_tools` asks for them, as ``tool``. System
+        prompts and thinking are not stored, pictures become a placeholder. ``shape`` names the format of the messages
+        where it cannot be detected. Nothing is stored while the setting ``enabled`` is off.
+
+        Raises:
+            MessageShapeError: ``messages`` is no list of messages.
+            StoreError: a message could not be stored; or the `OSError` of the system.
         """
         self._check_open()
-        return self._intake.add(self._scanner.scan(messages, shape))
+        if not self._config.enabled:
+            skipped = len(messages)
+            return Archived(
+                (), added=0, duplicates=0, skipped=skipped, reasons={"disabled": skipped}
+            )
+        return self._session.intake.add(self._turns.scan(messages, shape))
 
     def prepare(
         self,
@@ -179,30 +135,83 @@ class Memory:
         pinned: Collection[int] = (),
         model: str | None = None,
     ) -> Turn:
-        """The messages to send to the model: pruned and trimmed where the window is full, with what matters recalled.
+        """Prepare the messages to send to the model: prune and trim them to fit the window, and recall relevant text.
 
         Call it before every model call, with all messages of the conversation so far, and send ``turn.messages``. The
-        messages given stay as they are. ``pinned`` are the places of messages that must not be trimmed; ``model`` tells
-        when the model changes, after which nothing is cached. If memory fails, the messages are sent as they came and
-        ``turn.report.errors`` says why; only what is no list of messages raises, `MessageShapeError`.
+        given messages are not changed. ``pinned`` are indices of messages that must not be trimmed; ``model`` names the
+        model, since a change of model empties the cache. If memory fails, the messages are sent unchanged and
+        ``turn.report.errors`` has the reason. While the setting ``enabled`` is off they are sent unchanged too, and
+        ``turn.report.degraded`` says so.
 
         >>> import memctx, tempfile
         >>> with memctx.open(tempfile.mkdtemp(), session_id="s1", context_window=200_000) as memory:
         ...     turn = memory.prepare([{"role": "user", "content": "Which port has the webhook?"}])
         >>> turn.messages
         [{'role': 'user', 'content': 'Which port has the webhook?'}]
+
+        Raises:
+            MessageShapeError: ``messages`` is no list of messages.
         """
+        if not isinstance(model, str | None):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(
+                f"model must be the name of a model or None, not {type(model).__name__}"
+            )
+        if not self._config.enabled:
+            same = messages if isinstance(messages, list) else list(messages)
+            return Turn(same, Report(shape or "unknown", degraded=(DISABLED,)))
         turn = self._turns.prepare(messages, shape=shape, pinned=pinned, model=model)
         made: Compactor | None = self.__dict__.get("_made_compactor")
-        return turn if made is None else made.hooked(turn)
+        if made is None or (changed := made.apply_context_hooks(turn)).messages is turn.messages:
+            return turn
+        return self._turns.replace(turn, changed.messages)
 
-    def observe(self, usage: object) -> None:
-        """Learn what the last turn really cost, from the usage that the provider's SDK gives, or just its tokens.
+    def observe(self, usage: object, *, turn: Turn | None = None) -> Observed:
+        """Learn the real cost of a turn from the usage that the provider's SDK reports, or from its input tokens.
 
-        System prompt and tools, which `prepare` does not see, count from then on, and so does our error.
+        System prompt and tools, which `prepare` does not see, and the error of the estimate count from then on in the
+        turns of the conversation; `counters` add up the tokens. Cached tokens are part of a prompt, as each provider
+        reports them. ``turn`` is what `prepare` returned for the call; it may be left out as long as only one turn
+        waits for its usage. Usage that arrives late, twice or out of order does not override that of a later turn.
+
+        A count that cannot be right, such as 0 or that of uncached tokens alone, is ignored: the result has a ``note``,
+        which is also logged, once, and added to the ``warnings`` of the next report.
+
+        >>> import memctx, tempfile
+        >>> with memctx.open(tempfile.mkdtemp(), session_id="s1", context_window=200_000) as memory:
+        ...     turn = memory.prepare([{"role": "user", "content": "Which port has the webhook?"}])
+        ...     observed = memory.observe({"prompt_tokens": 2_010, "completion_tokens": 40}, turn=turn)
+        ...     counters = memory.counters
+        >>> observed.is_used, counters.input_tokens, counters.output_tokens
+        (True, 2010, 40)
         """
         self._check_open()
-        self._turns.observe(prompt_tokens(usage))
+        if not isinstance(turn, Turn | None):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"turn is {type(turn).__name__}; expected a Turn of Memory.prepare")
+        if not self._config.enabled:
+            return Observed(
+                prompt_tokens(usage), answer_tokens(usage), is_used=False, note=DISABLED
+            )
+        return self._turns.observe(
+            prompt_tokens(usage), answer_tokens(usage), turn, self._count_usage
+        )
+
+    def _count_usage(self, observed: Observed) -> None:
+        """Add the tokens of a call to the counters of the session; log a failure."""
+        from memctx.hosts.pi import CounterFile  # noqa: PLC0415 - most processes start without
+
+        path = state_writer.path_of(self._store.path, self.session_id).with_suffix(".counters.json")
+        tokens_in, tokens_out = observed.input_tokens, max(observed.output_tokens, 0)
+        try:
+            CounterFile(path, session_id=self.session_id).update(
+                lambda counters: counters.after_call(
+                    tokens_in,
+                    tokens_out,
+                    # The newest call tells the size of the context.
+                    None if observed.is_used else counters.total_tokens,
+                )
+            )
+        except MemctxError as error:
+            logger.warning("the counters of the session are not saved: %s", error)
 
     def search(  # noqa: PLR0913 - each is one way to narrow a search, and all have a default
         self,
@@ -220,15 +229,15 @@ class Memory:
         explain: bool = False,
         everything: bool = False,
     ) -> list[StoreHit]:
-        """The segments that answer a query best, best first.
+        """Return the segments that answer a query best, best first.
 
-        ``since`` and ``until`` are moments, or milliseconds since the epoch; ``min_score`` from 0 to 1 is how well a
-        segment must match; ``window`` adds that many neighbours on either side of a hit; ``explain`` says how each
-        score came about. Another session's segments are seen only with ``cross_session``.
+        ``since`` and ``until`` are datetimes, or milliseconds since the epoch; ``min_score`` from 0 to 1 is the least
+        quality of a match; ``window`` adds that many neighbors on either side of a hit; ``explain`` adds the terms of
+        each score. Segments of other sessions are searched only with ``cross_session``.
 
-        What is no longer in memory is searched on disk, as far as it is indexed there and answers within
-        ``cold_deadline_ms``. With ``everything`` the index is brought up to date first and waited for, which may take
-        its time; where the setting ``cold`` is off, that is a `ConfigError`.
+        Segments that are no longer in memory are searched on disk, as far as they are indexed there and found within
+        ``cold_deadline_ms``. With ``everything`` the index is brought up to date first, which may take long; while the
+        setting ``cold`` is off, that raises `ConfigError`.
 
         >>> import memctx, tempfile
         >>> said = [{"role": "user", "content": f"Parcel {number} went to gate {number + 100}"} for number in range(60)]
@@ -240,11 +249,11 @@ class Memory:
         """
         self._check_open()
         if everything and not self._config.cold:
-            raise ConfigError("everything is True; expected the setting cold to be on for that")
+            raise ConfigError("everything is True; expected the setting cold to be on")
         self._turns.settle()
         return self._store.search(
             query,
-            vector=self._vector(query),
+            vector=self._session.query_vector(query),
             limit=limit,
             session_id=session_id,
             roles=roles,
@@ -258,12 +267,39 @@ class Memory:
             everything=everything,
         )
 
-    def reembed(self, progress: Callable[[int, int], object] | None = None) -> EmbeddingStatus:
-        """Give everything stored the vectors of the model that the settings name, now; what has them keeps them.
+    def search_workspace(
+        self,
+        query: str,
+        limit: int | None = None,
+        *,
+        sources: Sequence[Source] | None = None,
+        min_score: float | None = None,
+    ) -> list[Cited]:
+        """Search the files of the workspace and the paths in `workspace_search`; return none if there are none.
 
-        Without it that goes on in the background. Vectors of another model give way when all are there. ``progress``
-        hears how many bytes of the log, of how many, are embedded. Raises `EmbeddingError` if the model fails or is not
-        there.
+        Passages have their file and lines. ``limit``, ``sources`` and ``min_score`` default to the settings.
+
+        >>> import memctx, pathlib, tempfile
+        >>> root = pathlib.Path(tempfile.mkdtemp())
+        >>> _ = (root / "memory.md").write_text("The webhook listens on port 8443.")
+        >>> with memctx.open(tempfile.mkdtemp(), session_id="s1", workspace=root) as memory:
+        ...     [hit.citation for hit in memory.search_workspace("which port has the webhook?")]
+        ['memory.md#L1-L1']
+        """
+        self._check_open()
+        search = self._session.workspace_search
+        return (
+            []
+            if search is None
+            else search.search(query, limit, sources=sources, min_score=min_score)
+        )
+
+    def reembed(self, progress: Callable[[int, int], object] | None = None) -> EmbeddingStatus:
+        """Make the vectors of everything stored that has none of the configured model, and return when all are made.
+
+        Without this call they are made in the background. Vectors of another model are replaced when all are there.
+        ``progress`` is called with the bytes of the log that are embedded, and with all bytes. Raises `EmbeddingError`
+        if the model fails or is unavailable.
 
         >>> import memctx, tempfile
         >>> with memctx.open(tempfile.mkdtemp(), session_id="s1") as memory:
@@ -273,38 +309,42 @@ class Memory:
         ('hash', True)
         """
         self._check_open()
-        if self._opening.note is not None:
-            raise EmbeddingError(self._opening.note)
+        session = self._session
+        if session.resolution.note is not None:
+            raise EmbeddingError(session.resolution.note)
         self._turns.settle()
-        worker = None if self._embedding is None else self._embedding.worker
-        complete(self._store, worker, progress)
+        worker = None if session.embedding is None else session.embedding.worker
+        wait_for_vectors(self._store, worker, progress)
         return self._store.embedding()
 
-    def flush(self, timeout: float | None = None) -> Flush:
-        """Extract facts from all that was archived so far, however little it is: await it, or its `Flush.result`.
+    def wait_for_facts(self, timeout: float | None = None) -> FactsFuture:
+        """Extract facts from everything archived so far: await the returned object, or call its ``result``.
 
-        It never raises for a model that fails or takes more than ``timeout`` seconds: what it gives says what is left,
-        and that is kept for later.
+        It does not raise if the model fails or takes more than ``timeout`` seconds: the result says what is left, which
+        is extracted later.
 
         >>> import memctx, tempfile
         >>> with memctx.open(tempfile.mkdtemp(), session_id="s1", knowledge_extraction="rules") as memory:
         ...     said = "We decided: the payment webhook of the shop listens on port 8443."
         ...     archived = memory.archive([{"role": "user", "content": said}])
-        ...     flushed = memory.flush().result(timeout=30)
-        >>> flushed.is_complete
+        ...     ready = memory.wait_for_facts().result(timeout=30)
+        >>> ready.is_complete
         True
         """
         self._check_open()
+        checks.seconds("timeout", timeout)
         self._turns.settle()
-        if self._extraction is not None:
-            return self._extraction.flush(timeout)
-        flush = Flush(0)
-        flush.settle(Flushed(is_complete=True, progress=Progress()))
-        return flush
+        if self._session.extraction is not None:
+            return self._session.extraction.wait_for_facts(timeout)
+        from memctx.facts.worker import FactsFuture, FactsReady, Progress  # noqa: PLC0415 - slow to import
+
+        future = FactsFuture(0)
+        future.settle(FactsReady(is_complete=True, progress=Progress()))
+        return future
 
     async def aarchive(self, messages: Sequence[Any], *, shape: Shape | None = None) -> Archived:
-        """`archive`, in a thread, for callers that must not block."""
-        return await asyncio.to_thread(self.archive, messages, shape=shape)
+        """Run `archive` in a thread, for callers that must not block."""
+        return await _run_in_thread(self.archive, messages, shape=shape)
 
     async def aprepare(
         self,
@@ -314,17 +354,15 @@ class Memory:
         pinned: Collection[int] = (),
         model: str | None = None,
     ) -> Turn:
-        """`prepare`, in a thread, for callers that must not block."""
-        return await asyncio.to_thread(
-            self.prepare, messages, shape=shape, pinned=pinned, model=model
-        )
+        """Run `prepare` in a thread, for callers that must not block."""
+        return await _run_in_thread(self.prepare, messages, shape=shape, pinned=pinned, model=model)
 
     async def asearch(self, query: str, **options: Unpack[SearchOptions]) -> list[StoreHit]:
-        """`search`, in a thread, for callers that must not block."""
-        return await asyncio.to_thread(self.search, query, **options)
+        """Run `search` in a thread, for callers that must not block."""
+        return await _run_in_thread(self.search, query, **options)
 
     def stats(self) -> dict[str, Any]:
-        """Counts of what the store holds, ``cold`` how far that is indexed on disk, ``disk`` the bytes it takes there.
+        """Return counts of the stored data, the state of the disk index (``cold``), and the bytes on disk (``disk``).
 
         >>> import memctx, tempfile
         >>> with memctx.open(tempfile.mkdtemp(), session_id="s1") as memory:
@@ -335,62 +373,31 @@ class Memory:
         """
         self._check_open()
         self._turns.settle()
-        cold = self._store.cold()
-        return {
-            **self._store.stats(),
-            "facts": self._fact_store.stats(),
-            "cold": None if cold is None else cold_data(cold),
-            "disk": disk.use(self._store.path),
-        }
+        return self._session.stats()
 
     def health(self) -> dict[str, Any]:
-        """What was skipped, healed or degraded, which model makes the vectors, and how far it is."""
+        """Return everything skipped, repaired or degraded, the model that makes vectors, and its progress.
+
+        ``degraded`` is True while memctx does less than it should, and ``reasons`` has the causes: the last write of
+        segments or facts failed, or the disk index is damaged and being rebuilt.
+        """
         self._check_open()
-        opening, status = self._opening, self._store.embedding()
-        embedding = {
-            "asked": opening.asked,
-            "used": opening.name,
-            "note": opening.note,
-            "tried": list(opening.tried),
-            "lacking": status.lacking,
-            "replacing": status.is_replacing,
-            **({} if self._embedding is None else self._embedding.health()),
-        }
-        extraction = None if self._extraction is None else asdict(self._extraction.progress())
-        return {
-            **self._store.health(),
-            "facts": self._fact_store.health(),
-            "extraction": extraction,
-            "embedding": embedding,
-        }
+        return self._session.health()
 
     def reopen(self) -> None:
-        """After a fork, share neither files nor locks with the parent; `memctx.open` sees to it by itself."""
-        self._scanner = _core.Scanner(self._config.estimator)
-        self._store.reopen()
-        self._fact_store.reopen()
-        if self._extraction is not None:
-            self._extraction.reopen()
-        if self._embedding is not None:
-            self._embedding.reopen()
-        self._turns.reopen(self._scanner)
+        """Share neither files nor locks with the parent process after a fork; `memctx.open` takes care of this call."""
+        self._session.reopen()
         made: Compactor | None = self.__dict__.get("_made_compactor")
         if made is not None:
             made.reopen()
 
     def close(self) -> None:
-        """Give the memory back. The store closes when everybody who opened it has; then this does nothing more."""
+        """Close the memory. The stores close when every caller that opened it has closed it."""
         if self._closed:
             return
         if self._release is None or self._release(self):
             self._closed = True
-            self._turns.close()
-            if self._extraction is not None:
-                self._extraction.close()
-            if self._embedding is not None:
-                self._embedding.close()
-            self._fact_store.close()
-            self._store.close()
+            self._session.close()
 
     def __enter__(self) -> Self:
         return self
@@ -407,42 +414,18 @@ class Memory:
         state = ", closed" if self._closed else ""
         return f"<memctx.Memory of session {self.session_id!r} in {self._store.path!r}{state}>"
 
-    def _opened_extraction(self) -> Extraction | None:
-        wanted = self._config.knowledge_extraction
-        choice = "rules" if wanted == "rules" else self._config.extractor
-        if not wanted or choice is None:
-            return None
-        return Extraction(
-            self._config.storage_path,
-            self._store.session_id,
-            self._fact_store,
-            extractor_of(choice),
-        )
-
-    def _opened_embedding(self) -> Embedding | None:
-        embedder = self._opening.embedder
-        if embedder is None:
-            return None
-        return Embedding(self._store, embedder, timeout_ms=self._config.embedding_timeout_ms)
-
-    def _vector(self, query: str) -> NDArray[np.float32] | None:
-        """The vector of a query that somebody waits for; None where the store makes it, or there is none."""
-        if self._embedding is None:
-            return None
-        return self._embedding.queries.vector(query, PATIENCE_MS)
-
     def _check_open(self) -> None:
         if self._closed:
             raise StoreError(f"{self!r} takes no more calls")
 
-    # What follows is compaction, which `memctx.compactor` carries out.
+    # Compaction, implemented in `memctx.compaction`.
 
     def on(self, event: HookName, handler: Callable[[Any], object]) -> Callable[[], None]:
-        """Have a function called around compactions; returns what takes it off again.
+        """Register a hook; return a function that unregisters it.
 
-        ``before_compaction`` and ``after_compaction`` are told; ``session_before_compact`` may cancel or replace one;
-        ``context`` may change what `prepare` gives. They run side by side, may be coroutine functions but for the last,
-        and what they raise is logged. `memctx.compactor` has what they are told.
+        ``before_compaction`` and ``after_compaction`` are notified; ``session_before_compact`` may cancel or replace a
+        compaction; ``context`` may change the result of `prepare`. Hooks run concurrently, all but the last may be
+        coroutine functions, and their exceptions are logged. `memctx.compaction` has the events they receive.
 
         >>> import memctx, tempfile
         >>> with memctx.open(tempfile.mkdtemp(), session_id="s1") as memory:
@@ -453,32 +436,25 @@ class Memory:
     def should_compact(
         self, messages: Sequence[Any], *, usage: object = None, shape: Shape | None = None
     ) -> bool:
-        """Whether a compaction is due: the messages, or the ``usage`` of the last call, reach into the reserve."""
+        """Return whether a compaction is due: the messages, or the ``usage`` of the last call, reach the reserve."""
         self._check_open()
         return self._compactor.should_compact(messages, usage=usage, shape=shape)
 
-    async def compact(  # noqa: PLR0913 - each has a default
-        self,
-        messages: Sequence[Any],
-        *,
-        instructions: str | None = None,
-        shape: Shape | None = None,
-        reason: Trigger = "manual",
-        pinned: Collection[int] = (),
-        transcript: Transcript | None = None,
-        on_text: Callable[[str], None] | None = None,
+    async def compact(
+        self, messages: Sequence[Any], **options: Unpack[CompactOptions]
     ) -> Compacted:
-        """The messages with all but the newest replaced by a summary, for hosts without a compaction of their own.
+        """Replace all but the newest messages by a summary, for hosts without a compaction of their own.
 
-        What leaves is archived first, and found again by `search` and by the next `prepare`. The summary is that of
-        ``config.summarizer``; whatever that does, there is one. The messages given stay as they are, and those kept are
-        the very same objects; only signed thinking, which holds no longer, is taken out of copies. Where there is
-        nothing to compact, as right after a compaction, nothing is, and ``compacted.skipped`` says why.
+        The replaced messages are archived first, and found again by `search` and by the next `prepare`. The summary is
+        made by ``config.summarizer``, with fallbacks if that fails. The given messages are not changed, and those kept
+        are the same objects; only signed thinking, which is no longer valid, is removed from copies. If there is
+        nothing to compact, as right after a compaction, ``compacted.skipped`` has the reason.
 
-        ``instructions`` say what the summary is to heed; ``pinned`` are places of messages that stay; into a
-        ``transcript`` the compaction is written; ``on_text`` sees the summary as it comes.
+        ``instructions`` guide the summary; ``shape`` names the format of the messages where it cannot be detected;
+        ``reason`` is ``"manual"`` unless given; ``pinned`` are indices of messages that stay; the compaction is written
+        to ``transcript``; ``on_text`` is called with the summary as it is generated.
 
-        Cancelled, or raising `StoreError` because the archive cannot be written, it leaves all as it was.
+        If it is canceled, or raises `StoreError` because the archive cannot be written, nothing has changed.
 
         >>> import asyncio, memctx, tempfile
         >>> said = [{"role": "user", "content": f"Remark {number}. " * 200} for number in range(9)]
@@ -489,77 +465,67 @@ class Memory:
         (8, 2, True)
         """
         self._check_open()
-        return await self._compactor.compact(
-            messages,
-            instructions=instructions,
-            shape=shape,
-            reason=reason,
-            pinned=pinned,
-            transcript=transcript,
-            on_text=on_text,
-        )
+        return await self._compactor.compact(messages, **options)
 
     def compact_sync(self, messages: Sequence[Any], **options: Unpack[CompactOptions]) -> Compacted:
-        """`compact`, for callers without an event loop; where one is running, in a thread beside it."""
-        return blocking(lambda: self.compact(messages, **options))
+        """Run `compact` for callers without an event loop; if one is running, in another thread."""
+        from memctx.providers.background import run_coroutine  # noqa: PLC0415 - asyncio is slow to import
 
-    def should_flush_memory(
+        return run_coroutine(lambda: self.compact(messages, **options))
+
+    def should_write_notes(
         self, messages: Sequence[Any], *, usage: object = None, shape: Shape | None = None
     ) -> bool:
-        """Whether `flush_memory` would do anything now: once before each compaction, a little earlier than that."""
+        """Whether `write_notes` would do anything now: once before each compaction, a little earlier than that."""
         self._check_open()
-        return self._compactor.should_flush(messages, usage=usage, shape=shape)
+        return self._compactor.should_write_notes(messages, usage=usage, shape=shape)
 
-    async def flush_memory(
+    async def write_notes(
         self,
         run_turn: RunTurn,
         messages: Sequence[Any],
         *,
         usage: object = None,
         shape: Shape | None = None,
-    ) -> MemoryFlushed:
+    ) -> NotesWritten:
         """If it is due, have the model write down in the workspace what must outlast the compaction that is near.
 
         ``run_turn(system, prompt)`` runs a turn that the user does not see, and gives the answer, or a stream of it. It
         may fail; the agent goes on.
         """
         self._check_open()
-        return await self._compactor.flush(run_turn, messages, usage=usage, shape=shape)
+        return await self._compactor.write_notes(run_turn, messages, usage=usage, shape=shape)
 
     @property
     def counters(self) -> Counters:
-        """How often the session was compacted and its memory flushed, in this process or another."""
+        """Numbers of compactions and memory flushes of the session, and the tokens used, across processes."""
+        self._turns.wait_for_counts()
         return self._compactor.counters
 
     @property
     def _compactor(self) -> Compactor:
-        """Made when it is first asked for; one, whichever threads ask."""
+        """The compactor, made on first use; threads share one."""
         made: Compactor | None = self.__dict__.get("_made_compactor")
         return made or self.__dict__.setdefault("_made_compactor", self._new_compactor())
 
     def _new_compactor(self) -> Compactor:
-        from memctx.compactor import Compactor  # noqa: PLC0415 - most hosts never compact
+        from memctx.compaction import Compactor  # noqa: PLC0415 - most hosts never compact
 
         return Compactor(
             self._config,
             session_id=self.session_id,
             store=self._store.path,
             archive=self.archive,
+            scan=self._turns.scan,
         )
 
 
-def cold_data(status: ColdStatus) -> dict[str, Any]:
-    """How far the index on disk is, ready for JSON."""
-    return {
-        "state": status.state,
-        "segments": status.segments,
-        "passages": status.passages,
-        "graph_passages": status.graph_passages,
-        "indexed_bytes": status.indexed_bytes,
-        "log_bytes": status.log_bytes,
-        "disk_bytes": status.disk_bytes,
-        "fault": status.fault,
-    }
+async def _run_in_thread(
+    call: Callable[Parameters, Result], *arguments: Parameters.args, **options: Parameters.kwargs
+) -> Result:
+    import asyncio  # noqa: PLC0415 - a caller that awaits has it already
+
+    return await asyncio.to_thread(call, *arguments, **options)
 
 
 def _milliseconds(moment: float | datetime | None) -> float | None:

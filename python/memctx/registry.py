@@ -1,9 +1,9 @@
-"""The open memories of this process: one for each directory and session, however many hooks ask for it.
+"""Registry of the open memories of this process: one for each directory and session.
 
 >>> import memctx, tempfile
 >>> folder = tempfile.mkdtemp()
 >>> memory = memctx.open(folder, session_id="s1")
->>> memctx.open(folder, session_id="s1") is memory, memctx.runtime("s1") is memory
+>>> memctx.open(folder, session_id="s1") is memory, memctx.registry.runtime("s1") is memory
 (True, True)
 >>> memory.close(), memory.closed  # two opens, two closes
 (None, False)
@@ -22,6 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, Unpack
 
+from memctx import checks
 from memctx.config import Config
 from memctx.errors import ConfigError, MemctxError
 from memctx.memory import Memory
@@ -48,7 +49,8 @@ _bound: dict[int, tuple[weakref.ref[object], Memory]] = {}
 _fork_is_watched = False
 
 
-def open(  # noqa: A001 - `memctx.open` is the name, as with every other thing that is opened
+@checks.public
+def open(  # noqa: A001 - public as `memctx.open`
     path: str | PathLike[str] | None = None,
     *,
     session_id: str,
@@ -56,11 +58,11 @@ def open(  # noqa: A001 - `memctx.open` is the name, as with every other thing t
     config: Config | None = None,
     **settings: Unpack[OpenArguments],
 ) -> Memory:
-    """The memory of a session in a directory, which is made if it is not there.
+    """Open the memory of a session in a directory, which is created if it does not exist.
 
     Settings come from the arguments, then from ``config``; without one, from the environment (see `Config.load`).
-    Opening what is open already gives the same memory again, and each `open` wants its own `Memory.close`; asking
-    for other settings than it has is a `ConfigError`. It returns at once: the store loads in the background.
+    Opening an open memory returns the same object, and each `open` needs its own `Memory.close`; other settings than
+    it has raise `ConfigError`. The call returns at once: the store loads in the background.
 
     >>> import memctx, tempfile
     >>> with memctx.open(tempfile.mkdtemp(), session_id="s1", context_window=200_000) as memory:
@@ -73,7 +75,7 @@ def open(  # noqa: A001 - `memctx.open` is the name, as with every other thing t
     wanted = Config.load(**settings) if config is None else config.replace(**settings)
     if context_window is not None:
         wanted = wanted.replace(context_window=context_window)
-    folder = Path.cwd() / Path(wanted.storage_path if path is None else path).expanduser()
+    folder = Path.cwd() / checks.path(wanted.storage_path if path is None else path)
     key = (os.path.realpath(folder), session_id)
     with _lock:
         entry = _entries.get(key)
@@ -88,9 +90,10 @@ def open(  # noqa: A001 - `memctx.open` is the name, as with every other thing t
         return entry.memory
 
 
+@checks.public
 def runtime(session_id: str, *, path: str | PathLike[str] | None = None) -> Memory:
-    """The open memory of a session; ``path`` tells it from one of the same name in another directory."""
-    folder = None if path is None else os.path.realpath(Path(path).expanduser())
+    """Return the open memory of a session; ``path`` selects one of several with that id."""
+    folder = None if path is None else os.path.realpath(checks.path(path))
     with _lock:
         found = [
             entry.memory
@@ -101,19 +104,24 @@ def runtime(session_id: str, *, path: str | PathLike[str] | None = None) -> Memo
             return found[0]
         known = ", ".join(sorted({repr(session) for _, session in _entries})) or "none"
     if found:
-        places = ", ".join(sorted(memory.store.path for memory in found))
-        raise ConfigError(f"session {session_id!r} is open in {places}; say which with path=")
+        folders = ", ".join(sorted(memory.store.path for memory in found))
+        raise ConfigError(
+            f"session {session_id!r} is open in {folders}; expected path= to name one"
+        )
     raise ConfigError(f"session {session_id!r} is not open; open sessions: {known}")
 
 
 def memories() -> list[Memory]:
-    """Every memory that is open, in the order they were opened."""
+    """Return every open memory, in the order they were opened."""
     with _lock:
         return [entry.memory for entry in _entries.values()]
 
 
+@checks.public
 def bind(owner: object, memory: Memory) -> None:
-    """Give an object of the host, such as its session, its memory. The object is held weakly, and by identity."""
+    """Bind a memory to an object of the host, such as its session, which is held weakly and by identity."""
+    if not isinstance(memory, Memory):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"memory must be an open Memory, not {type(memory).__name__}")
     key = id(owner)
 
     def forget(gone: weakref.ref[object]) -> None:
@@ -125,12 +133,12 @@ def bind(owner: object, memory: Memory) -> None:
     except TypeError:
         kind = type(owner).__name__
         raise ConfigError(
-            f"{kind} objects cannot be bound; expected one that can be held weakly"
+            f"{kind} objects cannot be bound; expected one that supports weak references"
         ) from None
 
 
 def of(owner: object) -> Memory | None:
-    """The memory that an object was bound to, while that is open."""
+    """Return the open memory bound to an object; None if there is none."""
     found = _bound.get(id(owner))
     if found is None or found[0]() is not owner or found[1].closed:
         return None
@@ -138,10 +146,10 @@ def of(owner: object) -> Memory | None:
 
 
 def _release(key: Key, memory: Memory) -> bool:
-    """Count one `close`; true for the last one, after which the next `open` opens anew."""
+    """Count one `close`; return whether it was the last one."""
     with _lock:
         entry = _entries.get(key)
-        if entry is None or entry.memory is not memory:  # another thread was quicker
+        if entry is None or entry.memory is not memory:  # another thread was faster
             return False
         entry.opened -= 1
         if entry.opened:
@@ -158,7 +166,7 @@ def _check_same(memory: Memory, wanted: Config) -> None:
 
 
 def _watch_fork() -> None:
-    """Have every open store reopened in a forked child, from the first opening on."""
+    """Reopen every open memory in forked children, from now on."""
     global _fork_is_watched  # noqa: PLW0603 - one process has one list of fork handlers
     if not _fork_is_watched and hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=_reopen_all)

@@ -1,4 +1,5 @@
-//! Turns the Unicode tables into one byte for each code point, so that the tokenizer looks a character up once.
+//! Generates tables: one byte for each code point, so that the tokenizer looks a character up once, and the word lists
+//! and token formats of the data files.
 //!
 //! The byte's meaning is fixed in `src/text/class.rs`, which this file includes to stay in step with it.
 
@@ -14,15 +15,35 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfkc_qui
 #[path = "src/text/class.rs"]
 mod class;
 
-use class::{Class, FOLDS, ORIGINAL_SHIFT, OriginalClass, WORD};
+#[path = "build/redact.rs"]
+mod redact;
+
+#[path = "build/words.rs"]
+mod words;
+
+use class::{Class, FOLDS, OPENCLAW_SHIFT, OpenClawClass, WORD};
 
 const PAGE: usize = 256;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=src/text/class.rs");
+    println!("cargo::rerun-if-changed=build/redact.rs");
+    for file in redact::FILES {
+        println!("cargo::rerun-if-changed={file}");
+    }
+    println!("cargo::rerun-if-changed=build/words.rs");
+    for (file, _) in words::FILES {
+        println!("cargo::rerun-if-changed={file}");
+    }
     let out = std::env::var("OUT_DIR").expect("cargo sets OUT_DIR");
+    let root = std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR");
     std::fs::write(Path::new(&out).join("classes.rs"), tables()).expect("OUT_DIR is writable");
+    std::fs::write(Path::new(&out).join("redact.rs"), redact::tables(Path::new(&root))).expect("OUT_DIR is writable");
+    for (file, generated) in words::FILES {
+        let source = words::tables(Path::new(&root), file);
+        std::fs::write(Path::new(&out).join(generated), source).expect("OUT_DIR is writable");
+    }
 }
 
 fn tables() -> String {
@@ -44,7 +65,7 @@ fn tables() -> String {
     source
 }
 
-/// For each first byte of a UTF-8 sequence: can any character that starts with it need folding?
+/// Return for each first byte of a UTF-8 sequence whether any character that starts with it can need folding.
 fn may_fold() -> Vec<bool> {
     let mut table = vec![false; 256];
     let mut buffer = [0; 4];
@@ -61,7 +82,7 @@ fn byte_of(code: u32) -> u8 {
     char::from_u32(code).map_or(Class::Break as u8, |c| {
         let category = get_general_category(c);
         let word = if is_letter(category) || is_number(category) { WORD } else { 0 };
-        class_of(c) | (original_class_of(c) as u8) << ORIGINAL_SHIFT | word
+        class_of(c) | (openclaw_class_of(c) as u8) << OPENCLAW_SHIFT | word
     })
 }
 
@@ -77,8 +98,8 @@ fn class_of(c: char) -> u8 {
     if is_part_of_words(c) { class as u8 | FOLDS } else { Class::Break as u8 }
 }
 
-/// Whether a character that NFKC changes, or that changes a neighbour, can do anything but end a word. An ellipsis
-/// cannot: it folds to three full stops, and only a single one joins words.
+/// Return whether a character that NFKC changes, or that changes a neighbor, can do anything but end a word. An
+/// ellipsis cannot: it folds to three full stops, and only a single one joins words.
 fn is_part_of_words(c: char) -> bool {
     let folded: Vec<Class> = std::iter::once(c).nfkc().map(class_when_folded).collect();
     let may_compose = is_nfkc_quick(std::iter::once(c)) == IsNormalized::Maybe;
@@ -103,14 +124,14 @@ fn class_when_folded(c: char) -> Class {
     if is_mark(category) || category == Category::Format { Class::Skip } else { Class::Break }
 }
 
-fn original_class_of(c: char) -> OriginalClass {
+fn openclaw_class_of(c: char) -> OpenClawClass {
     let category = get_general_category(c);
     match c {
-        '\u{4E00}'..='\u{9FFF}' | '\u{3400}'..='\u{4DBF}' | '\u{3000}'..='\u{303F}' => OriginalClass::Cjk,
-        c if class::is_js_space(c) || is_punctuation(category) => OriginalClass::Break,
-        c if lowers(c) => OriginalClass::Lowers,
-        _ if is_letter(category) || is_number(category) => OriginalClass::Word,
-        _ => OriginalClass::Skip,
+        '\u{4E00}'..='\u{9FFF}' | '\u{3400}'..='\u{4DBF}' | '\u{3000}'..='\u{303F}' => OpenClawClass::Cjk,
+        c if class::is_js_space(c) || is_punctuation(category) => OpenClawClass::Break,
+        c if lowers(c) => OpenClawClass::Lowers,
+        _ if is_letter(category) || is_number(category) => OpenClawClass::Word,
+        _ => OpenClawClass::Skip,
     }
 }
 

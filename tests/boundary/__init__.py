@@ -1,1 +1,1 @@
-"""The public API as Python sees it: golden values, slow and obvious twins, and what goes wrong."""
+"""The public API as Python sees it: golden values, reference implementations, and errors."""

@@ -20,7 +20,7 @@ DTYPES = {np.dtype("f4"): "F32", np.dtype("f2"): "F16", np.dtype("i1"): "I8", np
 
 
 def cells(rows: int, dim: int) -> NDArray[np.float32]:
-    """A table as the golden file describes it."""
+    """Return a table as the golden file describes it."""
     i, j = np.arange(rows)[:, None], np.arange(dim)[None, :]
     wave = (31 * i * i + 7 * i + 53 * j * j + 17 * i * j) % 201 - 100
     table: NDArray[np.float32] = (wave / 64).astype(np.float32)

@@ -1,4 +1,4 @@
-"""`memctx.Bm25Index`."""
+"""`memctx.lowlevel.Bm25Index`."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from memctx import Bm25Index, Hit
+from memctx.lowlevel import Bm25Index, Hit
 
-from . import golden, twins
+from . import golden, reference
 from .strategies import documents, for_all, ids, texts
 
 if TYPE_CHECKING:
     from memctx._core import TokenMode
 
 
-def assert_same(found: list[Hit], expected: twins.Ranking, k: int) -> None:
-    """The same scores at the same ranks; documents whose scores differ by rounding only may change places."""
+def assert_same(found: list[Hit], expected: reference.Ranking, k: int) -> None:
+    """Assert the same scores at the same ranks; documents whose scores differ by rounding only may be swapped."""
     scores = dict(expected)
     assert len({hit.id for hit in found}) == len(found) == min(k, len(expected))
     for hit, (_, score) in zip(found, expected, strict=False):
@@ -58,17 +58,17 @@ class Add(NamedTuple):
     text: str
     group: str
 
-    def run(self, index: Bm25Index, twin: twins.Bm25) -> None:
+    def run(self, index: Bm25Index, oracle: reference.Bm25) -> None:
         index.add(self.id, self.text, group=self.group)
-        twin.add(self.id, self.text, self.group)
+        oracle.add(self.id, self.text, self.group)
         assert self.id in index
 
 
 class Remove(NamedTuple):
     id: str
 
-    def run(self, index: Bm25Index, twin: twins.Bm25) -> None:
-        assert index.remove(self.id) == twin.remove(self.id)
+    def run(self, index: Bm25Index, oracle: reference.Bm25) -> None:
+        assert index.remove(self.id) == oracle.remove(self.id)
         assert self.id not in index
 
 
@@ -78,9 +78,9 @@ class Search(NamedTuple):
     group: str | None
     within: set[str] | None
 
-    def run(self, index: Bm25Index, twin: twins.Bm25) -> None:
+    def run(self, index: Bm25Index, oracle: reference.Bm25) -> None:
         found = index.search(self.query, self.k, group=self.group, within=self.within)
-        assert_same(found, twin.search(self.query, self.group, self.within), self.k)
+        assert_same(found, oracle.search(self.query, self.group, self.within), self.k)
 
 
 groups = st.sampled_from(["", "first", "second"])
@@ -99,10 +99,10 @@ searches = st.builds(
 @for_all(st.lists(st.one_of(adds, adds, adds, removals, searches), max_size=40), searches)
 def test_any_history_equals_counting_anew(steps: list[Add | Remove | Search], last: Search) -> None:
     """Whatever was added, replaced and removed, scores are those of the documents that are there now."""
-    index, twin = Bm25Index(), twins.Bm25()
+    index, oracle = Bm25Index(), reference.Bm25()
     for step in [*steps, last]:
-        step.run(index, twin)
-        assert len(index) == len(twin.documents)
+        step.run(index, oracle)
+        assert len(index) == len(oracle.documents)
 
 
 @pytest.mark.thread_unsafe(reason="long, and says nothing about threads")
@@ -111,24 +111,24 @@ def test_large_indexes_stay_exact() -> None:
     source = random.Random(7)  # noqa: S311 - a fixed text, not a secret
     words = [f"w{number}" for number in range(300)]
     weights = [1 / rank for rank in range(1, 301)]
-    index, twin = Bm25Index(), twins.Bm25()
+    index, oracle = Bm25Index(), reference.Bm25()
     for number in range(3000):
-        Add(str(number), " ".join(source.choices(words, weights, k=20)), "").run(index, twin)
+        Add(str(number), " ".join(source.choices(words, weights, k=20)), "").run(index, oracle)
     for keep_every in (1, 4):
         for number in range(3000):
             if number % keep_every:
-                Remove(str(number)).run(index, twin)
+                Remove(str(number)).run(index, oracle)
         for _ in range(8):
-            Search(" ".join(source.choices(words, weights, k=8)), 10, None, None).run(index, twin)
+            Search(" ".join(source.choices(words, weights, k=8)), 10, None, None).run(index, oracle)
 
 
 @for_all(st.lists(st.integers(1, 700), min_size=1, max_size=6))
 def test_very_frequent_terms_are_counted(counts: list[int]) -> None:
     """A document may hold a term any number of times, and every one of them counts."""
-    index, twin = Bm25Index(), twins.Bm25()
+    index, oracle = Bm25Index(), reference.Bm25()
     for number, count in enumerate(counts):
-        Add(str(number), "often " * count + "once", "").run(index, twin)
-    Search("often once", 10, None, None).run(index, twin)
+        Add(str(number), "often " * count + "once", "").run(index, oracle)
+    Search("often once", 10, None, None).run(index, oracle)
 
 
 @for_all(st.lists(st.tuples(ids, documents), max_size=20), documents)
@@ -142,7 +142,7 @@ def test_explanations_give_the_score(items: list[tuple[str, str]], query: str) -
         assert explained.value == hit.score == hit.explain.value
         assert sum(part.value for part in explained.parts) == pytest.approx(hit.score)
         assert {part.name for part in explained.parts} <= {
-            f'term "{token}"' for token in twins.tokenize(query)
+            f'term "{token}"' for token in reference.tokenize(query)
         }
 
 
@@ -219,7 +219,7 @@ def test_limits_may_leave_nothing() -> None:
     assert index.search("apple", group="blue", within=("a", "c")) == []
 
 
-def test_nothing_to_find() -> None:
+def test_a_search_without_matches_is_empty() -> None:
     """Empty indexes, empty documents and empty queries are all fine and give no hits."""
     index = Bm25Index()
     assert index.search("apple") == []
@@ -248,7 +248,7 @@ def test_any_text_is_found_by_itself(text: str) -> None:
     index = Bm25Index()
     index.add("other", "nothing in common 無関係")
     index.add("self", text)
-    expected = ["self"] if twins.tokenize(text) else []
+    expected = ["self"] if reference.tokenize(text) else []
     assert ranking(index.search(text, 1)) == expected
 
 

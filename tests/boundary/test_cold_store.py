@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import shutil
+import tempfile
+from pathlib import Path
 
 import pytest
 
-from memctx import ColdStore, ConfigError, WarmStore
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from memctx import ConfigError
+from memctx.lowlevel import ColdStore, WarmStore
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def test_pages_follow_each_other(cold: ColdStore, folder: Path) -> None:
     assert cold.read_from(0, session_id="s2") == ([], offset)
 
 
-def test_what_is_no_place_is_refused(cold: ColdStore) -> None:
+def test_an_invalid_log_position_is_refused(cold: ColdStore) -> None:
     with pytest.raises(ConfigError, match="offset must be 0 or more, not -1"):
         cold.read_from(-1)
     with pytest.raises(ConfigError, match="limit must be 0 or more, not -1"):
@@ -47,3 +47,35 @@ def test_what_is_no_place_is_refused(cold: ColdStore) -> None:
     with pytest.raises(TypeError, match="put it in a list"):
         cold.read_from(0, roles="user")
     assert cold.read_from(2**60) == ([], 2**60)
+
+
+def test_offsets_are_found_by_id_and_ids_by_offset(cold: ColdStore, folder: Path) -> None:
+    log = (folder / "segments.jsonl").read_bytes()
+    ends = [at + 1 for at, byte in enumerate(log) if byte == ord("\n")]
+    ids = [segment.id for segment in cold.scan()]
+    assert [cold.offset_after(each) for each in ids] == ends
+    assert [cold.last_before(end) for end in ends] == ids
+    assert [cold.last_before(end - 1) for end in ends] == [None, *ids[:-1]]
+    assert cold.last_before(len(log), roles=["user"]) == ids[4]
+    assert cold.offset_after(ids[5], roles=["user"]) is None
+    assert cold.offset_after(ids[5], session_id="s2") is None
+
+
+def test_a_mark_tells_whether_the_log_is_the_same(folder: Path) -> None:
+    with tempfile.TemporaryDirectory() as copy:
+        _check_marks(shutil.copytree(folder, Path(copy) / "store"))
+
+
+def _check_marks(folder: Path) -> None:
+    """Rewrite the log of a store that no other thread has, and compare its marks."""
+    cold, log = ColdStore(folder), folder / "segments.jsonl"
+    data = log.read_bytes()
+    end = cold.end()
+    mark = cold.mark(end)
+    assert (end, cold.mark(0), cold.mark(end + 1)) == (len(data), 0, None)
+    log.write_bytes(data + b"unfinished")
+    assert (cold.end(), cold.mark(end)) == (end, mark)
+    log.write_bytes(b"x" + data[1:])
+    assert cold.mark(end) != mark
+    log.unlink()
+    assert (cold.end(), cold.mark(0), cold.mark(end)) == (0, 0, None)

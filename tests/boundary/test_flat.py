@@ -1,4 +1,4 @@
-"""`memctx.FlatIndex`."""
+"""`memctx.lowlevel.FlatIndex`."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from memctx import FlatIndex, Hit
+from memctx.lowlevel import FlatIndex, Hit
 
-from . import twins
+from . import reference
 from .strategies import for_all, matrices
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def compass() -> FlatIndex:
 
 
 def filled(matrix: Matrix) -> FlatIndex:
-    """An index in which every row stands under its number."""
+    """Return an index in which every row stands under its number."""
     index = FlatIndex(matrix.shape[1])
     index.add_many(keys_of(matrix), matrix)
     return index
@@ -46,7 +46,7 @@ def keys_of(matrix: Matrix) -> list[str]:
 
 
 def assert_same(found: list[Hit], cosines: dict[str, float], k: int) -> None:
-    """The best cosines at their ranks; vectors whose cosines differ by rounding only may change places."""
+    """Assert the best cosines at their ranks; vectors whose cosines differ by rounding only may be swapped."""
     best = sorted(cosines.values(), reverse=True)[:k]
     assert len(set(ranking(found))) == len(found) == len(best)
     assert [hit.score for hit in found] == pytest.approx(best, abs=1e-12)
@@ -71,7 +71,7 @@ def test_the_answer_is_that_of_brute_force(problem: tuple[Matrix, Matrix], k: in
     matrix, queries = problem
     index = filled(matrix)
     for query in queries:
-        cosines = dict(zip(keys_of(matrix), twins.cosines(matrix, query).tolist(), strict=True))
+        cosines = dict(zip(keys_of(matrix), reference.cosines(matrix, query).tolist(), strict=True))
         assert_same(index.search(query, k), cosines, k)
 
 
@@ -90,7 +90,7 @@ def test_any_history_equals_brute_force(
         gone = data.draw(numbers)
         assert index.remove(gone) == (kept.pop(gone, None) is not None)
     assert len(index) == len(kept)
-    cosines = {key: float(twins.cosines(row[None], queries[0])[0]) for key, row in kept.items()}
+    cosines = {key: float(reference.cosines(row[None], queries[0])[0]) for key, row in kept.items()}
     assert_same(index.search(queries[0], 5), cosines, 5)
 
 
@@ -106,7 +106,7 @@ def test_limits_equal_brute_force(
         index.add(key, matrix[int(key)], group="odd")
     admitted = odd if within is None else odd & within
     found = index.search(queries[0], k, group="odd", within=within)
-    cosines = twins.cosines(matrix, queries[0])
+    cosines = reference.cosines(matrix, queries[0])
     assert_same(found, {key: float(cosines[int(key)]) for key in admitted}, k)
 
 
@@ -139,7 +139,7 @@ def test_large_indexes_stay_exact() -> None:
             assert index.remove(key)
             kept.remove(key)
         for query in matrix[[0, 1500, 4999]]:
-            cosines = twins.cosines(matrix, query)
+            cosines = reference.cosines(matrix, query)
             assert_same(index.search(query), {key: float(cosines[int(key)]) for key in kept}, 10)
 
 
@@ -186,7 +186,7 @@ def test_limits_may_leave_nothing() -> None:
 
 
 def unaligned(matrix: Matrix) -> Matrix:
-    """The matrix one byte behind an address that suits its type."""
+    """Return the matrix one byte behind an address that suits its type."""
     shifted = np.frombuffer(b"\0" + matrix.tobytes(), dtype=np.float32, offset=1)
     assert not shifted.flags.aligned
     return shifted.reshape(matrix.shape)

@@ -1,4 +1,4 @@
-"""`memctx.fusion`."""
+"""`memctx.lowlevel.fusion`."""
 
 from __future__ import annotations
 
@@ -10,18 +10,20 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from memctx import ConfigError, Hit, VectorError
-from memctx.fusion import blend, decay, mmr, normalize, threshold
+from memctx import ConfigError
+from memctx.errors import VectorError
+from memctx.lowlevel import Hit
+from memctx.lowlevel.fusion import blend, decay, mmr, normalize, threshold
 
-from . import golden, twins
+from . import golden, reference
 from .strategies import for_all
 
 
-def hits_of(ranking: twins.Ranking) -> list[Hit]:
+def hits_of(ranking: reference.Ranking) -> list[Hit]:
     return [Hit(key, score) for key, score in ranking]
 
 
-def ranking_of(hits: list[Hit]) -> twins.Ranking:
+def ranking_of(hits: list[Hit]) -> reference.Ranking:
     return [(hit.id, hit.score) for hit in hits]
 
 
@@ -47,7 +49,7 @@ def test_golden_hybrid_scores() -> None:
 
 
 @for_all(rankings)
-def test_normalizing_divides_by_the_largest(ranking: twins.Ranking) -> None:
+def test_normalizing_divides_by_the_largest(ranking: reference.Ranking) -> None:
     """The largest score becomes 1 and the others keep their proportions, order and ids."""
     largest = max((score for _, score in ranking), default=0)
     divisor = largest if largest > 0 else 1
@@ -64,11 +66,11 @@ def test_scores_that_are_not_above_zero_are_left_alone(scores: list[float]) -> N
 
 @for_all(rankings, rankings, weights, weights)
 def test_blending_adds_up_by_weight(
-    vector: twins.Ranking, bm25: twins.Ranking, of_vector: float, of_bm25: float
+    vector: reference.Ranking, bm25: reference.Ranking, of_vector: float, of_bm25: float
 ) -> None:
     """A score is the weighted sum of both sides, best first; among equals vector hits come first."""
     found = blend(hits_of(vector), hits_of(bm25), vector_weight=of_vector, bm25_weight=of_bm25)
-    assert ranking_of(found) == twins.blend(vector, bm25, (of_vector, of_bm25))
+    assert ranking_of(found) == reference.blend(vector, bm25, (of_vector, of_bm25))
 
 
 def test_blending_weighs_vectors_more_by_default() -> None:
@@ -84,7 +86,7 @@ rates = st.floats(-1, 2) | st.sampled_from([0.0, 0.995, 1.0])
 
 @for_all(rankings, st.data(), rates)
 def test_decay_multiplies_by_the_rate_for_each_day(
-    ranking: twins.Ranking, data: st.DataObject, rate: float
+    ranking: reference.Ranking, data: st.DataObject, rate: float
 ) -> None:
     """A score fades by the rate for every day of age, never grows, and the hits are sorted anew."""
     days = data.draw(st.lists(ages, min_size=len(ranking), max_size=len(ranking)))
@@ -119,14 +121,14 @@ def test_zero_is_zero_whatever_its_sign() -> None:
 
 
 @for_all(rankings, scores.filter(lambda least: least > 0))
-def test_a_threshold_keeps_what_reaches_it(ranking: twins.Ranking, least: float) -> None:
+def test_a_threshold_keeps_what_reaches_it(ranking: reference.Ranking, least: float) -> None:
     """Plain hits are kept if their score is at least the minimum, in order and with their scores."""
     found = threshold(hits_of(ranking), least)
     assert ranking_of(found) == [(key, score) for key, score in ranking if score >= least]
 
 
 @for_all(rankings, scores.filter(lambda least: least <= 0))
-def test_a_threshold_of_nothing_keeps_everything(ranking: twins.Ranking, least: float) -> None:
+def test_a_threshold_of_nothing_keeps_everything(ranking: reference.Ranking, least: float) -> None:
     """A minimum of 0 or less lets every hit pass, those with scores below it too."""
     assert ranking_of(threshold(hits_of(ranking), least)) == ranking
 
@@ -153,7 +155,7 @@ def test_mmr_by_texts_equals_its_twin(
     """The order of choice by common trigrams is that of comparing everything anew at each step."""
     numbers, texts = [score for score, _ in items], [text for _, text in items]
     hits = [Hit(str(at), score) for at, score in enumerate(numbers)]
-    order = twins.mmr(numbers, k, balance, lambda a, b: twins.likeness(texts[a], texts[b]))
+    order = reference.mmr(numbers, k, balance, lambda a, b: reference.likeness(texts[a], texts[b]))
     found = mmr(hits, k, balance=balance, texts=texts)
     assert ranking_of(found) == [(str(at), numbers[at]) for at in order]
 
@@ -171,7 +173,7 @@ def test_mmr_by_vectors_equals_its_twin(items: list[tuple[float, list[int]]], k:
         lengths = math.hypot(*vectors[a]) * math.hypot(*vectors[b])
         return float(vectors[a] @ vectors[b]) / lengths if lengths else 0.0
 
-    order = twins.mmr(numbers, k, 0.7, cosine)
+    order = reference.mmr(numbers, k, 0.7, cosine)
     assert keys(mmr(hits, k, vectors=vectors)) == [str(at) for at in order]
 
 
@@ -220,7 +222,7 @@ def test_every_step_explains_itself() -> None:
 
 @for_all(rankings, rankings, rates)
 def test_explanations_give_the_score(
-    vector: twins.Ranking, bm25: twins.Ranking, rate: float
+    vector: reference.Ranking, bm25: reference.Ranking, rate: float
 ) -> None:
     """After each step that changes scores the explanation has the very score of its hit."""
     steps = [normalize(hits_of(bm25))]

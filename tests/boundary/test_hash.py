@@ -1,4 +1,4 @@
-"""`memctx.HashEmbedder`."""
+"""`memctx.lowlevel.HashEmbedder`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from memctx import HashEmbedder
+from memctx.lowlevel import HashEmbedder
 
-from . import golden, twins
+from . import golden, reference
 from .strategies import for_all, texts
 
 SHARED = HashEmbedder(61)
@@ -31,7 +31,7 @@ def test_golden_vectors() -> None:
 @for_all(texts)
 def test_vectors_equal_those_of_hashlib(text: str) -> None:
     """Every text has the vector that the few lines with hashlib give, also when its grams were seen before."""
-    expected = twins.embed(text, 61)
+    expected = reference.embed(text, 61)
     assert np.array_equal(SHARED.embed(text), expected)
     assert np.array_equal(SHARED.embed(text), expected)
     assert np.array_equal(HashEmbedder(61).embed(text), expected)
@@ -56,7 +56,7 @@ def test_vectors_have_length_one_or_none(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", " ", "、!?", "\u3000\ufeff", "\0", "\ud800", "😀", "___"])
-def test_nothing_to_embed_is_zero(text: str) -> None:
+def test_an_empty_text_embeds_to_zero(text: str) -> None:
     """A text without a letter, a digit or one of ``@ . + -`` has the zero vector."""
     assert not HashEmbedder().embed(text).any()
     assert not HashEmbedder().embed_many([text, text]).any()
@@ -78,7 +78,7 @@ def test_vectors_have_the_dimension_asked_for(dim: int) -> None:
     assert (embedder.dim, embedder.name) == (dim, "hash")
     vector = embedder.embed("飞书消息 webhook")
     assert (vector.shape, vector.dtype) == ((dim,), np.dtype("f4"))
-    assert np.array_equal(vector, twins.embed("飞书消息 webhook", dim))
+    assert np.array_equal(vector, reference.embed("飞书消息 webhook", dim))
 
 
 def test_results_belong_to_the_caller() -> None:

@@ -1,4 +1,4 @@
-"""`memctx.Hit` and `memctx.Explanation`."""
+"""`memctx.lowlevel.Hit` and `memctx.lowlevel.Explanation`."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import pytest
 from hypothesis import strategies as st
 
 import memctx
-from memctx import Bm25Index, Explanation, FlatIndex, HashEmbedder, Hit
-from memctx.fusion import blend, normalize
+from memctx.lowlevel import Bm25Index, Explanation, FlatIndex, HashEmbedder, Hit
+from memctx.lowlevel.fusion import blend, normalize
 
 from .strategies import for_all
 
-CLASSES = [Bm25Index, Explanation, FlatIndex, HashEmbedder, Hit, memctx.vmem.VmemReport]
+CLASSES = [Bm25Index, Explanation, FlatIndex, HashEmbedder, Hit, memctx.lowlevel.vmem.VmemReport]
 
 
 def explained() -> Explanation:
-    """The explanation of a document with two terms, as the golden values have it."""
+    """Return the explanation of a document with two terms, as the golden values have it."""
     index = Bm25Index()
     index.add_many([("d1", "the quick brown fox"), ("d2", "quick quick red fox jumps")])
     found = index.explain("quick fox fox", "d2")
@@ -131,7 +131,7 @@ def test_instances_cannot_be_changed(thing: object, name: str) -> None:
         delattr(thing, name)
 
 
-@pytest.mark.parametrize("cls", [Explanation, memctx.vmem.VmemReport])
+@pytest.mark.parametrize("cls", [Explanation, memctx.lowlevel.vmem.VmemReport])
 def test_findings_are_not_made_by_hand(cls: type) -> None:
     """Explanations and reports come from the library only."""
     with pytest.raises(TypeError):

@@ -10,7 +10,7 @@ from memctx.errors import ConfigError
 MESSAGES = [{"role": "user", "content": f"question {number}"} for number in range(12)]
 
 
-def test_what_left_once_leaves_again_while_messages_come() -> None:
+def test_removed_units_stay_removed_while_messages_come() -> None:
     scanner, replay = _core.Scanner(), _core.Replay()
     messages = MESSAGES[:8]
     gone = [scanner.scan(messages).unit_keys[place] for place in (2, 3)]

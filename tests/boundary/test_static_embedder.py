@@ -8,6 +8,7 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -68,7 +69,7 @@ def test_many_texts_equal_one_by_one(embedders: dict[str, StaticEmbedder]) -> No
 
 
 @pytest.mark.parametrize("text", ["", " ", "\u3000\n", "\0", "[UNK]", "ж😀"])
-def test_nothing_known_is_zero(embedders: dict[str, StaticEmbedder], text: str) -> None:
+def test_unknown_words_embed_to_zero(embedders: dict[str, StaticEmbedder], text: str) -> None:
     """A text without a known piece has the zero vector."""
     assert not embedders["bert"].embed(text).any()
 
@@ -164,6 +165,56 @@ SENTENCES = [
 ]
 
 
+# Words that are pieces, words that are not, marks, and characters that the rules treat apart.
+PIECES = st.one_of(
+    st.sampled_from(["the", "parcel", "newest", "unpacked", "room", "sent", "PARCEL", "Zürich"]),
+    st.sampled_from(["<s>", "</s>", "[MASK]", "[UNK]", "[CLS", "<0x0A>", "##s", "followed"]),
+    *(
+        st.from_regex(pattern, fullmatch=True)
+        for pattern in (
+            "[a-z]{1,6}",
+            " {1,5}",
+            "▁{1,9}",
+            "[A-Zäöüéß\u0130\u0131\u017f ΣςσÅǄﬁ]{1,3}",
+            "[\t\n\r\x0b\x07\x85\xa0\u200b\u200d\xad\ufeff\ufffd\u2028\u3000]{1,2}",
+            "[\u0301\u0307\u0327\u0323\u3099\u20dd]{1,3}",
+            "[飞书消息漢字豈𠀀か가각힣ᄒ]{1,3}",
+            "[!-/:-@\\[-`{-~\u2018\u2019“”…—¡¿、。·]{1,3}",
+            "[0-9①½²]{1,4}",
+            "[😀🚀\ufe0f\ue000]{1,2}",
+            "a{95,105}",
+        )
+    ),
+)
+
+
+@cache
+def tokenizer_pair(kind: str) -> tuple[Any, StaticEmbedder]:
+    """Return a reference tokenizer, and an embedder with one dimension for each of its pieces."""
+    model = golden.load("static.json")[kind]
+    name = "embeddings" if kind == "bert" else "embedding.weight"
+    table = {name: np.eye(model["rows"], dtype=np.float32)}
+    with TemporaryDirectory() as folder:
+        tables.save(Path(folder), table, model["tokenizer"])
+        embedder = StaticEmbedder.load(folder, max_tokens=1 << 20)
+    reference = import_module("tokenizers").Tokenizer.from_str(json.dumps(model["tokenizer"]))
+    return reference, embedder
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=300, deadline=None)
+@for_all(text=st.lists(PIECES, max_size=16).map("".join))
+def test_pieces_equal_those_of_the_tokenizers_package(kind: str, text: str) -> None:
+    """Every text has the pieces, each as often, that the library for these tokenizers finds in it."""
+    reference, embedder = tokenizer_pair(kind)
+    pieces = reference.encode(text, add_special_tokens=False).ids if text.strip() else []
+    counts = np.bincount(pieces, minlength=embedder.dim)
+    if kind == "bert":  # model2vec leaves unknown words out
+        counts[reference.token_to_id("[UNK]")] = 0
+    expected = counts / (np.linalg.norm(counts) or 1)
+    assert embedder.embed(text) == pytest.approx(expected, abs=1e-6)
+
+
 @pytest.mark.skipif(find_spec("wordllama") is None, reason="wordllama is not installed")
 @settings(max_examples=150, deadline=None)
 @for_all(st.one_of(st.sampled_from(SENTENCES), texts))
@@ -178,7 +229,7 @@ def test_vectors_equal_those_of_wordllama(text: str) -> None:
 
 @cache
 def wordllama() -> tuple[Any, StaticEmbedder]:
-    """The package's own model, put together without its search for files to download, and ours from the same files."""
+    """Return the package's own model, made without a search for downloads, and ours from the same files."""
     inference, tokenizers = import_module("wordllama.inference"), import_module("tokenizers")
     folder = Path(str(inference.__file__)).parent
     table = folder / "weights" / "l2_supercat_256.safetensors"

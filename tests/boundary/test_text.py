@@ -11,14 +11,14 @@ from hypothesis import settings
 
 from memctx import estimate_tokens, tokenize
 
-from . import golden, twins
+from . import golden, reference
 from .strategies import for_all, texts
 
 if TYPE_CHECKING:
     from memctx._core import TokenMode
 
 MODES: tuple[TokenMode, ...] = ("memctx", "original")
-TWINS = {"memctx": twins.tokenize, "original": twins.tokenize_original}
+REFERENCES = {"memctx": reference.tokenize, "original": reference.tokenize_original}
 
 # The newest version of Unicode that the library's tables know.
 KNOWN_UNICODE = 16
@@ -41,14 +41,14 @@ def test_golden_tokens(mode: TokenMode) -> None:
 @for_all(texts)
 def test_memctx_mode_equals_its_twin(text: str) -> None:
     """The `memctx` tokenizer follows its written rules on any text, lone surrogates included."""
-    assert tokenize(text) == tokenize(text, mode="memctx") == twins.tokenize(text)
+    assert tokenize(text) == tokenize(text, mode="memctx") == reference.tokenize(text)
 
 
 @settings(max_examples=300)
 @for_all(texts)
 def test_original_mode_equals_its_twin(text: str) -> None:
     """The `original` tokenizer follows the rules of the TypeScript one on any text."""
-    assert tokenize(text, "original") == twins.tokenize_original(text)
+    assert tokenize(text, "original") == reference.tokenize_original(text)
 
 
 @pytest.mark.thread_unsafe(reason="long, and says nothing about threads")
@@ -61,7 +61,7 @@ def test_every_character_plays_its_part(mode: TokenMode) -> None:
     used = [c for c in characters if unicodedata.category(c) not in unused]
     text = " ".join(f"a{c}Bc{c}" for c in used)
     assert len(used) > 140_000
-    assert tokenize(text, mode) == TWINS[mode](text)
+    assert tokenize(text, mode) == REFERENCES[mode](text)
 
 
 @for_all(texts)
@@ -85,8 +85,8 @@ def test_tokens_are_whole_strings(text: str) -> None:
 def test_short_words_of_any_width_are_spelled_right(word: str) -> None:
     """A token comes out as it stands in the text, whatever number of bytes its characters take."""
     for _ in range(2):  # a string may be made once and then kept
-        assert tokenize(word) == twins.tokenize(word)
-        assert tokenize(word, "original") == twins.tokenize_original(word)
+        assert tokenize(word) == reference.tokenize(word)
+        assert tokenize(word, "original") == reference.tokenize_original(word)
 
 
 @pytest.mark.thread_unsafe(reason="long, and says nothing about threads")
@@ -133,10 +133,10 @@ def test_invisible_characters_neither_break_nor_show() -> None:
 
 @settings(max_examples=300)
 @for_all(texts)
-def test_estimates_equal_their_twins(text: str) -> None:
+def test_estimates_equal_the_reference(text: str) -> None:
     """A token is three UTF-16 units, or with `script` also each CJK character; there is always at least one."""
-    assert estimate_tokens(text) == estimate_tokens(text, "utf16") == twins.estimate(text)
-    by_script = twins.estimate(text, is_whole=twins.is_cjk)
+    assert estimate_tokens(text) == estimate_tokens(text, "utf16") == reference.estimate(text)
+    by_script = reference.estimate(text, is_whole=reference.is_cjk)
     assert estimate_tokens(text, estimator="script") == by_script >= estimate_tokens(text)
 
 
@@ -172,7 +172,7 @@ def test_fifty_megabytes_of_words(mode: TokenMode) -> None:
 def test_fifty_megabytes_are_estimated(unit: str) -> None:
     """Estimates hold for texts of many megabytes in every width, lone surrogates included."""
     times = MANY_MEGABYTES // len(unit.encode("utf-8", "surrogatepass"))
-    units = times * len(twins.utf16(unit))
+    units = times * len(reference.utf16(unit))
     assert estimate_tokens(unit * times) == -(-units // 3)
     whole = times if unit == "飞" else -(-units // 3)
     assert estimate_tokens(unit * times, "script") == whole

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 import pytest
 
-from memctx import Bm25Index, FlatIndex, HashEmbedder, Hit, fusion, ingest, tokenize, vmem
+from memctx import tokenize
+from memctx.lowlevel import Bm25Index, FlatIndex, HashEmbedder, Hit, fusion, ingest, vmem
 
-from . import twins
+from . import reference
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +55,7 @@ def assert_ranking(hits: list[Hit], most: int) -> None:
 
 
 def survivors() -> list[tuple[str, int, str]]:
-    """What the threads leave behind: id, number of the contents, group."""
+    """Return the rows that the threads leave: id, number of the contents, group."""
     rounds = range(0, ROUNDS, 2)
     return [
         (f"{thread}-{number}", number + 1, str(thread))
@@ -65,7 +66,7 @@ def survivors() -> list[tuple[str, int, str]]:
 
 def test_a_text_index_takes_many_writers_and_readers() -> None:
     """After threads have added, replaced, removed and searched at once, it is as if one had done it all."""
-    index, twin = Bm25Index(), twins.Bm25()
+    index, oracle = Bm25Index(), reference.Bm25()
 
     def work(thread: int) -> None:
         for number in range(ROUNDS):
@@ -77,11 +78,11 @@ def test_a_text_index_takes_many_writers_and_readers() -> None:
 
     together(work)
     for key, number, group in survivors():
-        twin.add(key, text(number), group)
-    assert len(index) == len(twin.documents)
+        oracle.add(key, text(number), group)
+    assert len(index) == len(oracle.documents)
     for query, limit in (("common", None), ("word3 飞书", None), ("payHook_1", "2")):
         found = {hit.id: hit.score for hit in index.search(query, 1000, group=limit)}
-        assert found == pytest.approx(dict(twin.search(query, limit)), abs=1e-9)
+        assert found == pytest.approx(dict(oracle.search(query, limit)), abs=1e-9)
 
 
 def test_a_vector_index_takes_many_writers_and_readers() -> None:
@@ -100,7 +101,7 @@ def test_a_vector_index_takes_many_writers_and_readers() -> None:
     keys, numbers, _ = zip(*survivors(), strict=True)
     matrix = np.array([vector(number) for number in numbers], dtype=np.float32)
     for query in matrix[:3]:
-        expected = dict(zip(keys, twins.cosines(matrix, query).tolist(), strict=True))
+        expected = dict(zip(keys, reference.cosines(matrix, query).tolist(), strict=True))
         found = {hit.id: hit.score for hit in index.search(query, 1000)}
         assert found == pytest.approx(expected, abs=1e-12)
 
@@ -111,7 +112,7 @@ def test_an_embedder_serves_many_threads() -> None:
 
     def work(thread: int) -> bool:
         shared, own = [text(number) for number in range(35)], [f"{thread} of many 書{thread}"]
-        expected = np.array([twins.embed(each, 61) for each in shared + own])
+        expected = np.array([reference.embed(each, 61) for each in shared + own])
         one_by_one = np.array([embedder.embed(each) for each in shared + own])
         many = embedder.embed_many(shared + own)
         return np.array_equal(many, expected) and np.array_equal(one_by_one, expected)
@@ -124,7 +125,7 @@ def test_the_tokenizer_serves_many_threads() -> None:
 
     def work(thread: int) -> bool:
         texts = [text(number + thread) for number in range(100)]
-        return all(tokenize(each) == twins.tokenize(each) for each in texts)
+        return all(tokenize(each) == reference.tokenize(each) for each in texts)
 
     assert all(together(work))
 

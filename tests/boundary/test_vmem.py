@@ -1,4 +1,4 @@
-"""`memctx.vmem`."""
+"""`memctx.lowlevel.vmem`."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from memctx import CorruptStoreError, StoreError, vmem
+from memctx import StoreError
+from memctx.errors import CorruptStoreError
+from memctx.lowlevel import vmem
 
-from . import golden, twins
+from . import golden, reference
 from .strategies import for_all, matrices
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ TRAILER = 28
 
 @contextlib.contextmanager
 def new_path() -> Iterator[Path]:
-    """A path in a folder of its own; for property tests, in which a fixture would be shared by all examples."""
+    """Return a path in a folder of its own; for property tests, in which a fixture would be shared by all examples."""
     with tempfile.TemporaryDirectory() as folder:
         yield Path(folder) / "vectors.bin"
 
@@ -53,7 +55,7 @@ def golden_entries() -> Entries:
 
 
 def assert_holds(path: Path, expected: Entries) -> None:
-    """The file gives these entries, strictly."""
+    """Assert that the file has exactly these entries."""
     ids, matrix = vmem.read(path, strict=True)
     assert ids == expected[0]
     assert matrix.tobytes() == expected[1].tobytes()
@@ -67,15 +69,15 @@ def test_the_golden_file_is_read_and_written_to_the_byte(tmp_path: Path) -> None
     assert vmem.verify(file).ok
     vmem.write(tmp_path / "new.bin", *expected)
     assert (tmp_path / "new.bin").read_bytes() == file.read_bytes()
-    assert twins.vmem_file(*expected) == file.read_bytes()
+    assert reference.vmem_file(*expected) == file.read_bytes()
 
 
 @for_all(written=entries(), checksum=st.booleans())
-def test_what_was_written_is_read(*, written: Entries, checksum: bool) -> None:
+def test_written_vectors_are_read(*, written: Entries, checksum: bool) -> None:
     """Any ids and finite values come back bit for bit, from the very bytes the format describes."""
     with new_path() as path:
         vmem.write(path, *written, checksum=checksum)
-        assert path.read_bytes() == twins.vmem_file(*written, checksum=checksum)
+        assert path.read_bytes() == reference.vmem_file(*written, checksum=checksum)
         assert_holds(path, written)
         assert vmem.verify(path).checksum == ("valid" if checksum else "absent")
 
@@ -88,7 +90,7 @@ def test_appending_equals_writing(*, a: Entries, b: Entries, c: Entries, checksu
         vmem.write(path, *a, checksum=checksum)
         vmem.append(path, *b)
         vmem.append(path, *c)
-        assert path.read_bytes() == twins.vmem_file(*everything, checksum=checksum)
+        assert path.read_bytes() == reference.vmem_file(*everything, checksum=checksum)
         assert_holds(path, everything)
 
 
@@ -98,7 +100,7 @@ def test_a_file_cut_short_keeps_its_complete_entries(
 ) -> None:
     """Cut anywhere behind the header, a file gives what is complete, and takes further entries."""
     with new_path() as path:
-        whole = twins.vmem_file(*written, checksum=checksum)
+        whole = reference.vmem_file(*written, checksum=checksum)
         path.write_bytes(whole[: data.draw(st.integers(HEADER, len(whole)))])
         ids, matrix = vmem.read(path)
         report = vmem.verify(path)
@@ -114,7 +116,7 @@ def test_a_file_cut_short_keeps_its_complete_entries(
 def test_with_a_checksum_no_damage_goes_unnoticed(written: Entries, data: st.DataObject) -> None:
     """A flipped bit is either an error or in a place that changes no entry."""
     with new_path() as path:
-        whole = bytearray(twins.vmem_file(*written, checksum=True))
+        whole = bytearray(reference.vmem_file(*written, checksum=True))
         whole[data.draw(st.integers(0, len(whole) - 1))] ^= 1 << data.draw(st.integers(0, 7))
         path.write_bytes(whole)
         with contextlib.suppress(StoreError):
@@ -139,7 +141,7 @@ def test_no_bytes_are_too_strange(rest: bytes, start: bytes) -> None:
 def test_a_wrong_checksum_is_an_error_that_says_where(tmp_path: Path) -> None:
     """Entries that do not match their checksum are never given out; `verify` says so without raising."""
     path = tmp_path / "vectors.bin"
-    whole = bytearray(twins.vmem_file(*golden_entries(), checksum=True))
+    whole = bytearray(reference.vmem_file(*golden_entries(), checksum=True))
     whole[HEADER + 3] ^= 1
     path.write_bytes(whole)
     with pytest.raises(CorruptStoreError) as caught:
@@ -161,7 +163,7 @@ def test_a_checksum_is_invisible_to_other_readers(tmp_path: Path) -> None:
 def test_a_report_says_what_is_in_a_file(tmp_path: Path) -> None:
     """A report counts the entries promised, complete and unreadable, and the bytes left over."""
     path = tmp_path / "vectors.bin"
-    path.write_bytes(twins.vmem_file(*golden_entries())[:-1])
+    path.write_bytes(reference.vmem_file(*golden_entries())[:-1])
     report = vmem.verify(path)
     assert isinstance(report, vmem.VmemReport)
     assert (report.dim, report.declared, report.complete, report.unreadable) == (4, 2, 1, 0)
@@ -175,19 +177,19 @@ def test_a_report_says_what_is_in_a_file(tmp_path: Path) -> None:
 def test_bytes_behind_the_last_entry_are_no_fault(tmp_path: Path) -> None:
     """What an append left that never came to count is no part of the file, and the next append replaces it."""
     path = tmp_path / "vectors.bin"
-    path.write_bytes(twins.vmem_file(*golden_entries()) + b"\3\0half")
+    path.write_bytes(reference.vmem_file(*golden_entries()) + b"\3\0half")
     assert_holds(path, golden_entries())
     report = vmem.verify(path)
     assert (report.ok, report.trailing_bytes) == (True, 6)
     vmem.append(path, [], np.zeros((0, 4)))
-    assert path.read_bytes() == twins.vmem_file(*golden_entries())
+    assert path.read_bytes() == reference.vmem_file(*golden_entries())
 
 
 def damaged(dim: int, *, at: int, value: float) -> bytes:
-    """A file of three entries, of which the second has a value that is no number."""
+    """Return a file of three entries, of which the second has a value that is no number."""
     matrix = np.ones((3, dim), dtype=np.float32)
     matrix[1, at] = value
-    return twins.vmem_file(["a", "b", "c"], matrix)
+    return reference.vmem_file(["a", "b", "c"], matrix)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
@@ -210,7 +212,7 @@ def test_entries_with_an_unreadable_id_are_left_out(
 ) -> None:
     """An entry whose id is no UTF-8 is skipped and logged, or refused when reading strictly."""
     path = tmp_path / "vectors.bin"
-    whole = bytearray(twins.vmem_file(["a", "b"], np.ones((2, 3), dtype=np.float32)))
+    whole = bytearray(reference.vmem_file(["a", "b"], np.ones((2, 3), dtype=np.float32)))
     whole[HEADER + 2] = 0xFF
     path.write_bytes(whole)
     assert vmem.read(path)[0] == ["b"]
@@ -223,10 +225,10 @@ def test_entries_with_an_unreadable_id_are_left_out(
 def test_a_file_cut_short_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """A missing end is one warning that names the file and the counts, or an error when reading strictly."""
     path = tmp_path / "vectors.bin"
-    path.write_bytes(twins.vmem_file(*golden_entries())[:-1])
+    path.write_bytes(reference.vmem_file(*golden_entries())[:-1])
     assert len(vmem.read(path)[0]) == 1
     (record,) = caplog.records
-    assert (record.name, record.levelname) == ("memctx.vmem", "WARNING")
+    assert (record.name, record.levelname) == ("memctx.lowlevel.vmem", "WARNING")
     for part in (str(path), "2 entries promised", "1 complete", "19 bytes left over"):
         assert part in record.getMessage()
     with pytest.raises(CorruptStoreError) as caught:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commands.stocked import stocked
+from cli.verbs.stocked import stocked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def _alone(alone: None) -> None:
-    """Every test sees the defaults and leaves nothing open."""
+    """Give every test the default settings and check that nothing stays open."""
 
 
 @pytest.fixture

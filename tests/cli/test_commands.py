@@ -1,4 +1,4 @@
-"""Every command as a person types it: what is printed, the exit code, and that nothing is changed unasked."""
+"""Commands as a person types them: output, exit codes, and no unrequested changes."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import pytest
 from click.testing import CliRunner
 
 import memctx
-from commands.stocked import messages, opened
+from cli.verbs.stocked import messages, opened
 from memctx import registry
-from memctx.cli import main, place, shown
-from memctx.session import Transcript
+from memctx.cli import main, output, shell
+from memctx.cli.import_export import export_jsonl
+from memctx.hosts.pi import Transcript
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,13 +50,13 @@ def files(folder: Path) -> dict[str, bytes]:
     }
 
 
-LOOKING = [
+READING_COMMANDS = [
     ("status",),
     ("search", "webhook", "port"),
     ("search", "webhook", "port", "--all"),
     ("stats",),
     ("reindex",),
-    ("reindex", "--anew"),
+    ("reindex", "--rebuild"),
     ("memory", "show"),
     ("memory", "search", "webhook"),
     ("facts", "list"),
@@ -70,8 +71,8 @@ LOOKING = [
 ]
 
 
-@pytest.mark.parametrize("command", LOOKING, ids=" ".join)
-def test_commands_that_look_print_text_and_json_and_change_nothing(
+@pytest.mark.parametrize("command", READING_COMMANDS, ids=" ".join)
+def test_reading_commands_print_text_and_json_and_change_nothing(
     store: Path, command: tuple[str, ...]
 ) -> None:
     before = files(store)
@@ -84,7 +85,9 @@ def test_commands_that_look_print_text_and_json_and_change_nothing(
     assert files(store) == before
 
 
-def test_search_narrows(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_search_filters_by_session_time_and_role(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def found(*options: object) -> list[str]:
         hits = data("search", "webhook port ledger theme", "--store", store, *options)["hits"]
         return sorted({hit["segment"]["session_id"] for hit in hits})
@@ -102,40 +105,36 @@ def test_search_narrows(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "bm25" in run("search", "webhook", "--explain", "--store", store).stdout
 
 
-def test_what_is_older_than_the_memory_of_hosts_is_found(store: Path) -> None:
+def test_search_finds_segments_that_agents_evict(store: Path) -> None:
     assert data("search", "dark theme", "--store", store)["hits"]
 
 
-def test_search_all_finds_what_is_neither_in_memory_nor_indexed_yet(
-    store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(place, "MOST_SEGMENTS", 1)
+def test_search_all_finds_unindexed_segments(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shell, "MIN_SEGMENTS", 1)
     monkeypatch.setenv("MEMCTX_MAX_SEGMENTS", "1")
     shutil.rmtree(store / "index", ignore_errors=True)
-    told = data("search", "static", "generator", "--all", "--store", store)
-    assert "static generator" in told["hits"][0]["segment"]["content"]
-    assert (told["unsearched"], told["cold"]["state"]) == (0, "ready")
+    found = data("search", "static", "generator", "--all", "--store", store)
+    assert "static generator" in found["hits"][0]["segment"]["content"]
+    assert (found["unsearched"], found["cold"]["state"]) == (0, "ready")
     again = data("search", "static", "generator", "--store", store)
-    assert [hit["segment"] for hit in again["hits"]] == [hit["segment"] for hit in told["hits"]]
+    assert [hit["segment"] for hit in again["hits"]] == [hit["segment"] for hit in found["hits"]]
     assert data("search", "static", "--all", "--session", "shop", "--store", store, code=1)
     assert run("search", "zzzqqq", "--all", "--store", store).exit_code == 1
 
 
-def test_reindex_tells_its_steps_where_errors_go(store: Path) -> None:
+def test_reindex_logs_progress_to_stderr(store: Path) -> None:
     size = (store / "segments.jsonl").stat().st_size
-    plain = run("reindex", "--anew", "--store", store)
+    plain = run("reindex", "--rebuild", "--store", store)
     assert plain.exit_code == 0
     assert "6 segments in 6 passages" in plain.stdout
     assert plain.stderr.splitlines()[-1] == "Indexing: 100 %"
     assert len(set(plain.stderr.splitlines())) == len(plain.stderr.splitlines()) <= 11
-    told = data("reindex", "--store", store)
-    assert (told["is_ok"], told["state"], told["fault"]) == (True, "ready", None)
-    assert (told["indexed_bytes"], told["log_bytes"]) == (size, size)
+    found = data("reindex", "--store", store)
+    assert (found["is_ok"], found["state"], found["fault"]) == (True, "ready", None)
+    assert (found["indexed_bytes"], found["log_bytes"]) == (size, size)
 
 
-def test_an_index_that_is_switched_off_is_exit_code_2(
-    store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_disabled_index_is_exit_code_2(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMCTX_COLD", "off")
     for command in (("reindex",), ("search", "webhook", "--all")):
         refused = run(*command, "--store", store)
@@ -146,20 +145,20 @@ def test_an_index_that_is_switched_off_is_exit_code_2(
     assert run("reindex", "--store", store / "none").exit_code == 2
 
 
-def test_a_bar_moves_and_a_pipe_gets_a_line_for_every_tenth(
+def test_progress_is_a_bar_on_a_terminal_and_lines_in_a_pipe(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with shown.steps("Indexing") as advance:
+    with output.log_progress("Indexing") as advance:
         for done in range(0, 1001, 7):
             advance(done, 1001)
         advance(1001, 1001)
     lines = capsys.readouterr().err.splitlines()
     assert lines == [f"Indexing: {tenth}0 %" if tenth else "Indexing: 0 %" for tenth in range(11)]
-    with shown.steps("Nothing to do") as advance:
+    with output.log_progress("Nothing to do") as advance:
         advance(0, 0)
     assert capsys.readouterr().err == "Nothing to do: 100 %\n"
     monkeypatch.setenv("FORCE_COLOR", "1")
-    with shown.steps("Indexing") as advance:
+    with output.log_progress("Indexing") as advance:
         advance(300, 1000)
     assert "30%" in capsys.readouterr().err
 
@@ -178,12 +177,12 @@ def test_show_takes_the_id_that_search_prints(store: Path) -> None:
     assert len(data("show", short, "--around", 1, "--store", store)["before"]) == 1
 
 
-def test_memory_add_wants_one_session(store: Path, tmp_path: Path) -> None:
+def test_memory_add_needs_one_session(store: Path, tmp_path: Path) -> None:
     refused = run("memory", "add", "The cache is Valkey", "--store", store)
     assert refused.exit_code == 2
     assert "--session; the store has 2 sessions: blog, shop" in refused.stderr
-    told = data("memory", "add", "The cache is Valkey", "--session", "blog", "--store", store)
-    assert told["fact"]["session_id"] == "blog"
+    found = data("memory", "add", "The cache is Valkey", "--session", "blog", "--store", store)
+    assert found["fact"]["session_id"] == "blog"
     new = tmp_path / "new"
     assert run("memory", "add", "A fact", "--store", new).exit_code == 2
     assert not new.exists()
@@ -220,7 +219,7 @@ def test_gc_deletes_with_yes(store: Path) -> None:
     assert [each["id"] for each in data("status", "--store", store)["sessions"]] == ["shop"]
 
 
-def test_context_tells_where_the_tokens_go(transcript: Path) -> None:
+def test_context_list_and_detail_report_token_costs(transcript: Path) -> None:
     listed = data("context", "list", transcript, "--window", 9_000)
     assert listed["context_window"] == 9_000
     assert {each["component"] for each in listed["components"]} == {"user", "assistant"}
@@ -244,7 +243,7 @@ def test_compact_plans_and_with_yes_writes(store: Path, transcript: Path) -> Non
     assert (shop["id"], shop["compactions"]) == ("shop", 1)
 
 
-def test_compacting_just_messages_in_place_is_refused(store: Path, tmp_path: Path) -> None:
+def test_compacting_a_plain_message_file_in_place_is_refused(store: Path, tmp_path: Path) -> None:
     document, lines = tmp_path / "talk.json", tmp_path / "talk.jsonl"
     said = messages("shop") * 40
     document.write_text(json.dumps(said))
@@ -273,7 +272,7 @@ def test_settings_come_from_a_file_and_the_environment(
     assert run("doctor", "--config", file).exit_code == 1
 
 
-def test_a_store_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+def test_a_missing_store_is_refused_and_not_created(tmp_path: Path) -> None:
     for command in (("status",), ("search", "x"), ("verify",), ("gc", "--yes"), ("facts", "list")):
         refused = run(*command, "--store", tmp_path / "none")
         assert refused.exit_code == 2
@@ -282,7 +281,39 @@ def test_a_store_that_is_not_there_is_not_made(tmp_path: Path) -> None:
     assert not (tmp_path / "none").exists()
 
 
-def test_a_session_that_is_not_there_is_refused(store: Path) -> None:
+READING = [
+    ("status",), ("search", "x"), ("show", "abcd"), ("stats",), ("memory", "show"), ("memory", "search", "x"),
+    ("facts", "list"), ("facts", "history", "abcd"), ("verify",), ("gc",), ("reindex",),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", READING, ids=" ".join)
+def test_a_folder_without_a_store_is_refused(command: tuple[str, ...], tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    for name in (None, "notes.txt"):
+        if name is not None:
+            (folder / name).write_text("mine")
+        before = sorted(folder.iterdir())
+        refused = run(*command, "--store", folder)
+        assert (refused.exit_code, refused.stdout) == (2, "")
+        assert refused.stderr.startswith(f"memctx: {folder}: there is no store")
+        assert "--store" in refused.stderr
+        assert sorted(folder.iterdir()) == before
+    target = tmp_path / "all.jsonl"
+    refused = run("export", target, "--store", folder)
+    assert (refused.exit_code, target.exists()) == (2, False)
+    with pytest.raises(memctx.ConfigError, match="there is no store"):
+        export_jsonl(folder, target)
+
+
+def test_a_store_without_messages_is_empty(tmp_path: Path) -> None:
+    with opened(tmp_path / "store") as memory:
+        memory.facts.add("config", "The webhook listens on port 8443")
+    assert data("stats", "--store", tmp_path / "store")["segments"] == 0
+
+
+def test_an_unknown_session_is_refused(store: Path) -> None:
     before = files(store)
     for command in (("status",), ("search", "x"), ("facts", "list"), ("gc", "--yes")):
         refused = run(*command, "--session", "shp", "--store", store)
@@ -291,7 +322,7 @@ def test_a_session_that_is_not_there_is_refused(store: Path) -> None:
     assert files(store) == before
 
 
-def test_what_was_archived_cannot_drive_the_terminal(store: Path) -> None:
+def test_archived_text_cannot_control_the_terminal(store: Path) -> None:
     with opened(store) as memory:
         memory.archive([{"role": "user", "content": "a bell \x07 and \x1b[31mred\x1b[0m paint"}])
         memory.facts.add("config", "paint is \x1b[31mred\x1b[0m\nand rings \x07")
@@ -306,7 +337,7 @@ def test_what_was_archived_cannot_drive_the_terminal(store: Path) -> None:
         assert not {"\x07", "\x1b"} & set(shown.stdout)
 
 
-def test_what_cannot_be_read_is_exit_code_3(store: Path, tmp_path: Path) -> None:
+def test_unreadable_files_are_exit_code_3(store: Path, tmp_path: Path) -> None:
     document = tmp_path / "talk.json"
     document.write_text("{")
     refused = run("context", "list", document)
@@ -318,10 +349,49 @@ def test_what_cannot_be_read_is_exit_code_3(store: Path, tmp_path: Path) -> None
     assert run("stats", "--store", store).exit_code == 3
 
 
-def test_bench_measures() -> None:
-    told = data("bench", "--messages", 200)
-    assert told["messages"] == 200
+def test_bench_counts_its_messages() -> None:
+    found = data("bench", "--messages", 200)
+    assert found["messages"] == 200
     assert run("bench", "--messages", 1).exit_code == 2
+
+
+def test_commands_work_on_a_memory_that_is_disabled(tmp_path: Path) -> None:
+    """The switch is for agents; what a person asks for is done."""
+    config = tmp_path / "openclaw.json"
+    config.write_text("{agents: {defaults: {memoryContext: {enabled: false}}}}  // not yet")
+    session = tmp_path / "talk.jsonl"
+    session.write_text('{"role": "user", "content": "The webhook listens on port 8443."}\n')
+    options = ("--store", tmp_path / "store", "--config", config)
+    assert run("import", session, *options).exit_code == 0
+    assert "8443" in run("search", "webhook port", *options).stdout
+
+
+def test_bench_profiles_a_trim_step_by_step() -> None:
+    found = data("bench", "--trim", "--messages", 300)
+    assert found["segments"] == 300
+    for turn in ("trim_ms", "next_ms"):
+        assert {"read", "prune", "trim", "search", "place"} < found[turn].keys()
+    for step in ("read", "trim", "search", "place"):
+        assert found["trim_ms"][step] > 0, step
+    table = run("bench", "--trim", "--messages", 300).stdout
+    assert "over 300 segments" in table
+    assert table.splitlines()[-1].split()[0] == "all"
+
+
+def test_bench_profiles_a_copy_of_a_store(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    with memctx.open(store, session_id="s1", durability="os") as memory:
+        memory.archive(
+            [{"role": "user", "content": f"Parcel {n} went to gate {n % 7}."} for n in range(400)]
+        )
+    before = {path.name: path.read_bytes() for path in store.rglob("*") if path.is_file()}
+    assert data("bench", "--trim", "--store", store)["segments"] == 400
+    assert {path.name: path.read_bytes() for path in store.rglob("*") if path.is_file()} == before
+    assert run("bench", "--store", store).exit_code == 2
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    refused = run("bench", "--trim", "--store", empty)
+    assert (refused.exit_code, "expected 100" in refused.stderr) == (2, True)
 
 
 def test_no_command_extracts_facts(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -330,5 +400,5 @@ def test_no_command_extracts_facts(store: Path, monkeypatch: pytest.MonkeyPatch)
     assert not (store / "extraction").exists()
 
 
-def test_the_version_is_the_packages() -> None:
+def test_version_is_that_of_the_package() -> None:
     assert run("--version").stdout == f"memctx {memctx.__version__}\n"

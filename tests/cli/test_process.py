@@ -1,4 +1,4 @@
-"""The command as a process of its own: pipes, terminals, and an installation without the extra."""
+"""The command as a separate process: pipes, terminals, and an installation without the extra."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import memctx
+from process import run
 
 ROOT = str(Path(memctx.__file__).parents[1])
 
@@ -21,15 +22,7 @@ def process(
     start = ["-m", "memctx"] if code is None else ["-c", code]
     command = [sys.executable, "-W", "error", *start, *map(str, arguments)]
     environ = {**os.environ, "PYTHONPATH": ROOT, "PYTHONUTF8": "1", **variables}
-    return subprocess.run(
-        command,
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env=environ,
-        encoding="utf-8",
-    )
+    return run(command, env=environ, status=None)
 
 
 def test_a_pipe_gets_plain_text_in_every_script(store: Path) -> None:
@@ -39,7 +32,7 @@ def test_a_pipe_gets_plain_text_in_every_script(store: Path) -> None:
     assert "\x1b" not in done.stdout
 
 
-def test_moments_are_those_that_are_shown_in_every_time_zone(store: Path) -> None:
+def test_search_times_are_utc_in_every_time_zone(store: Path) -> None:
     span = ("--since", "2026-02-02T02:40", "--until", "2026-02-02T02:40")
     done = process("search", "webhook", *span, "--store", store, TZ="Asia/Tokyo")
     assert done.returncode == 0
@@ -66,15 +59,15 @@ def test_a_reader_that_leaves_early_sees_no_traceback(store: Path) -> None:
     assert b"Traceback" not in done.stderr
 
 
-def test_help_does_not_wait_for_what_it_does_not_need() -> None:
-    code = "import sys, memctx.cli; print(*sys.modules)"
+def test_help_does_not_load_the_memory() -> None:
+    code = "import sys, memctx.cli.app; print(*sys.modules)"
     loaded = process(code=code).stdout.split()
     assert "memctx.cli.app" in loaded
     assert {"asyncio", "numpy", "pydantic", "memctx.memory"}.isdisjoint(loaded)
 
 
 @pytest.mark.parametrize("missing", ["click", "rich"])
-def test_without_the_extra_it_says_what_to_install(missing: str) -> None:
+def test_a_missing_extra_names_the_package_to_install(missing: str) -> None:
     code = f"import sys; sys.modules[{missing!r}] = None; from memctx.__main__ import main; main()"
     done = process(code=code)
     assert done.returncode == 2
@@ -82,7 +75,7 @@ def test_without_the_extra_it_says_what_to_install(missing: str) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
-def test_a_terminal_gets_tables_and_colours_unless_it_wants_none(store: Path) -> None:
+def test_a_terminal_gets_colors_unless_no_color_is_set(store: Path) -> None:
     import pty  # noqa: PLC0415 - there is none on Windows
 
     def shown(**variables: str) -> str:
@@ -91,7 +84,7 @@ def test_a_terminal_gets_tables_and_colours_unless_it_wants_none(store: Path) ->
         command = [sys.executable, "-m", "memctx", "facts", "list", "--store", str(store)]
         with subprocess.Popen(command, stdout=theirs, env=environ) as running:
             os.close(theirs)
-            told = b""
+            output = b""
             while True:
                 try:
                     piece = os.read(ours, 65_536)
@@ -99,12 +92,12 @@ def test_a_terminal_gets_tables_and_colours_unless_it_wants_none(store: Path) ->
                     break
                 if not piece:
                     break
-                told += piece
+                output += piece
             os.close(ours)
             assert running.wait(30) == 0
-        return told.decode()
+        return output.decode()
 
-    coloured = shown()
-    assert "\x1b[" in coloured
-    assert "The ledger rounds half to even" in coloured
+    colored = shown()
+    assert "\x1b[" in colored
+    assert "The ledger rounds half to even" in colored
     assert "\x1b[3" not in shown(NO_COLOR="1")

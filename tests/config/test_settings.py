@@ -14,7 +14,7 @@ from memctx.embeddings import HashedEmbedder
 
 
 def make(**settings: Any) -> Config:
-    """A config of anything, past the type checker."""
+    """Return a config of anything, past the type checker."""
     return Config(**settings)
 
 
@@ -137,7 +137,7 @@ REFUSED: list[tuple[str, Any, str]] = [
 
 
 @pytest.mark.parametrize(("name", "value", "message"), REFUSED)
-def test_what_cannot_be_used_is_refused(name: str, value: Any, message: str) -> None:
+def test_invalid_settings_are_refused(name: str, value: Any, message: str) -> None:
     """The message has the setting, the value, and what was expected."""
     with pytest.raises(ConfigError) as caught:
         make(**{name: value})
@@ -148,6 +148,24 @@ def test_a_long_value_is_shown_in_part() -> None:
     with pytest.raises(ConfigError) as caught:
         make(durability="x" * 10_000)
     assert len(str(caught.value)) < 200
+
+
+def test_a_fault_shows_no_secret() -> None:
+    for settings in (
+        {"embedding_url": "ftp://admin:k3jf9slw-Qp0@host"},
+        {"pruning": {"mode": "Authorization: Bearer k3jf9slw-Qp0k3jf9slw"}},
+        {"extractor": {"apiKey": "k3jf9slw-Qp0k3jf9slw"}},
+    ):
+        with pytest.raises(ConfigError) as caught:
+            make(**settings)
+        assert "k3jf9slw" not in str(caught.value)
+        assert "REDACTED" in str(caught.value)
+
+
+def test_a_long_name_is_shown_in_part() -> None:
+    with pytest.raises(ConfigError) as caught:
+        make(**{"x" * 1_000_000: 1})
+    assert len(str(caught.value)) < 2_000
 
 
 def test_every_fault_is_told_at_once() -> None:

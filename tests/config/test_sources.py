@@ -1,4 +1,4 @@
-"""Where settings come from: arguments before the environment, the environment before a file."""
+"""Sources of settings: arguments before the environment, the environment before a file."""
 
 from __future__ import annotations
 
@@ -106,6 +106,124 @@ def test_form_b_loads_wherever_it_stands(
     )
 
 
+def test_a_setting_without_effect_is_logged_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    document = {
+        "agents": {"defaults": {"compaction": {"notifyUser": True}}},
+        "memory": {"backend": "qmd"},
+    }
+    file = write(tmp_path, "openclaw.json", document)
+    with caplog.at_level(logging.WARNING, "memctx.config"):
+        for _ in range(3):
+            load(file).replace(pii=True)
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{file}: no effect here: compaction.notifyUser, memory.backend"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("document", "enabled"),
+    [
+        ({"agents": {"defaults": {"memoryContext": {"enabled": False}}}}, False),
+        ({"plugins": {"entries": {"memory-context": {"enabled": False}}}}, False),
+        (
+            {
+                "plugins": {
+                    "entries": {"memory-context": {"enabled": False, "config": {"maxSegments": 9}}}
+                }
+            },
+            False,
+        ),
+        ({"plugins": {"entries": {"memory-context": {"config": {}}}}}, True),
+        ({"plugins": {"entries": {"memory-context": {"enabled": True}}}}, True),
+    ],
+)
+def test_the_switch_of_an_openclaw_file_counts(
+    tmp_path: Path, document: dict[str, Any], *, enabled: bool
+) -> None:
+    assert load(write(tmp_path, "openclaw.json", document)).enabled is enabled
+
+
+def test_the_search_of_an_openclaw_file_is_read(tmp_path: Path) -> None:
+    """Every setting of ``memorySearch`` that the documents name, and those of its later versions."""
+    (tmp_path / "agents" / "main" / "sessions").mkdir(parents=True)
+    found = {
+        "enabled": True,
+        "provider": "openai",
+        "model": "text-embedding-3-small",
+        "extraPaths": ["../docs", "/srv/notes.md"],
+        "experimental": {"sessionMemory": True},
+        "sources": ["memory", "sessions"],
+        "remote": {"baseUrl": "http://127.0.0.1:1/v1"},
+        "chunking": {"tokens": 200, "overlap": 20},
+        "query": {
+            "maxResults": 3,
+            "minScore": 0.35,
+            "hybrid": {
+                "enabled": True,
+                "vectorWeight": 0.6,
+                "textWeight": 0.4,
+                "candidateMultiplier": 8,
+                "mmr": {"enabled": True},
+                "temporalDecay": {"enabled": True, "halfLifeDays": 10},
+            },
+        },
+    }
+    for document in (
+        {"agents": {"defaults": {"memorySearch": found}}},
+        {"memory": {"search": found}},
+    ):
+        search = load(write(tmp_path, "openclaw.json", document)).workspace_search
+        assert search.embedding_model == "openai:text-embedding-3-small"
+        assert search.embedding_url == "http://127.0.0.1:1/v1"
+        assert [str(path) for path in search.extra_paths] == ["../docs", "/srv/notes.md"]
+        assert search.sources == ("memory", "sessions")
+        assert search.sessions == (tmp_path / "agents" / "main" / "sessions",)
+        assert (search.chunk_tokens, search.overlap_tokens) == (200, 20)
+        assert (search.max_results, search.min_score) == (3, 0.35)
+        assert (search.vector_weight, search.text_weight) == (0.6, 0.4)
+        assert (search.candidate_multiplier, search.mmr_lambda) == (8, 0.7)
+        assert search.half_life_days == 10
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"provider": "local"}, {"embedding_model": "transformer"}),
+        ({"provider": "gemini"}, {"embedding_model": "gemini"}),
+        ({"query": {"hybrid": {"enabled": False}}}, {"vector_weight": 1.0, "text_weight": 0.0}),
+        ({"query": {"hybrid": {"mmr": {"enabled": False, "lambda": 0.5}}}}, {"mmr_lambda": None}),
+        (
+            {"experimental": {"sessionMemory": False}, "sources": ["memory", "sessions"]},
+            {"sources": ("memory",)},
+        ),
+        (False, {"enabled": False}),
+    ],
+)
+def test_switches_of_the_search_apply(given: Any, expected: dict[str, Any]) -> None:
+    search = Config(workspace_search=given).workspace_search
+    assert {name: getattr(search, name) for name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            {"provider": "opnai"},
+            "workspace_search.embedding_model is 'opnai'; did you mean 'openai'",
+        ),
+        ({"chunking": {"tokens": 50}}, "overlap_tokens is 80; expected less than chunk_tokens, 50"),
+        ({"sources": []}, "sources is empty; expected"),
+        ({"sources": ["web"]}, "workspace_search.sources.0 is 'web'"),
+        ({"vectorWeight": 0.0, "textWeight": 0.0}, "expected one of them to be more"),
+    ],
+)
+def test_faults_of_the_search_are_told(given: Any, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        Config(workspace_search=given)
+
+
 @pytest.mark.parametrize("document", [{"agents": {}}, {"plugins": {"entries": []}, "agents": 3}])
 def test_an_openclaw_file_without_memory_sets_nothing(
     tmp_path: Path, document: dict[str, Any]
@@ -204,6 +322,10 @@ configs = st.builds(
     auto_recall_min_score=st.floats(0, 1),
     knowledge_extraction=st.sampled_from([True, False, "rules"]),
     extractor=st.sampled_from([None, "anthropic", "openai:local"]),
+    query_messages=st.sampled_from(["auto", 1, 3]),
+    workspace_search=st.sampled_from(
+        [True, False, {"extraPaths": ["docs", "~/notes.md"], "sources": ["sessions"]}]
+    ),
 )
 
 

@@ -1,9 +1,9 @@
-"""Opens a store under another model and, until everything has its vectors, archives and searches all the time.
+"""Process that opens a store with another embedding model, and archives and searches until all vectors are replaced.
 
     switcher.py STORE MODEL
 
-It prints `ready`, `stored <words>` for what was acknowledged, `failed <why>` for a search that failed or did not find
-what it must, and `done <searches>` in the end.
+It prints `ready`, `stored <words>` for what was acknowledged, `failed <why>` for a search that failed or missed an
+expected hit, and `done <searches>` at the end.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NEEDLE = "The lighthouse keeper collects 4711 blue umbrellas"
 
 
 class Sums:
-    """A model that costs a little: sums of words, each with a direction of its own."""
+    """A cheap embedding model: sums of word vectors."""
 
     name, revision, dim = "sums", "1", 96
 

@@ -1,4 +1,4 @@
-"""Append records to a store and say what became of each, for a driver that kills this process.
+"""Append records to a store and print the outcome of each, for a driver that kills this process.
 
     python writer.py DIRECTORY TAG COUNT
 
@@ -15,7 +15,7 @@ SNAPSHOT = 16
 
 
 def token_of(content: str, tag: str, number: int) -> str:
-    """A name for the record that no damaged record can have."""
+    """Return a name for a record that no damaged record can have."""
     return f"{tag}-{number}-{hashlib.sha256(content.encode()).hexdigest()[:12]}"
 
 
@@ -29,7 +29,7 @@ def main(path: str, tag: str, count: int) -> None:
         print("try", token, flush=True)
         try:
             if store is None:
-                store = memctx.WarmStore(path, session_id="crash", lock_timeout=20)
+                store = memctx.lowlevel.WarmStore(path, session_id="crash", lock_timeout=20)
             store.add([("user", content, None, f'{{"record": "{token}"}}')])
         except (memctx.MemctxError, OSError):
             print("err", token, flush=True)

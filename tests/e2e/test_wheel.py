@@ -28,20 +28,20 @@ assert memctx.tokenize("parseHTTPHeader 飞书") == [
     "parse", "http", "header", "parsehttpheader", "飞", "书", "飞书"]
 
 texts = {"a": "the webhook listens on port 8443", "b": "支付回调的端口", "c": "something unrelated"}
-index = memctx.Bm25Index()
+index = memctx.lowlevel.Bm25Index()
 index.add_many(texts.items())
 assert [hit.id for hit in index.search("webhook port", 1)] == ["a"]
 assert [hit.id for hit in index.search("支付", 1)] == ["b"]
 
-embedder = memctx.HashEmbedder()
+embedder = memctx.lowlevel.HashEmbedder()
 matrix = embedder.embed_many(texts.values())
 assert matrix.shape == (3, 384) and str(matrix.dtype) == "float32"
-flat = memctx.FlatIndex(embedder.dim)
+flat = memctx.lowlevel.FlatIndex(embedder.dim)
 flat.add_many(list(texts), matrix)
 assert flat.search(embedder.embed(texts["b"]), 1)[0].id == "b"
 
-memctx.vmem.write("vectors.bin", list(texts), matrix)
-ids, same = memctx.vmem.read("vectors.bin", strict=True)
+memctx.lowlevel.vmem.write("vectors.bin", list(texts), matrix)
+ids, same = memctx.lowlevel.vmem.read("vectors.bin", strict=True)
 assert ids == list(texts) and (same == matrix).all()
 
 with memctx.open("store", session_id="s") as memory:

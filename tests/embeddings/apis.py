@@ -1,26 +1,25 @@
-"""Servers on this machine that embed as the three APIs do, and the embedders that ask them."""
+"""Servers of the three embedding APIs on this machine, and embedders for them."""
 
 from __future__ import annotations
 
 import base64
 import json
 import zlib
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from extractors.server import serving
-from memctx.embeddings.gemini import GeminiEmbedder
-from memctx.embeddings.openai import OpenAIEmbedder
-from memctx.embeddings.voyage import VoyageEmbedder
+from facts.extractors.server import serving
+from memctx.embeddings import ClientOptions, GeminiEmbedder, OpenAIEmbedder, VoyageEmbedder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from extractors.server import Act, Call, Handler
-    from memctx.embeddings.remote import RemoteEmbedder
+    from facts.extractors.server import Act, Call, Handler
+    from memctx.embeddings.remote.embedder import RemoteEmbedder
 
     Rows = Callable[[list[str]], list[Any]]
 
@@ -32,27 +31,34 @@ __all__ = ["APIS", "DIM", "KEY", "serving"]
 
 
 def embedder_at(api: str, url: str, **settings: Any) -> RemoteEmbedder:
-    """An embedder of a model that nobody knows."""
+    """Return an embedder of an unknown model, with connection settings or others."""
     arguments = {"dim": DIM, "api_key": KEY, "base_url": f"{url}/v1", **settings}
-    embedder: RemoteEmbedder = APIS[api]("model", **arguments)
+    return make(api, "model", **arguments)
+
+
+def make(api: str, model: str, **settings: Any) -> RemoteEmbedder:
+    """Return an embedder of a model."""
+    names = {field.name for field in fields(ClientOptions)}
+    options = ClientOptions(**{name: settings.pop(name) for name in names & settings.keys()})
+    embedder: RemoteEmbedder = APIS[api](model, options=options, **settings)
     return embedder
 
 
 def numbers_of(text: str) -> NDArray[np.float32]:
-    """A text's vector as the servers make it, of any length but 1."""
+    """Return the vector that the servers make of a text, not normalized."""
     rng = np.random.default_rng(zlib.crc32(text.encode()))
     return rng.normal(size=DIM).astype(np.float32)
 
 
 def unit_of(text: str) -> NDArray[np.float32]:
-    """The same as it should come out."""
+    """Return the normalized vector of a text."""
     numbers = numbers_of(text).astype(np.float64)
     unit: NDArray[np.float32] = (numbers / np.linalg.norm(numbers)).astype(np.float32)
     return unit
 
 
 def texts_in(call: Call | Handler) -> list[str]:
-    """The texts of a request, whichever API it is for."""
+    """Return the texts of a request of any API."""
     body = call.body
     if "input" in body:
         texts: list[str] = body["input"]
@@ -66,7 +72,7 @@ def plain(texts: list[str]) -> list[Any]:
 
 
 def embeds(rows: Rows = plain, *, is_base64: bool = False, is_shuffled: bool = False) -> Act:
-    """Answer with vectors as the API in use does."""
+    """Return an action that responds with vectors in the format of the API."""
 
     def act(handler: Handler) -> None:
         answer = rows(texts_in(handler))

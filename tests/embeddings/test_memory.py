@@ -1,9 +1,8 @@
-"""A memory whose vectors come from elsewhere: late, not at all, or from another model than before."""
+"""Memories with an external embedder: late, failing, or replaced by another model."""
 
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import textwrap
 import time
@@ -15,8 +14,11 @@ import numpy as np
 import pytest
 
 import memctx
-from extractors.server import hang, serving, status
-from memctx import ConfigError, EmbeddingError, vmem
+import process
+from facts.extractors.server import hang, serving, status
+from memctx import ConfigError
+from memctx.errors import EmbeddingError
+from memctx.lowlevel import vmem
 
 from .apis import embedder_at, embeds
 from .test_remote import dead_url
@@ -31,7 +33,7 @@ SAID = ("My automobile is in the garage", "The hound barked all night", "A bill 
 
 
 class Meanings:
-    """Knows what is about the same thing, whatever the words; fails on demand."""
+    """An embedder with the same vector for all words of a topic; it fails on demand."""
 
     name, revision, dim = "meanings", "1", 8
 
@@ -86,7 +88,7 @@ def stamp(path: Path) -> dict[str, Any]:
     return found
 
 
-def test_what_is_meant_is_found_whatever_the_words(tmp_path: Path) -> None:
+def test_search_finds_meanings_without_common_words(tmp_path: Path) -> None:
     with opened(tmp_path, Meanings()) as memory:
         archive(memory, *SAID)
         eventually(lambda: not memory.store.embedding().lacking)
@@ -114,10 +116,10 @@ def test_an_embedder_may_be_asynchronous(tmp_path: Path) -> None:
         assert found(memory, "which car?")[0] == SAID[0]
 
 
-def test_what_failed_is_embedded_later_and_never_made_up(
+def test_failed_texts_are_embedded_later_and_get_no_made_up_vectors(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memctx.embeddings.worker.FIRST_PAUSE", 0.02)
+    monkeypatch.setattr("memctx.embeddings.service.FIRST_DELAY", 0.04)
     model = Meanings()
     model.fault = ConnectionError("with a key: sk-heron")
     with opened(tmp_path, model) as memory:
@@ -134,7 +136,7 @@ def test_what_failed_is_embedded_later_and_never_made_up(
         assert memory.health()["embedding"]["work"]["last_error"] is None
 
 
-def test_a_text_that_cannot_be_embedded_holds_nobody_up(tmp_path: Path) -> None:
+def test_a_text_that_cannot_be_embedded_does_not_block_others(tmp_path: Path) -> None:
     model = Meanings()
     with opened(tmp_path, model) as memory:
         archive(memory, SAID[0], f"poison {model.poison}", *SAID[1:])
@@ -148,7 +150,7 @@ def test_a_text_that_cannot_be_embedded_holds_nobody_up(tmp_path: Path) -> None:
         assert memory.store.embedding().aside == 0
 
 
-def test_models_change_and_nothing_is_embedded_twice(tmp_path: Path) -> None:
+def test_a_change_of_model_embeds_nothing_twice(tmp_path: Path) -> None:
     with opened(tmp_path, "hash") as memory:
         archive(memory, *SAID)
     model = Meanings()
@@ -168,7 +170,7 @@ def test_models_change_and_nothing_is_embedded_twice(tmp_path: Path) -> None:
     assert len(vmem.read(tmp_path / "vectors.bin")[0]) == len(SAID) + 1
 
 
-def test_what_stands_in_leaves_better_vectors_alone(tmp_path: Path) -> None:
+def test_a_fallback_does_not_replace_better_vectors(tmp_path: Path) -> None:
     with opened(tmp_path, Meanings()) as memory:
         archive(memory, *SAID)
         memory.reembed()
@@ -182,14 +184,14 @@ def test_what_stands_in_leaves_better_vectors_alone(tmp_path: Path) -> None:
         with memctx.open(tmp_path, session_id="s", **settings) as memory:
             archive(memory, f"said with {settings}")
             memory.store.snapshot()
-            assert found(memory, "hound") == [SAID[1]]
+            assert found(memory, "hound")[0] == SAID[1]
         assert (tmp_path / "vectors.bin").read_bytes() == before
         assert stamp(tmp_path)["model"] == "meanings"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no fork")
 def test_a_fork_goes_on_embedding(tmp_path: Path) -> None:
-    """In a child of its own, as forking a process with threads is nothing for this one."""
+    """Fork in a child process, since this one has threads."""
     code = """
         import os, sys, time, memctx
         sys.path.insert(0, sys.argv[2])
@@ -207,18 +209,17 @@ def test_a_fork_goes_on_embedding(tmp_path: Path) -> None:
     """
     here = Path(__file__).parent.parent
     command = [sys.executable, "-c", textwrap.dedent(code), str(tmp_path), str(here)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 0, done.stderr
+    process.run(command)
 
 
 @pytest.mark.parametrize("model", [object(), "no_such_module:Embedder", "hahs", "openai:"])
-def test_what_is_no_embedder_is_refused(tmp_path: Path, model: Any) -> None:
+def test_an_object_that_is_no_embedder_is_rejected(tmp_path: Path, model: Any) -> None:
     with pytest.raises(ConfigError, match="embedding_model"):
         opened(tmp_path, model)
 
 
 def turns(memory: Memory, count: int) -> tuple[list[float], list[tuple[str, ...]]]:
-    """Milliseconds of turns, each with a question of its own, and what they had to do without."""
+    """Return the milliseconds of turns with a new query each, and the reasons of missing vectors."""
     took, degraded = [], []
     for number in range(count):
         said = f"Question {zlib.crc32(str((count, number)).encode())} about the garage"
@@ -232,7 +233,7 @@ def turns(memory: Memory, count: int) -> tuple[list[float], list[tuple[str, ...]
 
 
 def test_turns_go_on_beside_an_endpoint_that_is_dead_hangs_and_comes_back(tmp_path: Path) -> None:
-    """They wait three times at most, then leave it alone, and use it again when it answers."""
+    """Turns wait three times at most, then skip the endpoint, and use it again once it responds."""
     act = [embeds()]
 
     def answer(handler: Any) -> None:
@@ -255,7 +256,7 @@ def test_turns_go_on_beside_an_endpoint_that_is_dead_hangs_and_comes_back(tmp_pa
         eventually(lambda: turns(memory, 1)[1] == [()], seconds=20)
 
 
-def test_a_refused_key_is_told_and_words_find(tmp_path: Path) -> None:
+def test_a_rejected_key_is_reported_and_words_still_find(tmp_path: Path) -> None:
     with (
         serving(status(401, "authentication_error")) as server,
         opened(tmp_path, embedder_at("openai", server.url), placement="tail") as memory,
@@ -268,7 +269,7 @@ def test_a_refused_key_is_told_and_words_find(tmp_path: Path) -> None:
 
 
 def test_a_dead_endpoint_does_not_keep_a_store_from_opening(tmp_path: Path) -> None:
-    """Not even when nobody knows how long its vectors are."""
+    """The length of its vectors is unknown."""
     unknown = embedder_at("openai", dead_url(), dim=None)
     with opened(tmp_path, unknown) as memory:
         archive(memory, *SAID)

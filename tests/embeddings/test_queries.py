@@ -1,4 +1,4 @@
-"""Vectors of queries: in time or not at all, whatever the embedder does."""
+"""Queries: timeouts, cache, circuit breaker and threads, with embedders that fail in every way."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from extractors.server import hang, status
-from memctx import ConfigError, EmbeddingError
-from memctx.embeddings.breaker import Breaker
-from memctx.embeddings.queries import Answer, Queries, QueryStats
+from facts.extractors.server import hang, status
+from memctx import ConfigError
+from memctx.embeddings.queries import Queries, QueryStats, QueryVector
+from memctx.errors import EmbeddingError
+from memctx.providers.breaker import BreakerPolicy, CircuitBreaker
 
 from .apis import APIS, DIM, KEY, embedder_at, embeds, numbers_of, serving, unit_of
 from .test_remote import dead_url
@@ -27,11 +28,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from memctx.embeddings.protocol import Vector
+    from memctx.protocols import Vector
 
 
 class Fake:
-    """An embedder that does what it is told."""
+    """A scripted embedder."""
 
     name, revision, dim = "fake", "1", DIM
 
@@ -47,9 +48,9 @@ class Fake:
         raise AssertionError(texts)
 
 
-def never() -> Breaker:
-    """One that does not open."""
-    return Breaker(failures=10**9)
+def never() -> CircuitBreaker:
+    """Return a breaker that does not open."""
+    return CircuitBreaker(BreakerPolicy(failures=10**9))
 
 
 def our_threads() -> set[threading.Thread]:
@@ -66,7 +67,7 @@ def eventually(holds: Callable[[], object]) -> None:
 
 @pytest.fixture
 def gate() -> Iterator[threading.Event]:
-    """What a fake waits for; opened at the end, so that no thread stays behind."""
+    """Return an event that fakes wait for; set at the end, so that no thread remains."""
     event = threading.Event()
     yield event
     event.set()
@@ -75,11 +76,11 @@ def gate() -> Iterator[threading.Event]:
 # In time
 
 
-def test_a_vector_is_made_once_and_then_known() -> None:
+def test_a_vector_is_requested_once_and_then_cached() -> None:
     fake = Fake()
     with Queries(fake, timeout_ms=5000) as queries:
-        first = queries.ask("the heron")
-        again = queries.ask("  the heron\n")
+        first = queries.request("the heron")
+        again = queries.request("  the heron\n")
     assert first.vector is not None
     np.testing.assert_allclose(first.vector, unit_of("the heron"), atol=1e-6)
     assert first.vector.dtype == np.float32
@@ -89,7 +90,7 @@ def test_a_vector_is_made_once_and_then_known() -> None:
     assert queries.stats() == QueryStats(2, 1, 0, 0, 0, "closed", None)
 
 
-def test_the_vectors_asked_for_last_are_kept() -> None:
+def test_the_cache_keeps_the_most_recently_used_vectors() -> None:
     fake = Fake()
     with Queries(fake, 5000, cache_size=2) as queries:
         for text in ("a", "b", "a", "c", "a", "b"):
@@ -97,7 +98,7 @@ def test_the_vectors_asked_for_last_are_kept() -> None:
     assert fake.asked == ["a", "b", "c", "b"]
 
 
-def test_nothing_may_be_kept() -> None:
+def test_the_cache_may_be_empty() -> None:
     fake = Fake()
     with Queries(fake, 5000, cache_size=0) as queries:
         assert queries.vector("a") is not None
@@ -105,14 +106,14 @@ def test_nothing_may_be_kept() -> None:
     assert fake.asked == ["a", "a"]
 
 
-def test_an_empty_query_is_not_asked() -> None:
+def test_an_empty_query_is_not_embedded() -> None:
     fake = Fake()
     with Queries(fake) as queries:
-        assert queries.ask(" \t") == Answer(None, "the query is empty")
+        assert queries.request(" \t") == QueryVector(None, "the query is empty")
     assert fake.asked == []
 
 
-def test_those_who_ask_the_same_at_once_share_a_call(gate: threading.Event) -> None:
+def test_concurrent_requests_for_one_query_share_a_call(gate: threading.Event) -> None:
     fake = Fake(lambda text: numbers_of(text) if gate.wait() else None)
     with Queries(fake, 5000) as queries, ThreadPoolExecutor(8) as pool:
         asked = [pool.submit(queries.vector, "a") for _ in range(8)]
@@ -126,10 +127,10 @@ def test_those_who_ask_the_same_at_once_share_a_call(gate: threading.Event) -> N
 # Not in time
 
 
-def test_a_late_answer_serves_the_next_turn(gate: threading.Event) -> None:
+def test_a_late_vector_serves_the_next_turn(gate: threading.Event) -> None:
     fake = Fake(lambda text: numbers_of(text) if gate.wait() else None)
     with Queries(fake, 20, never()) as queries:
-        assert queries.ask("a") == Answer(None, "timed out")
+        assert queries.request("a") == QueryVector(None, "timed out")
         gate.set()
         eventually(lambda: queries.vector("a") is not None)
         stats = queries.stats()
@@ -138,7 +139,7 @@ def test_a_late_answer_serves_the_next_turn(gate: threading.Event) -> None:
     assert stats.last_error == "fake did not answer within 20 ms"
 
 
-def test_what_hangs_for_ever_keeps_two_threads(gate: threading.Event) -> None:
+def test_an_embedder_that_hangs_occupies_two_threads(gate: threading.Event) -> None:
     before = threading.active_count()
     fake = Fake(lambda _: gate.wait())
     with Queries(fake, 10, never()) as queries:
@@ -149,21 +150,21 @@ def test_what_hangs_for_ever_keeps_two_threads(gate: threading.Event) -> None:
         stats = queries.stats()
         assert stats.timed_out >= 2
         assert stats.timed_out + stats.skipped == 100
-        reason = queries.ask("one more").reason
-        assert reason == "2 earlier calls have not been answered"
+        reason = queries.request("one more").reason
+        assert reason == "2 earlier calls have not returned"
         gate.set()
         fake.do = numbers_of
         eventually(lambda: queries.vector("another") is not None)
 
 
-def test_who_waits_behind_others_is_not_asked_for_after_giving_up(gate: threading.Event) -> None:
+def test_a_queued_query_that_timed_out_is_not_embedded(gate: threading.Event) -> None:
     fake = Fake(lambda text: numbers_of(text) if gate.wait() else None)
     with Queries(fake, 150, never()) as queries, ThreadPoolExecutor(3) as pool:
-        answers = list(pool.map(queries.ask, ["a", "b", "c"]))
+        answers = list(pool.map(queries.request, ["a", "b", "c"]))
         assert [answer.reason for answer in answers] == ["timed out"] * 3
         assert len(fake.asked) == 2
         gate.set()
-        eventually(lambda: not queries._calls)  # noqa: SLF001 - nobody else can tell
+        eventually(lambda: not queries._calls)  # noqa: SLF001 - not visible otherwise
     assert len(fake.asked) == 2
 
 
@@ -181,10 +182,10 @@ def test_who_waits_behind_others_is_not_asked_for_after_giving_up(gate: threadin
         (None, "no vector"),
     ],
 )
-def test_what_is_no_vector_is_told_and_not_kept(given: object, words: str) -> None:
+def test_an_invalid_vector_is_reported_and_not_cached(given: object, words: str) -> None:
     fake = Fake(lambda _: given)
     with Queries(fake, 5000, never()) as queries:
-        answers = [queries.ask("a") for _ in range(2)]
+        answers = [queries.request("a") for _ in range(2)]
     assert answers[0] == answers[1]
     assert answers[0].vector is None
     assert words in str(answers[0].reason)
@@ -208,19 +209,19 @@ def raiser(error: BaseException) -> Callable[[str], Any]:
         (SystemExit(3), "fake failed (SystemExit)"),
     ],
 )
-def test_an_error_is_told_but_not_the_words_of_others(error: BaseException, reason: str) -> None:
+def test_an_error_is_reported_without_foreign_texts(error: BaseException, reason: str) -> None:
     fake = Fake(raiser(error))
     with Queries(fake, 5000, never()) as queries:
-        assert queries.ask("a") == Answer(None, reason)
+        assert queries.request("a") == QueryVector(None, reason)
         fake.do = numbers_of
         assert queries.vector("a") is not None  # the thread lives
 
 
-def test_an_open_breaker_is_answered_at_once() -> None:
+def test_a_query_returns_at_once_while_the_breaker_is_open() -> None:
     now = 0.0
     fake = Fake(raiser(EmbeddingError("down")))
-    with Queries(fake, 5000, Breaker(2, 10.0, clock=lambda: now)) as queries:
-        reasons = [queries.ask("a").reason for _ in range(4)]
+    with Queries(fake, 5000, CircuitBreaker(BreakerPolicy(2, 10.0), clock=lambda: now)) as queries:
+        reasons = [queries.request("a").reason for _ in range(4)]
         assert reasons == ["down", "down", "breaker open", "breaker open"]
         assert queries.stats().breaker == "open"
         fake.do = numbers_of
@@ -229,12 +230,12 @@ def test_an_open_breaker_is_answered_at_once() -> None:
         assert queries.stats() == QueryStats(5, 0, 0, 2, 2, "closed", "down")
         fake.do = raiser(EmbeddingError("down"))
         for _ in range(2):
-            queries.ask("b")
-        assert queries.vector("a") is not None  # what is known needs nobody
+            queries.request("b")
+        assert queries.vector("a") is not None  # from the cache
 
 
 def test_an_interrupted_wait_settles_its_probe(monkeypatch: pytest.MonkeyPatch) -> None:
-    with Queries(Fake(), 5000, Breaker(1, 60.0)) as queries:
+    with Queries(Fake(), 5000, CircuitBreaker(BreakerPolicy(1, 60.0))) as queries:
 
         def interrupted(*_: object) -> bool:
             raise KeyboardInterrupt
@@ -242,7 +243,7 @@ def test_an_interrupted_wait_settles_its_probe(monkeypatch: pytest.MonkeyPatch) 
         with monkeypatch.context() as patch:
             patch.setattr(threading.Event, "wait", interrupted)
             with pytest.raises(KeyboardInterrupt):
-                queries.ask("a")
+                queries.request("a")
         assert queries.stats().breaker == "open"
 
 
@@ -294,7 +295,7 @@ def test_the_embedder_is_warmed_up_in_the_background() -> None:
         assert queries.vector("a") is not None
 
 
-def test_closing_ends_the_threads_and_waits_for_none(gate: threading.Event) -> None:
+def test_closing_ends_the_threads_without_waiting(gate: threading.Event) -> None:
     before = our_threads()
     queries = Queries(Fake(lambda _: gate.wait()), 20)
     queries.vector("a")
@@ -302,12 +303,12 @@ def test_closing_ends_the_threads_and_waits_for_none(gate: threading.Event) -> N
     queries.close()
     queries.close()
     assert time.monotonic() - start < 1
-    assert queries.ask("a") == Answer(None, "closed")
+    assert queries.request("a") == QueryVector(None, "closed")
     gate.set()
     eventually(lambda: our_threads() <= before)
 
 
-def test_one_that_is_dropped_ends_its_threads() -> None:
+def test_queries_that_are_garbage_collected_end_their_threads() -> None:
     before = our_threads()
     queries = Queries(Fake(), 5000)
     assert queries.vector("a") is not None
@@ -318,7 +319,7 @@ def test_one_that_is_dropped_ends_its_threads() -> None:
 
 
 @pytest.mark.parametrize("timeout", [0, -1, float("nan"), float("inf")])
-def test_a_timeout_that_makes_no_sense(timeout: float) -> None:
+def test_settings_out_of_range_are_rejected(timeout: float) -> None:
     with pytest.raises(ConfigError, match="timeout_ms must be a time above 0"):
         Queries(Fake(), timeout)
     with pytest.raises(ConfigError, match="cache_size must be 0 or more, not -1"):
@@ -344,21 +345,21 @@ def test_among_many_threads_every_query_gets_its_own_vector_and_is_counted() -> 
         rng = np.random.default_rng(seed)
         for _ in range(60):
             text = f"query {rng.integers(40)}"
-            answer = queries.ask(text)
+            answer = queries.request(text)
             assert (answer.vector is None) != (answer.reason is None)
             if answer.vector is not None:
                 np.testing.assert_allclose(answer.vector, unit_of(text), atol=1e-6)
             with lock:
                 outcomes[answer.reason or "answered"] += 1
 
-    breaker = Breaker(3, 0.002, 0.01)
+    breaker = CircuitBreaker(BreakerPolicy(3, 0.002, 0.01))
     with Queries(Fake(flaky), 3, breaker, cache_size=10) as queries, ThreadPoolExecutor(6) as pool:
         list(pool.map(work, range(6)))
         stats = queries.stats()
     assert stats.asked == outcomes.total() == 360
     assert stats.timed_out == outcomes["timed out"]
     assert stats.failed == outcomes["down"]
-    skipped = outcomes["breaker open"] + outcomes["2 earlier calls have not been answered"]
+    skipped = outcomes["breaker open"] + outcomes["2 earlier calls have not returned"]
     assert stats.skipped == skipped
     assert 0 < stats.cached < outcomes["answered"]
 
@@ -367,10 +368,10 @@ def test_among_many_threads_every_query_gets_its_own_vector_and_is_counted() -> 
 
 
 def late_by(queries: Queries, timeout: float, times: int) -> float:
-    """Milliseconds beyond the time-out within which 99 of 100 queries return.
+    """Return the milliseconds beyond the timeout within which 99 of 100 queries return.
 
     What a bare wait of as long takes too much beside them is the machine's doing, and taken off. The best of a few
-    measurements counts: nobody bounds what other programs take from us.
+    measurements counts: other programs take an unbounded share of the processor.
     """
 
     def milliseconds(call: Callable[[], object]) -> float:
@@ -383,7 +384,7 @@ def late_by(queries: Queries, timeout: float, times: int) -> float:
         asked: list[float] = []
         waited: list[float] = []
         for number in range(times):
-            asked.append(milliseconds(partial(queries.ask, f"query {attempt}.{number}")))
+            asked.append(milliseconds(partial(queries.request, f"query {attempt}.{number}")))
             if number % 4 == 0:
                 waited.append(milliseconds(partial(threading.Event().wait, timeout / 1000)))
         best = min(best, float(np.percentile(asked, 99)) - max(timeout, *waited))
@@ -392,10 +393,10 @@ def late_by(queries: Queries, timeout: float, times: int) -> float:
     return best
 
 
-@pytest.mark.parametrize("breaker", [never, Breaker], ids=["no breaker", "breaker"])
+@pytest.mark.parametrize("breaker", [never, CircuitBreaker], ids=["no breaker", "breaker"])
 @pytest.mark.parametrize("api", APIS)
-def test_a_dead_endpoint_costs_no_more_than_the_time_out(
-    api: str, breaker: Callable[[], Breaker]
+def test_a_dead_endpoint_costs_no_more_than_the_timeout(
+    api: str, breaker: Callable[[], CircuitBreaker]
 ) -> None:
     embedder = embedder_at(api, dead_url())
     embedder.warm()
@@ -404,12 +405,12 @@ def test_a_dead_endpoint_costs_no_more_than_the_time_out(
         assert (queries.stats().breaker == "closed") == (breaker is never)
 
 
-@pytest.mark.parametrize("breaker", [never, Breaker], ids=["no breaker", "breaker"])
-def test_a_hanging_endpoint_costs_no_more_than_the_time_out(
-    breaker: Callable[[], Breaker],
+@pytest.mark.parametrize("breaker", [never, CircuitBreaker], ids=["no breaker", "breaker"])
+def test_a_hanging_endpoint_costs_no_more_than_the_timeout(
+    breaker: Callable[[], CircuitBreaker],
 ) -> None:
     with serving(hang(0.5)) as model:
-        # Calls end soon after nobody waits for them, so that nearly every query finds a free one and waits in full.
+        # Calls end soon after their waiters give up, so that nearly every query finds a free thread and waits in full.
         embedder = embedder_at("openai", model.url, query_timeout=0.022)
         embedder.warm()
         with Queries(embedder, 20, breaker()) as queries:
@@ -420,41 +421,43 @@ def test_a_hanging_endpoint_costs_no_more_than_the_time_out(
 
 
 @pytest.mark.parametrize("api", APIS)
-def test_a_slow_endpoint_opens_the_breaker_and_closes_it_when_it_is_quick_again(api: str) -> None:
+def test_a_slow_endpoint_opens_the_breaker_and_a_fast_one_closes_it(api: str) -> None:
     is_slow = True
 
     def act(handler: Any) -> None:
         if is_slow:
-            time.sleep(0.06)
+            time.sleep(0.4)
         embeds()(handler)
 
     with (
         serving(act) as model,
-        Queries(embedder_at(api, model.url), 30, Breaker(2, 0.3, 0.6)) as queries,
+        Queries(
+            embedder_at(api, model.url), 200, CircuitBreaker(BreakerPolicy(2, 0.3, 0.6))
+        ) as queries,
     ):
-        eventually(lambda: queries.ask(f"slow {time.monotonic()}").reason == "breaker open")
+        eventually(lambda: queries.request(f"slow {time.monotonic()}").reason == "breaker open")
         start = time.perf_counter()
-        assert queries.ask("slow").reason == "breaker open"
+        assert queries.request("slow").reason == "breaker open"
         assert time.perf_counter() - start < 0.02
         is_slow = False
         eventually(lambda: queries.vector("the heron") is not None)
-        assert queries.stats().breaker == "closed"
+        eventually(lambda: queries.stats().breaker == "closed")
         vector = queries.vector("the heron")
     assert vector is not None
     np.testing.assert_allclose(vector, unit_of("the heron"), atol=1e-6)
 
 
-def test_a_dead_endpoint_is_told() -> None:
+def test_a_dead_endpoint_is_reported() -> None:
     with Queries(embedder_at("gemini", dead_url()), 5000) as queries:
-        assert queries.ask("a") == Answer(None, "the connection to model failed")
+        assert queries.request("a") == QueryVector(None, "the connection to model failed")
 
 
-def test_an_endpoint_that_refuses_opens_the_breaker_and_is_told() -> None:
+def test_an_endpoint_that_rejects_calls_opens_the_breaker_and_is_reported() -> None:
     with (
         serving(status(401, "authentication_error")) as model,
         Queries(embedder_at("voyage", model.url), 2000) as queries,
     ):
-        reasons = [queries.ask(f"query {number}").reason for number in range(5)]
-    told = "model answered with status 401 (authentication_error)"
-    assert reasons == [told] * 3 + ["breaker open"] * 2
+        reasons = [queries.request(f"query {number}").reason for number in range(5)]
+    expected = "model answered with status 401 (authentication_error)"
+    assert reasons == [expected] * 3 + ["breaker open"] * 2
     assert len(model.calls) == 3

@@ -1,4 +1,4 @@
-"""Every test sees the defaults and leaves nothing open or mounted."""
+"""Fixtures: default settings, and mounts that are undone after each test."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def _alone(alone: None) -> None:
-    """For every test of this folder."""
+    """Apply `alone` to every test of this folder."""
 
 
 @pytest.fixture
 def mount() -> Iterator[Callable[..., None]]:
-    """``mount(*arguments, point)``, undone after the test; skips where it is not allowed."""
+    """Return ``mount(*arguments, point)``, undone after the test; skip where mounting is not allowed."""
     points: list[str] = []
     command = shutil.which("mount")
 

@@ -1,4 +1,4 @@
-"""Stores with something in them, and processes beside this one."""
+"""Helpers: stores with records, and child processes."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from memctx import StoreError, WarmStore
+import process
+from memctx import StoreError
+from memctx.lowlevel import WarmStore
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from memctx import Added
+    from memctx.lowlevel import Added
 
 SESSION = "s1"
 REFUSED = (StoreError, OSError)  # ours, or the operating system's
@@ -44,7 +46,7 @@ def text(number: int) -> str:
 
 
 def filled(folder: Path, count: int = 6, **settings: Any) -> list[str]:
-    """A closed store of so many records; what they say."""
+    """Create a closed store of ``count`` records; return their texts."""
     texts = [text(number) for number in range(count)]
     store = opened(folder, **settings)
     say(store, *texts)
@@ -53,7 +55,7 @@ def filled(folder: Path, count: int = 6, **settings: Any) -> list[str]:
 
 
 def results(store: WarmStore) -> list[list[tuple[str, float]]]:
-    """What the searches find, in order and with scores."""
+    """Return the hits of the searches, in order and with scores."""
     return [
         [(hit.segment.content, hit.score) for hit in store.search(query, limit=20)]
         for query in QUERIES
@@ -61,18 +63,12 @@ def results(store: WarmStore) -> list[list[tuple[str, float]]]:
 
 
 def child(code: str, *arguments: object, before: tuple[str, ...] = ()) -> subprocess.Popen[str]:
-    """A Python process that runs ``code`` with ``sys.argv[1:]`` as given."""
+    """Start a Python process that runs ``code`` with arguments."""
     command = [*before, sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)]
-    return subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    return process.start(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
 
-def said_by(process: subprocess.Popen[str], timeout: float = 60) -> list[str]:
-    """The lines a child printed. It must end well and in time."""
-    try:
-        output, errors = process.communicate(timeout=timeout)
-    finally:
-        process.kill()
-    assert process.returncode == 0, (process.returncode, errors[-2000:])
+def said_by(child: subprocess.Popen[str], timeout: float = 60) -> list[str]:
+    """Return the lines that a child printed; fail if it fails or hangs."""
+    output, _ = process.finish(child, timeout=timeout)
     return output.splitlines()

@@ -1,4 +1,4 @@
-"""The clock is wrong, or was: time only scores, it never decides what is kept or in which order."""
+"""Wrong clocks: time affects scores, never what is kept or in which order."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ JUMPS = (0.0, 10 * YEAR, -10 * YEAR, 0.0, 10 * YEAR)
 
 
 def test_a_clock_that_jumps_ten_years_evicts_nothing_new(tmp_path: Path) -> None:
-    """File order is order; ages are never negative; what is too old leaves memory and stays on disk."""
+    """File order counts; ages are never negative; old records leave memory and stay on disk."""
     now = time.time() * 1000
     said = [f"deploy remark {number}" for number in range(len(JUMPS))]
     store = opened(tmp_path)
@@ -28,13 +28,13 @@ def test_a_clock_that_jumps_ten_years_evicts_nothing_new(tmp_path: Path) -> None
     around = [segment.content for segment in store.neighbours(first.id, 9)]
     assert around == said[1:]
     store.close()
-    reopened = opened(tmp_path)
+    reopened = opened(tmp_path, cold=False)  # what left memory may be found on disk
     assert [segment.content for segment in reopened.segments()] == said
     assert {hit.segment.content for hit in reopened.search("deploy remark")} == {*said} - {said[2]}
 
 
 def test_a_clock_that_is_behind_evicts_nothing(tmp_path: Path) -> None:
-    """All that is stored is from the future."""
+    """All records are from the future."""
     future = time.time() * 1000 + 10 * YEAR
     store = opened(tmp_path, eviction_days=1)
     store.add(
@@ -45,7 +45,7 @@ def test_a_clock_that_is_behind_evicts_nothing(tmp_path: Path) -> None:
 
 
 def test_a_clock_that_is_ahead_evicts_nothing(tmp_path: Path) -> None:
-    """All that is stored is ten years old: age counts from the newest of it."""
+    """All records are ten years old: age counts from the newest."""
     past = time.time() * 1000 - 10 * YEAR
     store = opened(tmp_path, eviction_days=1)
     store.add(

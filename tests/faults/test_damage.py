@@ -1,4 +1,4 @@
-"""Bytes change on disk: a damaged line costs that line, a damaged copy of anything else costs nothing."""
+"""Damaged files: a damaged line costs that line, damage to derived files costs nothing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from memctx import CorruptStoreError, StoreError, UnsupportedVersionError
+from memctx import StoreError
+from memctx.errors import CorruptStoreError, UnsupportedVersionError
 
 from .stores import contents, filled, opened, results, say, text
 
@@ -23,7 +24,7 @@ Harm = Literal["flip", "cut"]
 
 
 class Damage:
-    """A store, and copies of it with one thing wrong."""
+    """A store, and copies of it with one fault each."""
 
     def __init__(self, folder: Path, *, with_snapshot: bool, count: int = COUNT) -> None:
         self.whole, self.copy = folder / "whole", folder / "copy"
@@ -40,17 +41,17 @@ class Damage:
         return found
 
     def copies(
-        self, name: str, harm: Harm, most: int = 2500, *, anew: bool = False
+        self, name: str, harm: Harm, most: int = 2500, *, fresh: bool = False
     ) -> Iterator[tuple[int, Path]]:
-        """Copies with one place damaged, at every byte or as many as there is time for.
+        """Yield copies with one damaged byte, at every offset or as many as there is time for.
 
-        ``anew`` copies the whole store each time, for tests that write to it.
+        ``fresh`` copies the whole store each time, for tests that write to it.
         """
         source = self.file(name)
         original = source.read_bytes()
         places = sorted(self.chance.sample(range(len(original)), min(len(original), most)))
         for place in places:
-            if anew or not self.copy.exists():
+            if fresh or not self.copy.exists():
                 shutil.rmtree(self.copy, ignore_errors=True)
                 shutil.copytree(self.whole, self.copy)
             damaged = bytearray(original)
@@ -83,8 +84,8 @@ def test_damage_beside_the_log_changes_nothing(
         assert contents(store) == damage.texts, place
 
 
-def test_no_flipped_bit_of_the_lock_shuts_anyone_out(damage: Damage) -> None:
-    """The fourth of a 1 makes it a 9, and so a version nobody has written yet."""
+def test_a_flipped_bit_in_the_lock_file_locks_no_process_out(damage: Damage) -> None:
+    """The fourth bit turns a 1 into a 9, an unknown version."""
     lock = damage.whole / "LOCK"
     original = lock.read_bytes()
     for place in range(len(original)):
@@ -97,7 +98,7 @@ def test_no_flipped_bit_of_the_lock_shuts_anyone_out(damage: Damage) -> None:
             assert not store.health()["read_only"], (place, bit)
 
 
-def test_a_lock_that_was_cut_locks(damage: Damage) -> None:
+def test_a_truncated_lock_file_still_locks(damage: Damage) -> None:
     for place, folder in damage.copies("LOCK", "cut"):
         store = opened(folder, durability="os")
         assert [added.outcome for added in say(store, f"cut at {place}")] == ["added"]
@@ -105,7 +106,7 @@ def test_a_lock_that_was_cut_locks(damage: Damage) -> None:
 
 
 @pytest.mark.parametrize("harm", ["flip", "cut"])
-def test_a_damaged_snapshot_is_made_anew(snapped: Damage, harm: Harm) -> None:
+def test_a_damaged_snapshot_is_rebuilt(snapped: Damage, harm: Harm) -> None:
     assert opened(snapped.whole).health()["snapshot"] == f"{COUNT} segments loaded"
     for place, folder in snapped.copies(SNAPSHOT, harm, 250):
         store = opened(folder)
@@ -117,7 +118,7 @@ def test_a_damaged_snapshot_is_made_anew(snapped: Damage, harm: Harm) -> None:
 def test_a_flipped_bit_in_the_log_costs_the_record_it_hit(
     tmp_path: Path, *, with_snapshot: bool
 ) -> None:
-    """At every byte. A line feed that is none any more joins two records, so it may cost both."""
+    """At every byte. A damaged line feed joins two records, so it may cost both."""
     damage = Damage(tmp_path, with_snapshot=with_snapshot, count=3)
     log = damage.file("segments.jsonl").read_bytes()
     for place, folder in damage.copies("segments.jsonl", "flip", 300 if with_snapshot else 2500):
@@ -133,11 +134,11 @@ def test_a_flipped_bit_in_the_log_costs_the_record_it_hit(
 
 
 @pytest.mark.parametrize("with_snapshot", [False, True])
-def test_a_log_that_was_cut_keeps_what_is_before(tmp_path: Path, *, with_snapshot: bool) -> None:
-    """And the next record is whole, wherever the cut was."""
+def test_a_truncated_log_keeps_the_records_before(tmp_path: Path, *, with_snapshot: bool) -> None:
+    """The next record is whole, wherever the cut was."""
     damage = Damage(tmp_path, with_snapshot=with_snapshot)
     log = damage.file("segments.jsonl").read_bytes()
-    for place, folder in damage.copies("segments.jsonl", "cut", 100, anew=True):
+    for place, folder in damage.copies("segments.jsonl", "cut", 100, fresh=True):
         kept = damage.texts[: log[:place].count(b"\n")]
         store = opened(folder, durability="os")
         found = contents(store)
@@ -149,10 +150,10 @@ def test_a_log_that_was_cut_keeps_what_is_before(tmp_path: Path, *, with_snapsho
 
 
 @pytest.mark.parametrize("harm", ["flip", "cut"])
-def test_damaged_vectors_are_mended(damage: Damage, harm: Harm) -> None:
-    """The file is made anew once, and neither stays damaged nor grows with every start."""
+def test_damaged_vectors_are_rebuilt(damage: Damage, harm: Harm) -> None:
+    """The file is rebuilt once, and neither stays damaged nor grows with every start."""
     whole = damage.file("vectors.bin").stat().st_size
-    for place, folder in damage.copies("vectors.bin", harm, 6, anew=True):
+    for place, folder in damage.copies("vectors.bin", harm, 6, fresh=True):
         for number in range(3):
             store = opened(folder)
             say(store, f"remark {number} after the damage")
@@ -162,7 +163,7 @@ def test_damaged_vectors_are_mended(damage: Damage, harm: Harm) -> None:
 
 
 def test_a_newer_format_is_left_alone(damage: Damage) -> None:
-    """Read-only if it may be read, refused if not; its bytes stay."""
+    """It is opened read-only if it may be read, refused if not; its bytes stay."""
     lock = damage.whole / "LOCK"
     for reader, writer in [(1, 2), (2, 2)]:
         said = {"format": 2, "min_reader": reader, "min_writer": writer}
@@ -181,8 +182,8 @@ def test_a_newer_format_is_left_alone(damage: Damage) -> None:
         assert after == before
 
 
-def test_a_neighbour_that_is_damaged_is_left_out(snapped: Damage) -> None:
-    """The others around a segment are still given; only whoever asks for it by its id is told."""
+def test_a_damaged_neighbor_is_left_out(snapped: Damage) -> None:
+    """Other neighbors are still returned; only a request for its id raises."""
     store = opened(snapped.whole)
     assert len(store) == COUNT
     ids = [segment.id for segment in store.segments()]
@@ -201,7 +202,7 @@ def test_a_neighbour_that_is_damaged_is_left_out(snapped: Damage) -> None:
 
 
 def test_a_record_that_lacks_only_its_line_end_is_not_stored_again(damage: Damage) -> None:
-    """It is whole, so the next writer closes its line and knows it."""
+    """It is whole, so the next writer ends its line and finds the duplicate."""
     log = damage.file("segments.jsonl")
     log.write_bytes(log.read_bytes()[:-1])
     store = opened(damage.whole)

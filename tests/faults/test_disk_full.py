@@ -1,4 +1,4 @@
-"""The disk fills up in the midst of a write, and has room again later."""
+"""A disk that is full during a write, and has room again later."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LIMITED = """
     import json, resource, signal, sys, memctx
     folder, limit = sys.argv[1], int(sys.argv[2])
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    store = memctx.WarmStore(folder, session_id="s1", durability=sys.argv[3])
+    store = memctx.lowlevel.WarmStore(folder, session_id="s1", durability=sys.argv[3])
     acked, refused = [], []
 
     def add(content):
@@ -49,8 +49,10 @@ LIMITED = """
 @linux
 @pytest.mark.parametrize("durability", ["fsync", "os"])
 @pytest.mark.parametrize("limit", [3000, 8192, 10_001])
-def test_a_file_that_may_not_grow(tmp_path: Path, limit: int, durability: str) -> None:
-    """What was refused is stored when it is tried again in the same process, and nothing is torn or twice."""
+def test_adds_beyond_a_file_size_limit_are_refused_and_retried(
+    tmp_path: Path, limit: int, durability: str
+) -> None:
+    """Refused records are stored by a retry in the same process; nothing is torn or duplicated."""
     (line,) = said_by(child(LIMITED, tmp_path, limit, durability))
     acked, refused, first_refused, found = json.loads(line)
     assert first_refused > 10
@@ -65,7 +67,9 @@ def test_a_file_that_may_not_grow(tmp_path: Path, limit: int, durability: str) -
 
 @posix
 @pytest.mark.parametrize("kib", [40, 64])
-def test_a_file_system_without_room(tmp_path: Path, mount: Callable[..., None], kib: int) -> None:
+def test_adds_to_a_full_file_system_are_refused_and_retried(
+    tmp_path: Path, mount: Callable[..., None], kib: int
+) -> None:
     mount("-t", "tmpfs", "-o", f"size={kib}k,mode=700", "tmpfs", tmp_path)
     store = opened(tmp_path)
     acked: list[str] = []
@@ -87,3 +91,69 @@ def test_a_file_system_without_room(tmp_path: Path, mount: Callable[..., None], 
     assert sorted(contents(store)) == sorted(acked + refused)
     report: dict[str, Any] = opened(tmp_path).health()
     assert report["skipped_lines"] == 0
+
+
+HEALTH = """
+    import json, resource, signal, sys, memctx
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    memory = memctx.open(sys.argv[1], session_id="s1", durability=sys.argv[2])
+    reports = []
+
+    def look():
+        health = memory.health()
+        reports.append([health["degraded"], health["ok"], health["reasons"]])
+
+    def tried(call):
+        try:
+            call()
+        except (memctx.StoreError, OSError):
+            pass
+        look()
+
+    tried(lambda: memory.archive([{"role": "user", "content": "before the limit"}]))
+    hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1, hard))
+    tried(lambda: memory.archive([{"role": "user", "content": "beyond the limit"}]))
+    tried(lambda: memory.search("limit"))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+    tried(lambda: memory.archive([{"role": "user", "content": "after the limit"}]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1, hard))
+    tried(lambda: memory.facts.add("config", "The webhook listens on port 8443"))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+    tried(lambda: memory.facts.add("config", "The webhook listens on port 8443"))
+    print(json.dumps(reports))
+"""
+
+
+@linux
+@pytest.mark.parametrize("durability", ["fsync", "os"])
+def test_health_is_degraded_while_writes_fail(tmp_path: Path, durability: str) -> None:
+    """From the failed write to the next successful one, for segments and facts, with a reason."""
+    (line,) = said_by(child(HEALTH, tmp_path, durability))
+    before, failed, searched, after, fact_failed, fact_added = json.loads(line)
+    assert before == after == fact_added == [False, True, []]
+    assert failed == searched
+    for is_degraded, is_ok, reasons in (failed, fact_failed):
+        assert is_degraded
+        assert not is_ok
+        assert "write failed" in reasons[0]
+        assert "jsonl" in reasons[0]
+    assert fact_failed[2][0].startswith("facts: ")
+
+
+@posix
+def test_health_reports_a_full_file_system(tmp_path: Path, mount: Callable[..., None]) -> None:
+    mount("-t", "tmpfs", "-o", "size=40k,mode=700", "tmpfs", tmp_path)
+    store = opened(tmp_path)
+    for number in range(200):
+        try:
+            say(store, text(number) * 20)
+        except REFUSED:
+            break
+    health = store.health()
+    assert health["degraded"]
+    assert "No space left" in health["reasons"][0]
+    remount = [shutil.which("mount") or "mount", "-o", "remount,size=64m", str(tmp_path)]
+    subprocess.run(remount, check=True)
+    say(store, "there is room again")
+    assert not store.health()["degraded"]

@@ -1,4 +1,4 @@
-"""Text that nobody expects: in session ids, in messages, and on disk."""
+"""Unexpected text in session ids, in messages, and on disk."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import memctx
-from memctx import ColdStore, ConfigError
+from memctx import ConfigError
+from memctx.lowlevel import ColdStore
 
 from .stores import contents, opened, say
 
@@ -54,8 +55,8 @@ def test_a_session_with_a_lone_surrogate_is_refused(tmp_path: Path) -> None:
         opened(tmp_path, "\ud800")
 
 
-def test_an_id_of_another_session_hides_nothing(tmp_path: Path) -> None:
-    """As search and len() have it."""
+def test_an_id_used_by_another_session_hides_no_segment(tmp_path: Path) -> None:
+    """Consistent with search and len()."""
     theirs = line("a", "theirs is here", sessionId="s2")
     (tmp_path / "segments.jsonl").write_bytes(line("a", "ours is here") + b"\n" + theirs + b"\n")
     store = opened(tmp_path)
@@ -77,7 +78,7 @@ def test_an_id_of_another_session_hides_nothing(tmp_path: Path) -> None:
     ids=range(7),
 )
 def test_a_message_comes_back_as_it_was(tmp_path: Path, text: str) -> None:
-    """But for lone surrogates, which UTF-8 has no bytes for: each becomes U+FFFD."""
+    """Except for lone surrogates, which UTF-8 cannot encode: each becomes U+FFFD."""
     wanted = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     store = opened(tmp_path)
     (added,) = say(store, text)
@@ -93,7 +94,9 @@ def test_a_message_comes_back_as_it_was(tmp_path: Path, text: str) -> None:
 @given(
     st.lists(st.text(st.characters(codec=None), min_size=1, max_size=80), min_size=1, max_size=6)
 )
-def test_any_texts_come_back(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
+def test_any_message_texts_come_back(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[str]
+) -> None:
     folder = tmp_path_factory.mktemp("any")
     store = opened(folder, redaction="off", durability="os")
     added = store.add([("tool", text, None, None) for text in texts])
@@ -131,8 +134,8 @@ BAD = {
 
 
 @pytest.mark.parametrize("bad", BAD.values(), ids=BAD.keys())
-def test_a_line_that_is_none_costs_nothing_else(tmp_path: Path, bad: bytes) -> None:
-    """It is skipped, counted, named by its place and kept."""
+def test_an_invalid_log_line_is_skipped(tmp_path: Path, bad: bytes) -> None:
+    """It is skipped, counted, reported by line number and kept."""
     log = line("a", "remark one") + b"\n" + bad + b"\n" + line("b", "remark two") + b"\n"
     (tmp_path / "segments.jsonl").write_bytes(log)
     store = opened(tmp_path)
@@ -165,7 +168,7 @@ GOOD = {
 
 
 @pytest.mark.parametrize("good", GOOD.values(), ids=GOOD.keys())
-def test_a_line_that_is_odd_counts(tmp_path: Path, good: bytes) -> None:
+def test_an_unusual_log_line_is_read(tmp_path: Path, good: bytes) -> None:
     (tmp_path / "segments.jsonl").write_bytes(good + b"\n")
     store = opened(tmp_path)
     (segment,) = store.segments()
@@ -176,7 +179,7 @@ def test_a_line_that_is_odd_counts(tmp_path: Path, good: bytes) -> None:
     assert store.health()["skipped_lines"] == 0
 
 
-def test_a_byte_order_mark_and_blank_lines_are_passed_over(tmp_path: Path) -> None:
+def test_a_byte_order_mark_and_blank_lines_are_skipped(tmp_path: Path) -> None:
     log = (
         b"\xef\xbb\xbf"
         + line("a", "remark one")
@@ -194,7 +197,7 @@ def test_a_byte_order_mark_and_blank_lines_are_passed_over(tmp_path: Path) -> No
     assert store.health()["skipped_lines"] == 0
 
 
-def test_separators_of_other_systems_end_no_line(tmp_path: Path) -> None:
+def test_unicode_line_separators_end_no_log_line(tmp_path: Path) -> None:
     odd = "one\u2028two\u2029three\x85four"
     raw = line("a", "PLACE").replace(b"PLACE", odd.encode())
     (tmp_path / "segments.jsonl").write_bytes(raw + b"\n")
@@ -205,7 +208,7 @@ def test_separators_of_other_systems_end_no_line(tmp_path: Path) -> None:
     "metadata",
     ["", "null", "[]", "not json", '{"a":NaN}', '{"a":1e400}', '{"topics":[]}', "[" * 9999],
 )
-def test_metadata_that_is_no_object_is_refused(tmp_path: Path, metadata: str) -> None:
+def test_metadata_other_than_an_object_is_refused(tmp_path: Path, metadata: str) -> None:
     store = opened(tmp_path)
     with pytest.raises(ConfigError, match="metadata must be a JSON object"):
         store.add([("user", "a remark", None, metadata)])
@@ -223,7 +226,7 @@ def test_deep_metadata_comes_back(tmp_path: Path, depth: int) -> None:
 
 
 def test_a_conversation_of_odd_messages_is_archived(tmp_path: Path) -> None:
-    """Through the whole of the Python layer."""
+    """Through the whole Python layer."""
     texts = ["\ud800 lone", "NUL \0 here", "line\u2028separator", "\r\n\r\nblank", "x" * 100_000]
     with memctx.open(tmp_path, session_id="../\0") as memory:
         archived = memory.archive([{"role": "user", "content": text} for text in texts])

@@ -1,4 +1,4 @@
-"""One message, or one line, of 100 MB: bounded time and memory, and everything around it works."""
+"""Messages and lines of 100 MB: bounded time and memory, and everything else works."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MEASURED = """
 
     text = "the deploy failed on port 8443 " * (int(sys.argv[3]) // 31)
     before, began = peak(), time.monotonic()
-    store = memctx.WarmStore(sys.argv[1], session_id="s1")
+    store = memctx.lowlevel.WarmStore(sys.argv[1], session_id="s1")
     if sys.argv[2] == "add":
         (added,) = store.add([("user", text, None, None)])
         store.add([("user", "a remark after it", None, None)])
@@ -38,7 +38,7 @@ def measured(folder: Path, what: str, size: int) -> tuple[float, float, int, lis
 
 
 @linux
-def test_a_line_of_100_mb_that_is_none_is_passed_over(tmp_path: Path) -> None:
+def test_an_invalid_log_line_of_100_mb_is_skipped(tmp_path: Path) -> None:
     segment = {
         "id": "a",
         "sessionId": "s1",
@@ -59,8 +59,8 @@ def test_a_line_of_100_mb_that_is_none_is_passed_over(tmp_path: Path) -> None:
 
 
 @linux
-def test_a_line_longer_than_any_is_passed_over(tmp_path: Path) -> None:
-    """300 MB, which is more than is looked at; the file has a hole instead of bytes."""
+def test_a_log_line_above_the_limit_is_skipped(tmp_path: Path) -> None:
+    """300 MB are more than the limit; the file is sparse."""
     segment = {
         "id": "a",
         "sessionId": "s1",
@@ -89,7 +89,7 @@ def test_a_message_of_100_mb_is_stored(tmp_path: Path) -> None:
 
 TOO_LONG = """
     import sys, memctx
-    store = memctx.WarmStore(sys.argv[1], session_id="s1")
+    store = memctx.lowlevel.WarmStore(sys.argv[1], session_id="s1")
     try:
         store.add([("tool", "\\x01" * (45 << 20), None, None)])
     except memctx.ConfigError as fault:
@@ -101,8 +101,8 @@ TOO_LONG = """
 
 @linux
 @pytest.mark.slow
-def test_a_message_that_no_reader_would_look_at_is_refused(tmp_path: Path) -> None:
-    """45 MB of controls are 270 MB as JSON: to acknowledge them would be to lose them."""
+def test_a_message_above_the_line_limit_is_refused(tmp_path: Path) -> None:
+    """45 MB of control characters are 270 MB as JSON, which no reader would load."""
     fault, count = said_by(child(TOO_LONG, tmp_path))
     assert "at most 256 MiB" in fault
     assert count == "1"

@@ -1,4 +1,4 @@
-"""Several processes write to one directory and read from it at once."""
+"""Several processes write to one directory and read from it concurrently."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 WRITER = """
     import sys, memctx
     folder, tag, count, session = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
-    store = memctx.WarmStore(folder, session_id=session, lock_timeout=60)
+    store = memctx.lowlevel.WarmStore(folder, session_id=session, lock_timeout=60)
     for number in range(count):
         store.add([("user", f"{tag} says {number}: " + f"{tag}{number} " * (number % 50), None, None)])
         print(f"{tag} {number}", flush=True)
@@ -27,7 +27,7 @@ WRITER = """
 ECHO = """
     import json, sys, memctx
     folder, count = sys.argv[1], int(sys.argv[2])
-    store = memctx.WarmStore(folder, session_id="s1", durability="os", lock_timeout=60)
+    store = memctx.lowlevel.WarmStore(folder, session_id="s1", durability="os", lock_timeout=60)
     print("ready", flush=True)
     sys.stdin.readline()
     outcomes = []
@@ -43,7 +43,9 @@ def expected(tag: str, number: int) -> str:
 
 
 @pytest.mark.parametrize(("writers", "count"), [(2, 150), (8, 50)])
-def test_nothing_is_lost_or_twice_or_mixed(tmp_path: Path, writers: int, count: int) -> None:
+def test_concurrent_writers_lose_duplicate_and_mix_nothing(
+    tmp_path: Path, writers: int, count: int
+) -> None:
     tags = [f"writer{number}" for number in range(writers)]
     running = [child(WRITER, tmp_path, tag, count, SESSION) for tag in tags]
     for process in running:
@@ -55,7 +57,7 @@ def test_nothing_is_lost_or_twice_or_mixed(tmp_path: Path, writers: int, count: 
     assert store.health()["skipped_lines"] == 0
 
 
-def test_every_session_keeps_its_own(tmp_path: Path) -> None:
+def test_concurrent_sessions_keep_their_own_records(tmp_path: Path) -> None:
     running = {tag: child(WRITER, tmp_path, tag, 40, f"session {tag}") for tag in ("a", "b", "c")}
     for process in running.values():
         said_by(process)
@@ -65,7 +67,7 @@ def test_every_session_keeps_its_own(tmp_path: Path) -> None:
         assert order == [expected(tag, number) for number in range(40)]
 
 
-def test_the_same_from_two_processes_is_stored_once(tmp_path: Path) -> None:
+def test_a_message_from_two_processes_is_stored_once(tmp_path: Path) -> None:
     count = 3000
     running = [child(ECHO, tmp_path, count) for _ in range(2)]
     for process in running:

@@ -1,4 +1,4 @@
-"""Who may read and write: directories of others, links, read-only mounts, modes."""
+"""Permissions: directories of other users, links, read-only mounts, modes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import memctx
-from memctx import ColdStore, StoreError
+from memctx import StoreError
+from memctx.lowlevel import ColdStore
 
 from .stores import REFUSED, contents, filled, opened, posix, results, say
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 @posix
 def test_a_read_only_mount_can_be_searched(tmp_path: Path, mount: Callable[..., None]) -> None:
-    """Root too, whom modes do not bind."""
+    """For root too, who ignores file modes."""
     folder = tmp_path / "store"
     texts = filled(folder)
     wanted = results(opened(folder))
@@ -38,7 +39,7 @@ def test_a_read_only_mount_can_be_searched(tmp_path: Path, mount: Callable[..., 
 
 
 @posix
-def test_an_empty_read_only_mount_says_so(tmp_path: Path, mount: Callable[..., None]) -> None:
+def test_an_empty_read_only_mount_is_refused(tmp_path: Path, mount: Callable[..., None]) -> None:
     folder = tmp_path / "store"
     folder.mkdir(mode=0o700)
     mount("--bind", folder, folder)
@@ -54,7 +55,7 @@ def test_an_empty_read_only_mount_says_so(tmp_path: Path, mount: Callable[..., N
 @pytest.mark.skipif(
     not hasattr(os, "geteuid") or os.geteuid() == 0, reason="modes do not bind root"
 )
-def test_a_directory_without_the_right_to_write_can_be_searched(tmp_path: Path) -> None:
+def test_a_read_only_directory_can_be_searched(tmp_path: Path) -> None:
     folder = tmp_path / "store"
     filled(folder)
     for path in folder.iterdir():
@@ -76,13 +77,13 @@ def test_a_missing_directory_is_made_with_its_parents(tmp_path: Path) -> None:
     assert contents(opened(folder)) == ["the first remark"]
 
 
-def test_the_cold_store_makes_nothing(tmp_path: Path) -> None:
+def test_a_log_reader_creates_no_directory(tmp_path: Path) -> None:
     with pytest.raises(REFUSED):
         ColdStore(tmp_path / "missing")
     assert not (tmp_path / "missing").exists()
 
 
-def test_a_file_is_no_directory(tmp_path: Path) -> None:
+def test_a_file_as_store_directory_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
     for open_it in (opened, ColdStore):
         with pytest.raises(REFUSED, match="file"):
@@ -108,7 +109,7 @@ def test_a_linked_directory_is_refused(tmp_path: Path) -> None:
 @posix
 @pytest.mark.parametrize("name", ["segments.jsonl", "LOCK", "vectors.bin", "vectors.json", "index"])
 def test_nothing_is_read_or_written_through_a_link(tmp_path: Path, name: str) -> None:
-    """Each file of a store may be a link to a file elsewhere, which must stay as it is."""
+    """Each file of a store may be a link to a file elsewhere, which must not change."""
     folder, elsewhere = tmp_path / "store", tmp_path / "elsewhere"
     store = opened(folder)
     say(store, "a remark that stays")
@@ -176,7 +177,7 @@ def _umask(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @posix
 @pytest.mark.usefixtures("_umask")
-def test_only_the_owner_may_read(tmp_path: Path) -> None:
+def test_files_of_a_store_are_readable_by_the_owner_only(tmp_path: Path) -> None:
     folder = tmp_path / "store"
     with memctx.open(folder, session_id="s1") as memory:
         memory.archive([{"role": "user", "content": "between us"}])
@@ -188,7 +189,7 @@ def test_only_the_owner_may_read(tmp_path: Path) -> None:
 
 
 @posix
-def test_a_log_that_others_may_read_is_closed_to_them(tmp_path: Path) -> None:
+def test_a_log_readable_by_others_is_made_private(tmp_path: Path) -> None:
     filled(tmp_path)
     log = tmp_path / "segments.jsonl"
     log.chmod(0o644)

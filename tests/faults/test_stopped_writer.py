@@ -1,4 +1,4 @@
-"""A process is stopped while it holds the lock."""
+"""A process that is stopped while it holds the lock."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from memctx import StoreLockedError
+from memctx.errors import StoreLockedError
 
 from .stores import child, contents, filled, opened, posix, said_by, say
 
@@ -32,7 +32,7 @@ HOLDER = """
 
 @pytest.fixture
 def holder(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    """A process that holds the lock and does not run."""
+    """Yield a stopped process that holds the lock."""
     filled(tmp_path)
     process = child(HOLDER, tmp_path)
     assert process.stdout is not None
@@ -84,7 +84,7 @@ def test_an_add_gives_up_in_time_and_works_again_afterwards(
 
 @posix
 def test_each_of_several_threads_gives_up_in_time(tmp_path: Path, holder: object) -> None:
-    """They queue, but none waits for the time of all before it."""
+    """They queue, but no thread waits for the timeouts of those before it."""
     del holder
     store = opened(tmp_path, lock_timeout=TIMEOUT)
     waits: list[float] = []
@@ -105,7 +105,7 @@ def test_each_of_several_threads_gives_up_in_time(tmp_path: Path, holder: object
 
 
 @posix
-def test_close_does_not_wait_longer_than_an_add(tmp_path: Path, holder: object) -> None:
+def test_close_gives_up_on_the_lock_in_time(tmp_path: Path, holder: object) -> None:
     del holder
     store = opened(tmp_path, lock_timeout=TIMEOUT)
     assert len(store) == 6

@@ -1,4 +1,4 @@
-"""System calls fail: on write, on sync, for want of handles and of locks."""
+"""Failing system calls: write, sync, open and lock."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # Ten records, each tried up to three times; then all is said of what happened.
 STUBBORN = """
     import json, sys, memctx
-    store = memctx.WarmStore(sys.argv[1], session_id="s1")
+    store = memctx.lowlevel.WarmStore(sys.argv[1], session_id="s1")
     faults, acked, lost = [], [], []
     for number in range(10):
         content = f"stubborn remark {number}"
@@ -36,14 +36,14 @@ STUBBORN = """
 """
 
 
-def disturbed(
+def run_with_fault(
     folder: Path,
     calls: str,
     what: str,
     names: tuple[str, ...] = (".", "segments.jsonl", "LOCK"),
     code: str = STUBBORN,
 ) -> tuple[list[str], list[str], list[str], list[str]]:
-    """Run it with a fault from strace: acknowledged, refused three times, errors, faults in the health report."""
+    """Run a writer under a strace fault; return acknowledged and refused records, errors and faults of health()."""
     strace = shutil.which("strace")
     if strace is None:
         pytest.skip("needs strace")
@@ -70,11 +70,13 @@ def disturbed(
         ("pread64,read", "error=EIO:when=1"),
     ],
 )
-def test_a_fault_that_passes_costs_nothing(tmp_path: Path, calls: str, what: str) -> None:
-    """Whoever tries again gets the record stored, in the same process, and once."""
+def test_a_record_refused_by_a_transient_fault_is_stored_by_a_retry(
+    tmp_path: Path, calls: str, what: str
+) -> None:
+    """A retry in the same process stores the record once."""
     folder = tmp_path / "store"
     before = filled(folder)
-    acked, lost, _, _ = disturbed(folder, calls, what)
+    acked, lost, _, _ = run_with_fault(folder, calls, what)
     assert not lost
     assert len(acked) == 10
     assert contents(opened(folder)) == before + acked
@@ -89,11 +91,13 @@ def test_a_fault_that_passes_costs_nothing(tmp_path: Path, calls: str, what: str
         ("flock", "error=ENOLCK:when=1+"),
     ],
 )
-def test_a_fault_that_stays_refuses_without_a_crash(tmp_path: Path, calls: str, what: str) -> None:
-    """What was acknowledged is there, and once the fault is gone the store takes records."""
+def test_a_permanent_fault_refuses_records_without_a_crash(
+    tmp_path: Path, calls: str, what: str
+) -> None:
+    """Acknowledged records are there, and once the fault is gone the store accepts records."""
     folder = tmp_path / "store"
     before = filled(folder)
-    acked, lost, faults, _ = disturbed(folder, calls, what)
+    acked, lost, faults, _ = run_with_fault(folder, calls, what)
     assert lost
     assert faults
     assert not any("stubborn" in fault for fault in faults), "an error may not quote a text"
@@ -127,7 +131,7 @@ int fdatasync(int file) {
 
 @pytest.fixture(scope="module")
 def failing_sync(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A library in which some syncs fail, to be loaded before all others."""
+    """Build a preload library in which some syncs fail."""
     compiler = shutil.which("cc")
     if compiler is None:
         pytest.skip("needs a C compiler")
@@ -141,10 +145,10 @@ def failing_sync(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @linux
 @pytest.mark.parametrize(("first", "last"), [(1, 1), (3, 3), (3, 4)])
-def test_a_sync_that_fails_is_made_up_for(
+def test_a_record_of_a_failed_sync_is_written_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing_sync: Path, first: int, last: int
 ) -> None:
-    """The record is not acknowledged; trying it again writes it again, and it is there once."""
+    """The record is not acknowledged; a retry writes it again, and it is there once."""
     before = filled(tmp_path)
     monkeypatch.setenv("LD_PRELOAD", str(failing_sync))
     monkeypatch.setenv("FAIL_FROM", str(first))
@@ -160,7 +164,7 @@ def test_a_sync_that_fails_is_made_up_for(
 
 BATCHES = """
     import json, sys, memctx
-    store = memctx.WarmStore(sys.argv[1], session_id="s1")
+    store = memctx.lowlevel.WarmStore(sys.argv[1], session_id="s1")
     acked = []
     for batch in range(10):
         texts = [f"batch {batch} holds remark {number}" for number in range(5)]
@@ -173,12 +177,12 @@ BATCHES = """
 
 @linux
 @pytest.mark.parametrize("first", [1, 2, 5])
-def test_without_a_second_thread(tmp_path: Path, first: int) -> None:
-    """What is done beside other things can be done after them."""
+def test_a_store_works_without_a_second_thread(tmp_path: Path, first: int) -> None:
+    """Background work is done in the foreground instead."""
     folder = tmp_path / "store"
     before = filled(folder, 80)  # so many that threads share the work
     fault = f"error=EAGAIN:when={first}+"
-    acked, _, faults, _ = disturbed(folder, "clone3,clone", fault, (), BATCHES)
+    acked, _, faults, _ = run_with_fault(folder, "clone3,clone", fault, (), BATCHES)
     assert faults == []
     assert contents(opened(folder)) == before + acked
     assert len(acked) == 50
@@ -187,7 +191,7 @@ def test_without_a_second_thread(tmp_path: Path, first: int) -> None:
 NO_HANDLES = """
     import json, os, resource, sys, memctx
     folder, early = sys.argv[1], sys.argv[2] == "early"
-    store = None if early else memctx.WarmStore(folder, session_id="s1")
+    store = None if early else memctx.lowlevel.WarmStore(folder, session_id="s1")
     found = [] if early else [len(store.search("deploy failed"))]
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(map(int, os.listdir("/proc/self/fd"))), hard))
@@ -198,7 +202,7 @@ NO_HANDLES = """
     except OSError:
         pass
     if early:
-        store = memctx.WarmStore(folder, session_id="s1")
+        store = memctx.lowlevel.WarmStore(folder, session_id="s1")
     found.append(len(store.search("deploy failed")))
     try:
         store.add([("user", "without a handle", None, None)])
@@ -218,8 +222,8 @@ NO_HANDLES = """
 
 @linux
 @pytest.mark.parametrize("when", ["early", "late"])
-def test_too_many_open_files(tmp_path: Path, when: str) -> None:
-    """Search answers from memory, an add says what is wrong, and all works again later without a restart."""
+def test_a_store_recovers_from_too_many_open_files(tmp_path: Path, when: str) -> None:
+    """Search answers from memory, an add raises, and all works again later without a restart."""
     before = filled(tmp_path)
     found, refused = json.loads(said_by(child(NO_HANDLES, tmp_path, when))[0])
     assert found == ([0, 6] if when == "early" else [6, 6, 6])

@@ -1,4 +1,4 @@
-"""What takes how much room."""
+"""Disk usage of a store by kind of file."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def test_every_byte_counts_once(tmp_path: Path) -> None:
     assert disk.size(tmp_path) == 1023
 
 
-def test_what_is_not_there_takes_nothing(tmp_path: Path) -> None:
+def test_a_missing_folder_takes_no_room(tmp_path: Path) -> None:
     assert set(disk.use(tmp_path / "none").values()) == {0}
     assert disk.size(tmp_path / "none") == 0
 
 
 @pytest.mark.skipif(not hasattr(os, "symlink"), reason="no links")
-def test_what_a_link_points_to_is_not_the_stores(tmp_path: Path) -> None:
+def test_targets_of_links_are_not_counted(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "large").write_bytes(bytes(100_000))
     store = tmp_path / "store"

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import memctx
-from memctx import ConfigError, EmbeddingError, MessageShapeError, StoreError
+from memctx import ConfigError, MessageShapeError, StoreError
+from memctx.errors import EmbeddingError
 from memctx.messages import read_each
 
 from . import conversations
@@ -38,7 +39,7 @@ def contents(memory: Memory) -> list[tuple[str, str]]:
     return [(segment.role, segment.content) for segment in memory.store.segments()]
 
 
-def test_what_is_archived_is_found_at_once(tmp_path: Path) -> None:
+def test_archived_messages_are_found_at_once(tmp_path: Path) -> None:
     with opened(tmp_path) as memory:
         archived = memory.archive([PORT, RETRY])
         assert (archived.added, archived.duplicates, archived.skipped) == (2, 0, 0)
@@ -48,7 +49,7 @@ def test_what_is_archived_is_found_at_once(tmp_path: Path) -> None:
         assert memory.search("支付重试")[0].segment.id == archived.ids[1]
 
 
-def test_what_was_archived_is_there_after_reopening(tmp_path: Path) -> None:
+def test_archived_messages_are_found_after_reopening(tmp_path: Path) -> None:
     with opened(tmp_path) as memory:
         ids = memory.archive([PORT, RETRY]).ids
     with opened(tmp_path) as memory:
@@ -128,11 +129,41 @@ def test_every_host_is_understood(tmp_path: Path, shape: str) -> None:
 
 def test_noise_is_skipped(tmp_path: Path) -> None:
     with opened(tmp_path) as memory:
-        archived = memory.archive([{"role": "user", "content": "ok"}, {"role": "system"}, PORT])
+        system = {"role": "system", "content": None}
+        archived = memory.archive([{"role": "user", "content": "ok"}, system, PORT])
         assert (archived.added, archived.skipped, len(archived.ids)) == (1, 2, 1)
+        assert archived.reasons == {"noise": 1, "system": 1}
 
 
-def test_nothing_to_archive_is_nothing_archived(tmp_path: Path) -> None:
+def test_an_archive_that_skips_everything_says_why(tmp_path: Path) -> None:
+    thinking = {"type": "thinking", "thinking": "hm", "signature": "s"}
+    call = {"type": "tool_use", "id": "t1", "name": "read", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "8443"}
+    skipped = [
+        {"role": "system", "content": "Be brief"},
+        {"role": "user", "content": "ok"},
+        {"role": "assistant", "content": [thinking]},
+        {"role": "assistant", "content": [call]},
+        {"role": "user", "content": [result]},
+        {"role": "assistant", "content": []},
+        {"role": "assistant", "content": [{"type": "new_thing"}]},
+    ]
+    with opened(tmp_path, archive_tools=False) as memory:
+        archived = memory.archive(skipped)
+        why = {"empty": 1, "noise": 1, "system": 1, "thinking": 1, "tools": 2, "unknown": 1}
+        assert (archived.added, archived.skipped, archived.reasons) == (0, 7, why)
+        assert hash(archived) == hash(memory.archive(skipped))
+
+
+def test_archived_prints_on_one_short_line(tmp_path: Path) -> None:
+    many = [{"role": "user", "content": f"Port {8000 + number} is taken"} for number in range(300)]
+    with opened(tmp_path) as memory:
+        archived = memory.archive([*many, {"role": "user", "content": "ok"}])
+    assert str(archived) == "300 added, 0 duplicates, 1 skipped (1 noise)"
+    assert repr(archived) == ("Archived(added=300, duplicates=0, skipped=1, reasons={'noise': 1})")
+
+
+def test_archiving_an_empty_list_stores_nothing(tmp_path: Path) -> None:
     with opened(tmp_path) as memory:
         assert memory.archive([]) == memctx.Archived((), 0, 0, 0)
         assert memory.archive([{"role": "system", "content": "Be brief"}]).skipped == 1
@@ -183,7 +214,7 @@ def test_another_session_is_seen_only_on_request(tmp_path: Path) -> None:
 
 def test_what_is_no_list_of_messages_archives_nothing(tmp_path: Path) -> None:
     with opened(tmp_path) as memory:
-        with pytest.raises(MessageShapeError, match="message 1 is str"):
+        with pytest.raises(MessageShapeError, match=r"message 1 \(str\) is not understood"):
             memory.archive([PORT, "text"])
         assert contents(memory) == []
 
@@ -238,7 +269,7 @@ def test_an_embedding_that_is_not_there_is_replaced_and_reported(
 ) -> None:
     with caplog.at_level(logging.WARNING, "memctx.memory"):
         memory = opened(tmp_path, embedding_model="transformer:/nowhere")
-    assert "'transformer:/nowhere' is not to be had, and 'hash' stands in for it" in caplog.text
+    assert "'transformer:/nowhere' unavailable; falling back to 'hash'" in caplog.text
     health = memory.health()["embedding"]
     assert (health["asked"], health["used"]) == ("transformer:/nowhere", "hash")
     assert "/nowhere" in health["note"]

@@ -74,7 +74,7 @@ def test_a_tool_loop_becomes_speech_and_tools() -> None:
     ]
 
 
-def test_it_is_recognised() -> None:
+def test_anthropic_messages_are_recognized() -> None:
     assert detect(CONVERSATION) == "anthropic"
     assert detect([{"role": "user", "content": "anything"}]) == "anthropic"
 

@@ -1,4 +1,4 @@
-"""What holds for every shape: objects as well as dictionaries, times, and input that is no message."""
+"""Reading in every format: objects as well as dictionaries, times, and input that is no message."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Model(BaseModel, extra="allow"):
 
 
 def modelled(value: Any, kind: type) -> Any:
-    """The same value with objects in the place of dictionaries."""
+    """Return the same value with objects instead of dictionaries."""
     if isinstance(value, dict):
         return kind(**{key: modelled(item, kind) for key, item in value.items()})
     return [modelled(item, kind) for item in value] if isinstance(value, list) else value
@@ -64,14 +64,15 @@ def test_there_are_as_many_lists_of_records_as_messages(shape: str) -> None:
 
 def test_the_shape_can_be_given() -> None:
     message = {"role": "tool", "content": "done", "tool_call_id": "c"}
-    assert read([message], "anthropic") == []
+    with pytest.raises(MessageShapeError, match='role is "tool"; expected user, assistant'):
+        read([message], "anthropic")
     assert [record.role for record in read([message], "openai")] == ["tool"]
     with pytest.raises(ConfigError, match=r'shape must be "anthropic", "openai", .*, not "gpt"'):
         read([message], "gpt")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("messages", ["text", b"bytes", None, 7, {"role": "user"}, {1}, iter([])])
-def test_what_is_no_list_is_refused(messages: Any) -> None:
+def test_messages_that_are_no_list_are_refused(messages: Any) -> None:
     kind = type(messages).__name__
     with pytest.raises(MessageShapeError, match=f"^expected a list of messages, not {kind}$"):
         read(messages)
@@ -80,14 +81,14 @@ def test_what_is_no_list_is_refused(messages: Any) -> None:
 @pytest.mark.parametrize("wrong", ["text", None, 7, ["user", "hi"], object(), ("user", "hi")])
 def test_a_list_with_something_else_in_it_is_refused(wrong: Any) -> None:
     """The message says which item, what it is, and what was expected."""
-    expected = "expected a dictionary or an object with a role or a type"
+    expected = "is not understood: role is missing; expected user, assistant, system or developer"
     with pytest.raises(MessageShapeError) as caught:
         read([{"role": "user", "content": "hi"}, wrong])
-    assert str(caught.value) == f"message 1 is {type(wrong).__name__}; {expected}"
+    assert str(caught.value).startswith(f"message 1 ({type(wrong).__name__}) {expected}; pass ")
 
 
-@pytest.mark.parametrize("messages", [[], (), [{}], [{"role": "narrator", "content": "x"}]])
-def test_what_is_not_known_is_left_out(messages: Any) -> None:
+@pytest.mark.parametrize("messages", [[], ()])
+def test_an_empty_list_has_no_records(messages: Any) -> None:
     assert read(messages) == []
 
 
@@ -171,11 +172,15 @@ values = st.recursive(
 
 
 @given(st.lists(st.dictionaries(words, values, max_size=8), max_size=6))
-def test_any_dictionaries_can_be_read(messages: list[dict[str, Any]]) -> None:
-    """Reading never fails, never changes what it reads, and yields text under roles the store knows."""
+def test_any_dictionaries_are_read_or_refused(messages: list[dict[str, Any]]) -> None:
+    """Reading fails in one way only, never changes what it reads, and yields text under roles the store knows."""
     before = copy.deepcopy(messages)
     for shape in (None, *get_args(Shape)):
-        for record in read(messages, shape):
+        try:
+            records = read(messages, shape)
+        except MessageShapeError:
+            continue
+        for record in records:
             assert record.role in {"user", "assistant", "tool"}
             assert record.text
             assert (record.tool is not None) == (record.role == "tool")

@@ -1,18 +1,19 @@
-"""The core crate has never heard of Python."""
+"""Purity of the core crate: no dependency on Python."""
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
+
+import process
 
 ROOT = Path(__file__).parents[2]
 
 
 def dependencies(crate: str) -> set[str]:
-    """The names of all crates that a crate is built or tested with, its own among them."""
+    """Return the names of all crates that a crate is built or tested with, including its own."""
     command = ["cargo", "tree", "--locked", "--package", crate, "--edges", "normal,build,dev"]
     command += ["--prefix", "none", "--format", "{p}"]
-    output = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    output = process.run(command, cwd=ROOT).stdout
     return {line.split()[0] for line in output.splitlines() if line}
 
 
@@ -22,5 +23,5 @@ def test_core_depends_on_neither_pyo3_nor_numpy() -> None:
     assert not {name for name in core if name == "numpy" or name.startswith("pyo3")}
 
 
-def test_the_same_look_finds_them_in_the_binding() -> None:
+def test_the_binding_depends_on_pyo3_and_numpy() -> None:
     assert {"memctx-core", "numpy", "pyo3"} <= dependencies("memctx-py")

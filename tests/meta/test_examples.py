@@ -16,14 +16,14 @@ SOURCES = [*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.pyi")]
 FILES = sorted(path for path in SOURCES if ">>>" in path.read_text("utf-8"))
 
 
-def test_examples_were_found() -> None:
+def test_docstring_examples_are_found() -> None:
     assert {"__init__.py", "_core.pyi", "fusion.py", "ingest.py", "memory.py", "vmem.py"} <= {
         path.name for path in FILES
     }
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_examples_hold(path: Path) -> None:
+def test_docstring_examples_pass(path: Path) -> None:
     parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
     module = importlib.import_module(".".join(parts).removesuffix(".__init__"))
     parser, runner = doctest.DocTestParser(), doctest.DocTestRunner()

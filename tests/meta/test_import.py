@@ -1,43 +1,67 @@
-"""Importing the package is cheap."""
+"""Import cost: time and modules loaded by `import memctx`."""
 
 from __future__ import annotations
 
 import re
 import statistics
-import subprocess
 import sys
+from typing import TYPE_CHECKING
+
+import process
+
+if TYPE_CHECKING:
+    import subprocess
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a fresh interpreter that sees the installed packages and nothing else."""
     command = [sys.executable, "-I", *arguments]
-    return subprocess.run(command, check=True, capture_output=True, text=True)
+    return process.run(command)
 
 
-def test_import_leaves_heavy_packages_alone() -> None:
+def test_import_loads_no_heavy_package() -> None:
     loaded = run("-c", "import memctx, sys; print(*sys.modules)").stdout.split()
     assert "memctx._core" in loaded
-    assert {"anthropic", "asyncio", "httpx2", "numpy", "openai", "pydantic"}.isdisjoint(loaded)
+    assert {"anthropic", "asyncio", "httpx2", "numpy", "openai", "pydantic", "tenacity"}.isdisjoint(
+        loaded
+    )
 
 
-def test_extractors_wait_with_the_sdks_until_a_model_is_asked() -> None:
-    program = "import memctx.extractors as e, sys; e.extractor_of('anthropic'); e.extractor_of('openai:x')"
+def test_extractors_import_sdks_on_the_first_call() -> None:
+    program = "import memctx.facts.extractors as e, sys; e.extractor_of('anthropic'); e.extractor_of('openai:x')"
     loaded = run("-c", f"{program}; print(*sys.modules)").stdout.split()
-    assert "memctx.extractors.anthropic" in loaded
+    assert "memctx.facts.extractors.anthropic" in loaded
     assert {"anthropic", "httpx2", "openai"}.isdisjoint(loaded)
 
 
-def test_embedders_wait_with_the_http_client_until_a_model_is_asked() -> None:
-    program = (
-        "from memctx.embeddings.openai import OpenAIEmbedder; import memctx.embeddings.queries, sys"
-    )
-    make = "OpenAIEmbedder(api_key='none')"
+def test_embedders_import_the_http_client_on_the_first_call() -> None:
+    program = "from memctx.embeddings import ClientOptions, OpenAIEmbedder; import memctx.embeddings.queries, sys"
+    make = "OpenAIEmbedder(options=ClientOptions(api_key='none'))"
     loaded = run("-c", f"{program}; {make}; print(*sys.modules)").stdout.split()
-    assert "memctx.embeddings.endpoint" in loaded
-    assert {"asyncio", "httpx2", "numpy", "pydantic_core"}.isdisjoint(loaded)
+    assert "memctx.embeddings.remote.endpoint" in loaded
+    assert {"asyncio", "httpx2", "numpy", "pydantic_core", "tenacity"}.isdisjoint(loaded)
 
 
-def test_what_waits_for_its_first_use_comes_then() -> None:
+def test_opening_a_memory_loads_no_event_loop_or_provider() -> None:
+    program = (
+        "import memctx, sys, tempfile; memctx.open(tempfile.mkdtemp(), session_id='s').close()"
+    )
+    loaded = run("-c", f"{program}; print(*sys.modules)").stdout.split()
+    assert "memctx.memory" in loaded
+    assert {
+        "asyncio",
+        "json5",
+        "memctx.compaction",
+        "memctx.embeddings.remote.endpoint",
+        "memctx.facts.worker",
+        "memctx.facts.extractors.anthropic",
+        "memctx.hosts.openclaw",
+        "numpy",
+        "ssl",
+    }.isdisjoint(loaded)
+
+
+def test_lazy_names_load_on_first_use() -> None:
     program = "import memctx, sys; memctx.Config(); print('pydantic' in sys.modules)"
     assert run("-c", program).stdout == "True\n"
 

@@ -1,4 +1,4 @@
-"""The guard in conftest.py guards."""
+"""Network guard of conftest.py."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import socket
 import pytest
 
 
-def test_another_machine_is_out_of_reach() -> None:
+def test_connections_to_another_machine_are_refused() -> None:
     with (
         socket.socket() as client,
         pytest.raises(pytest.fail.Exception, match="tried to connect to"),
@@ -15,7 +15,7 @@ def test_another_machine_is_out_of_reach() -> None:
         client.connect(("192.0.2.1", 80))  # an address reserved for documentation
 
 
-def test_this_machine_is_not() -> None:
+def test_connections_to_this_machine_are_allowed() -> None:
     with socket.socket() as server, socket.socket() as client:
         server.bind(("127.0.0.1", 0))
         server.listen()

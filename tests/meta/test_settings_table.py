@@ -1,4 +1,4 @@
-"""The README's table of settings is the class, row by row."""
+"""The tables of settings in the guide match the classes, row by row."""
 
 from __future__ import annotations
 
@@ -8,26 +8,31 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memctx import Config
-from memctx.config import Compaction, Pruning
+from memctx.config import Compaction, Pruning, WorkspaceSearchSettings
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
-README = Path(__file__).parents[2] / "README.md"
+# Of a group the table shows the setting that stands for all of it.
+GROUPS = {"pruning": "mode", "compaction": "mode", "workspace_search": "enabled"}
+GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "settings.md"
 
 
 def row(name: str, field: FieldInfo) -> str:
-    default = field.get_default(call_default_factory=True, validated_data={})
-    default = default.mode if isinstance(default, Pruning | Compaction) else default
+    default = (
+        getattr(Config(), name)
+        if name in GROUPS
+        else field.get_default(call_default_factory=True, validated_data={})
+    )
+    default = getattr(default, GROUPS[name]) if name in GROUPS else default
     shown = str(default) if isinstance(default, Path) else json.dumps(default)
     return f"| `{name}` | `{shown.strip(chr(34))}` | {field.description} |"
 
 
 def test_the_table_of_settings_is_current() -> None:
-    """Should it differ, the rows that belong into the README are in the message."""
-    _, _, section = README.read_text("utf-8").partition("\n## Settings\n")
-    table = re.findall(r"^\| `.*$", re.split(r"^## ", section, flags=re.MULTILINE)[0], re.MULTILINE)
-    classes = (Config, Pruning, Compaction)
+    """On a difference, the message has the rows that belong into the guide."""
+    table = re.findall(r"^\| `.*$", GUIDE.read_text("utf-8"), re.MULTILINE)
+    classes = (Config, Pruning, Compaction, WorkspaceSearchSettings)
     settings = [pair for each in classes for pair in each.model_fields.items()]
     expected = [row(name, field) for name, field in settings]
     assert len(expected) > 30

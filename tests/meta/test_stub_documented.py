@@ -1,4 +1,4 @@
-"""The stub carries the prose that editors show."""
+"""Docstrings of the stub and of the compiled extension."""
 
 from __future__ import annotations
 
@@ -13,12 +13,16 @@ Documented = ast.ClassDef | ast.FunctionDef
 
 
 def public_members() -> dict[str, Documented]:
-    """What a user reaches through `memctx`: classes, their public members, functions."""
+    """Return what a user reaches through `memctx`: classes, their public members, functions."""
     members: dict[str, Documented] = {}
     for node in ast.parse(STUB.read_text(encoding="utf-8")).body:
         if not isinstance(node, ast.ClassDef | ast.FunctionDef):
             continue
-        if node.name in {*memctx.__all__, *memctx.ingest.__all__, *memctx.vmem.__all__}:
+        if node.name in {
+            *memctx.__all__,
+            *memctx.lowlevel.ingest.__all__,
+            *memctx.lowlevel.vmem.__all__,
+        }:
             members[node.name] = node
         if isinstance(node, ast.ClassDef):
             methods = (item for item in node.body if isinstance(item, ast.FunctionDef))
@@ -38,7 +42,7 @@ def test_every_public_member_of_the_stub_is_documented() -> None:
     assert [name for name, node in members.items() if not ast.get_docstring(node)] == []
 
 
-def test_help_shows_prose_for_all_of_them() -> None:
+def test_every_public_member_has_help_text() -> None:
     """`help()` reads the binary, not the stub."""
     silent = []
     for name in public_members():

@@ -27,7 +27,7 @@ class Draw:
         self.rng = rng
 
     def text(self, alphabet: str, low: int, high: int | None = None) -> str:
-        """So many characters."""
+        """Return random characters of an alphabet."""
         length = low if high is None else self.rng.randint(low, high)
         return "".join(self.rng.choices(alphabet, k=length))
 
@@ -38,7 +38,7 @@ class Draw:
         return self.text(HEX, low, high)
 
     def url64(self, low: int, high: int | None = None) -> str:
-        """Letters, digits, dash and underscore, with a letter at both ends."""
+        """Return letters, digits, dashes and underscores, with a letter at both ends."""
         return (
             self.alnum(1)
             + self.text(URL64, low - 2, None if high is None else high - 2)
@@ -46,11 +46,11 @@ class Draw:
         )
 
     def password(self, low: int = 10, high: int = 20) -> str:
-        """What a password manager makes, letters and digits at both ends."""
+        """Return a password as a password manager makes it, with letters or digits at both ends."""
         return self.alnum(2) + self.text(SIGNS, low - 4, high - 4) + self.alnum(2)
 
     def base64(self, size: int) -> str:
-        """So many random bytes in base64."""
+        """Return random bytes in base64."""
         return base64.b64encode(self.rng.randbytes(size)).decode()
 
     def uuid(self) -> str:

@@ -1,36 +1,13 @@
-"""The kinds of text that look like secrets and are none: each must come back untouched."""
+"""Kinds of text that look like secrets and are not: each must stay unchanged."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from .draw import BASE64, HEX
+from .secrets import TUNED
 
-from .draw import BASE64, HEX, Draw
+__all__ = ["TUNED"]
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-
-@dataclass(frozen=True)
-class LookAlike:
-    """A kind of harmless text and how to draw one."""
-
-    name: str
-    draw: Callable[[Draw], str]
-
-
-KINDS: list[LookAlike] = []
-
-
-def plain(name: str, *texts: str) -> None:
-    """Texts without anything random."""
-    KINDS.append(LookAlike(name, lambda d: d.rng.choice(texts)))
-
-
-def drawn(name: str, make: Callable[[Draw], str], *places: str) -> None:
-    """A random value that is no secret, `{}` in each place."""
-    KINDS.append(LookAlike(name, lambda d: d.rng.choice(places).replace("{}", make(d))))
-
+plain, drawn = TUNED.plain, TUNED.drawn
 
 drawn(
     "git_sha",

@@ -1,60 +1,20 @@
-"""The kinds of secrets: each draws a text and the random part of it that must not survive."""
+"""Kinds of secrets: each generates a text and the random part of it that must be masked."""
 
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .corpus import Corpus, Kind, Secret
 from .draw import BASE32, BASE64, LOWER, UPPER, Draw
 from .surroundings import HELD_OUT, PLAIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-
-@dataclass(frozen=True)
-class Secret:
-    """A text, the parts of it that must go, and what may go with them."""
-
-    text: str
-    parts: tuple[str, ...]
-    heads: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A kind of secret and how to draw one."""
-
-    group: str
-    name: str
-    draw: Callable[[Draw, bool], Secret]
-
-
-KINDS: list[Kind] = []
-
-
-def prefix(name: str, make: Callable[[Draw], tuple[str, str]]) -> None:
-    """A token that names itself, as prefix and random part, in any surroundings."""
-
-    def draw(d: Draw, held_out: bool) -> Secret:
-        head, rest = make(d)
-        place = d.rng.choice(HELD_OUT if held_out else PLAIN)
-        return Secret(place.replace("{}", head + rest), (rest,), (head + rest,))
-
-    KINDS.append(Kind("prefix", name, draw))
-
-
-def placed(group: str, name: str, make: Callable[[Draw], str], *places: str, other: str) -> None:
-    """A value whose place tells what it is; `{}` is the value. The last place is only for the held-out run."""
-
-    def draw(d: Draw, held_out: bool) -> Secret:
-        value = make(d)
-        place = other if held_out else d.rng.choice(places)
-        return Secret(place.replace("{}", value).replace("{word}", d.word()), (value,))
-
-    KINDS.append(Kind(group, name, draw))
-
+TUNED = Corpus("tuned", PLAIN, HELD_OUT)
+KINDS = TUNED.secrets
+prefix, placed = TUNED.prefix, TUNED.placed
 
 prefix("openai", lambda d: ("sk-proj-", d.url64(60, 120)))
 prefix("openai_old", lambda d: ("sk-", d.alnum(20) + "T3BlbkFJ" + d.alnum(20)))

@@ -1,4 +1,4 @@
-"""Text that a token may stand in. `{}` is where; braces of the text itself are written as they are."""
+"""Contexts of a token, which replaces `{}`; other braces are literal."""
 
 from __future__ import annotations
 
@@ -26,4 +26,21 @@ HELD_OUT = [
     "对，就是{}这个",
     "\x1b[32m{}\x1b[0m done in 3.1s",
     "Error: request with {}: forbidden\n    at Client.send (client.js:88:13)",
+]
+
+FRESH = [
+    "tried it with {} and the job went through",
+    "config:\n  endpoint: https://api.acme.dev\n  credential: {}\n",
+    "[2026-03-02 10:11:12] DEBUG app: sending {} upstream",
+    'fetch("/run", { body: "{}" })',
+    "Ich habe {} eingetragen, geht aber nicht.",
+    "J'ai mis {} dans la config.",
+    "把{}填进去就行。",
+    "これを使って：{}",
+    "> {}\n> is what the console shows",
+    "args = ['--fast', '{}']",
+    "<value>{}</value>",
+    "({})",
+    "first line\r\n{}\r\nlast line",
+    "\t{}\t# do not commit",
 ]

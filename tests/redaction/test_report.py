@@ -1,28 +1,48 @@
-"""The bars: what must be found, and what must be left alone."""
+"""Redaction quality: recall of secrets, and harm to look-alikes."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
-from . import look_alikes, secrets
-from .report import SEED, score, survives
+from .report import FRESH, SEED, TUNED, score, survives
 
-BARS = {"prefix": 0.99, "structural": 0.97, "context": 0.95, "prose": 0.9}
+if TYPE_CHECKING:
+    from .corpus import Corpus
+
+BARS = {"prefix": 0.99, "structural": 0.98, "context": 0.97, "prose": 0.9}
+UNTOUCHED = 0.995
+KEPT = 0.999
 
 
-@pytest.mark.parametrize("held_out", [False, True], ids=["usual", "held-out"])
-def test_bars_hold(held_out: bool) -> None:
-    result = score(SEED, held_out=held_out)
+@pytest.mark.parametrize(
+    ("corpus", "held_out"),
+    [(TUNED, False), (TUNED, True), (FRESH, False)],
+    ids=["tuned", "tuned-held-out", "fresh"],
+)
+def test_redaction_meets_recall_and_harm_limits(corpus: Corpus, held_out: bool) -> None:
+    result = score(corpus, SEED, held_out=held_out)
     below = {group: share for group, share in result.recall.items() if share < BARS[group]}
     assert below == {}, result.missed
-    assert result.untouched >= 0.99, result.damaged
-    assert result.kept >= 0.995
+    assert result.untouched >= UNTOUCHED, result.damaged
+    assert result.kept >= KEPT
 
 
-def test_corpus_is_wide() -> None:
-    assert set(BARS) == {kind.group for kind in secrets.KINDS}
-    assert len({kind.name for kind in secrets.KINDS}) == len(secrets.KINDS) >= 150
-    assert len({kind.name for kind in look_alikes.KINDS}) == len(look_alikes.KINDS) >= 75
+@pytest.mark.parametrize("corpus", [TUNED, FRESH], ids=["tuned", "fresh"])
+def test_redaction_corpus_is_wide(corpus: Corpus) -> None:
+    assert set(BARS) == {kind.group for kind in corpus.secrets}
+    assert len({kind.name for kind in corpus.secrets}) == len(corpus.secrets) >= 150
+    names = {look_alike.name for look_alike in corpus.look_alikes}
+    assert len(names) == len(corpus.look_alikes) >= 50
+
+
+def test_tuned_and_fresh_sets_share_no_kind_of_token() -> None:
+    tokens = [
+        {kind.name for kind in corpus.secrets if kind.group == "prefix"}
+        for corpus in (TUNED, FRESH)
+    ]
+    assert tokens[0].isdisjoint(tokens[1])
 
 
 def test_eight_characters_give_a_secret_away() -> None:

@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING, assert_type
 import numpy as np
 from numpy.typing import NDArray
 
-from memctx import EmbeddingError
-from memctx.embeddings.breaker import Breaker, State
-from memctx.embeddings.gemini import GeminiEmbedder
-from memctx.embeddings.openai import OpenAIEmbedder
-from memctx.embeddings.queries import Answer, Queries, QueryStats
-from memctx.embeddings.voyage import VoyageEmbedder
+from memctx.embeddings import ClientOptions, GeminiEmbedder, OpenAIEmbedder, VoyageEmbedder
+from memctx.embeddings.queries import Queries, QueryStats, QueryVector
+from memctx.errors import EmbeddingError
+from memctx.providers.breaker import BreakerPolicy, CircuitBreaker, State
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memctx.embeddings.protocol import Embedder
+    from memctx.protocols import Embedder
 
 
 class Lists:
@@ -51,12 +49,17 @@ class Nameless:
 embedders: list[Embedder] = [Lists(), OpenAIEmbedder(), GeminiEmbedder(), VoyageEmbedder()]
 none: Embedder = Nameless()  # type: ignore[assignment]  # pyright: ignore[reportAssignmentType]
 
-with Queries(Later(), timeout_ms=150.0, breaker=Breaker(), cache_size=128) as queries:
+with Queries(
+    Later(), timeout_ms=150.0, breaker=CircuitBreaker(BreakerPolicy()), cache_size=128
+) as queries:
     assert_type(queries.vector("which port?"), NDArray[np.float32] | None)
-    assert_type(queries.ask("which port?"), Answer)
-    assert_type(queries.ask("which port?").reason, str | None)
+    assert_type(queries.request("which port?"), QueryVector)
+    assert_type(queries.request("which port?").reason, str | None)
     assert_type(queries.stats(), QueryStats)
     assert_type(queries.stats().breaker, State)
 
-assert_type(OpenAIEmbedder("m", base_url="http://127.0.0.1/v1").embed("a"), NDArray[np.float32])
+assert_type(
+    OpenAIEmbedder("m", options=ClientOptions(base_url="http://127.0.0.1/v1")).embed("a"),
+    NDArray[np.float32],
+)
 assert_type(EmbeddingError("down", can_retry=True).retry_after, float | None)

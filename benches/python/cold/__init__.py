@@ -1,4 +1,4 @@
-"""A race of search over everything ever said: memctx with its cold tier against what one would put together by hand.
+"""Benchmark of search over a whole archive: memctx with its disk index against hand-built combinations of engines.
 
 `python -m cold` runs it; `make bench-cold` calls that.
 """

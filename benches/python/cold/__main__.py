@@ -1,4 +1,4 @@
-"""Race all engines at all sizes, print a table, and keep the figures as JSON.
+"""Benchmark all engines at all sizes, print a table, and write the figures as JSON.
 
 python -m cold --store FOLDER --sizes 20000 100000 1000000
 python -m cold --store FOLDER --sizes 20000 100000 1000000 --reuse
@@ -28,7 +28,7 @@ Found = dict[int, dict[str, dict[str, Any]]]
 def table(
     found: Mapping[int, Mapping[str, Mapping[str, Any]]], names: Sequence[str]
 ) -> Iterator[str]:
-    """The figures in Markdown, each with its ratio: ours divided by the peer's."""
+    """Format the figures in Markdown, each with its ratio: ours divided by the peer's."""
     heads = {name: engine.load(name).NAME for name in names}
     yield "| figure | segments | " + " | ".join(heads.values()) + " |"
     yield "| --- " * (len(names) + 2) + "|"

@@ -1,7 +1,7 @@
-"""Run as a program: open one folder with one engine, and do what the lines that come in ask for.
+"""Program that opens one folder with one engine, and executes the requests on its input lines.
 
-``memory`` tells what the process has; ``search`` runs queries until a number of seconds of processor time is over;
-``nearest`` gives the ids that the vectors alone find.
+``memory`` prints the memory of the process; ``search`` runs queries for some seconds of processor time;
+``nearest`` prints the ids that vectors alone find.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def search(searcher: Searcher, questions: list[Question], seconds: float) -> dict[str, Any]:
-    """Seconds of each query, of the processor and by the clock, and what was found."""
+    """Return processor and wall seconds of each query, and the hits."""
     cpus, walls, ids = [], [], []
     gc.disable()
     began = process_time()
@@ -40,7 +40,7 @@ def search(searcher: Searcher, questions: list[Question], seconds: float) -> dic
 
 
 def nearest(searcher: Searcher, questions: list[Question], seconds: float) -> dict[str, Any]:
-    """The ids that the vectors find, for as many queries as there is time."""
+    """Return the ids that vectors find, for as many queries as there is time."""
     ids: list[list[str]] = []
     began = process_time()
     for question in questions:

@@ -1,4 +1,4 @@
-"""Run as a program: fill one folder with one engine, and leave beside it what that took."""
+"""Program that fills one folder with one engine, and writes the costs beside it."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from cold.material import Material
 
 
 def kept(folder: Path) -> Path:
-    """Where the figures of a folder are."""
+    """Return the path of the figures of a folder."""
     return folder.with_suffix(".json")
 
 
 def build(name: str, material: Material, size: int, folder: Path) -> dict[str, Any]:
-    """Fill the folder anew. What is done for the engine is taken off: reading, tokens and vectors."""
+    """Fill an empty folder; the time of reading, tokenizing and embedding is subtracted."""
     chosen = engine.load(name)
     shutil.rmtree(folder, ignore_errors=True)
     kept(folder).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Running the engines: a process to build each store, and one to search each, all of a size taking turns."""
+"""Runner of the engines: a process to build each store, and one to search each, all of a size in turn."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Process:
         self._process.wait()
 
     def ask(self, do: str, **task: Any) -> dict[str, Any]:
-        """What it answers."""
+        """Return the answer to a request."""
         self._to.write(json.dumps({"do": do, **task}) + "\n")
         self._to.flush()
         assert self._process.stdout is not None
@@ -67,13 +67,13 @@ class Contest:
         self.material = Material(self._folder / "material")
 
     def build(self, size: int) -> dict[str, dict[str, Any]]:
-        """Fill the stores of a size, each in a process of its own; what that took."""
+        """Fill the stores of a size, each in its own process; return the costs."""
         return {name: self._built(name, size) for name in self._names}
 
     def search(self, size: int, rounds: int, seconds: float) -> dict[str, dict[str, Any]]:
         """Search the stores of a size: a round to warm up, the rounds that count, the memory, the recall.
 
-        All queries of one engine, then of the next, and again; who is slow runs as many queries as there is time.
+        All queries of one engine, then of the next, and again; a slow engine runs as many queries as there is time.
         """
         asked = self._folder / "questions.json"
         asked.write_text(json.dumps([each.to_json() for each in questions()]), encoding="utf-8")

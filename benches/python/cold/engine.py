@@ -1,4 +1,4 @@
-"""What an engine must be able to do to take part, and who takes part."""
+"""Interface of an engine, and the list of engines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CANDIDATES = 40
 
 @dataclass(frozen=True)
 class Footprint:
-    """Bytes on disk: the messages themselves, their vectors in single precision, and all that is made of them."""
+    """Bytes on disk: the messages themselves, their vectors in single precision, and everything derived from them."""
 
     texts: int
     vectors: int
@@ -33,29 +33,29 @@ class Footprint:
 
 
 class Builder(Protocol):
-    """Fills a folder."""
+    """Writer of a folder."""
 
     def add(
         self, batch: Batch, tokens: list[list[str]], vectors: NDArray[np.float32] | None
     ) -> None:
-        """Take a batch and commit it."""
+        """Add a batch and commit it."""
 
     def finish(self) -> None:
         """Build what is built at the end, and close."""
 
 
 class Searcher(Protocol):
-    """Reads a folder that was filled."""
+    """Reader of a filled folder."""
 
     def search(self, question: Question) -> list[tuple[str, str]]:
-        """The best ten by words and vectors: the id of each and what it says."""
+        """Return the best ten by words and vectors, each with id and text."""
 
     def nearest(self, question: Question) -> list[str]:
-        """The ids of the ten nearest by vectors."""
+        """Return the ids of the ten nearest by vectors."""
 
 
 class Engine(Protocol):
-    """A module that has these."""
+    """Module of an engine."""
 
     NAME: str
     PACKAGES: tuple[str, ...]
@@ -66,23 +66,23 @@ class Engine(Protocol):
     Searcher: type[Searcher]
 
     def footprint(self, folder: Path, size: int) -> Footprint:
-        """What a folder that was filled takes."""
+        """Return the footprint of a filled folder."""
 
     def numbers(self, folder: Path, ids: list[list[str]]) -> list[list[int]]:
-        """The messages that ids stand for."""
+        """Return the message numbers of ids."""
 
 
 def load(name: str) -> Engine:
-    """The engine of this name."""
+    """Return the engine of a name."""
     module: Engine = importlib.import_module(f"cold.{name}")  # type: ignore[assignment]
     return module
 
 
 def plain_numbers(_: Path, ids: list[list[str]]) -> list[list[int]]:
-    """The messages that ids stand for where these are the numbers."""
+    """Return the message numbers of ids that are the numbers."""
     return [[int(each) for each in row] for row in ids]
 
 
 def size_of(folder: Path, pattern: str = "*") -> int:
-    """Bytes of all files below a folder whose names match."""
+    """Return the bytes of all files below a folder whose names match."""
     return sum(path.stat().st_size for path in folder.rglob(pattern) if path.is_file())

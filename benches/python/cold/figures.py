@@ -1,4 +1,4 @@
-"""One engine at one size: what was measured, and how it compares."""
+"""Figures of one engine at one size, and their comparison."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MEGABYTE = 1e6
 
 @dataclass(frozen=True)
 class Measure:
-    """A line of the table: what it is called, where it is found, its digits, and whether more is better."""
+    """A row of the table: its name, its source, its digits, and whether more is better."""
 
     name: str
     key: str
@@ -50,7 +50,7 @@ def figures(
     memory: Mapping[str, Any],
     recall: float,
 ) -> dict[str, Any]:
-    """All figures of one engine at one size. Percentiles are those of a round, then the median of the rounds."""
+    """Return all figures of one engine at one size. Percentiles are those of a round, then the median of the rounds."""
     size = built["size"]
     footprint = built["footprint"]
     return {
@@ -79,12 +79,12 @@ def figures(
 
 
 def percentile(values: Sequence[float], percent: int) -> float:
-    """The value that so many in a hundred do not exceed."""
+    """Return a percentile."""
     return sorted(values)[min(len(values) - 1, len(values) * percent // 100)]
 
 
 def exponent(sizes: Sequence[int], values: Sequence[float]) -> float:
-    """How a figure grows with the size, as the slope of the logarithms; 1 is growth in proportion."""
+    """Return the exponent of growth with the size, the slope of the logarithms; 1 is linear."""
     if len(sizes) < 2:
         return math.nan
     across, up = [math.log(size) for size in sizes], [math.log(value) for value in values]

@@ -1,4 +1,4 @@
-"""Rank fusion in plain Python, as everybody writes it."""
+"""Reciprocal rank fusion in plain Python."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FLATTEN = 60
 
 
 def fused(*rankings: Iterable[int]) -> list[int]:
-    """The best of some rankings by the sum of one over their ranks."""
+    """Return the best of some rankings by the sum of reciprocal ranks."""
     scores: dict[int, float] = {}
     for ranking in rankings:
         for rank, number in enumerate(ranking):

@@ -1,4 +1,4 @@
-"""Invented words of four languages, the common ones first, drawn by the Zipf-Mandelbrot law."""
+"""Invented words of four languages, the common ones first, drawn from a Zipf-Mandelbrot distribution."""
 
 from __future__ import annotations
 
@@ -36,36 +36,36 @@ HANGUL = [chr(0xAC00 + step * 11) for step in range(1_000)]
 
 @dataclass(frozen=True)
 class Words:
-    """Words with their weights summed up."""
+    """Words with cumulative weights."""
 
     words: list[str]
     sums: list[float]
 
     @classmethod
     def of(cls, words: list[str]) -> Words:
-        """The first one is the most common."""
+        """Return weighted words, the first one the most common."""
         weights = ((rank + SHIFT) ** -POWER for rank in range(len(words)))
         return cls(words, list(accumulate(weights)))
 
     def draw(self, chance: Random, count: int) -> list[str]:
-        """So many words."""
+        """Draw words."""
         return chance.choices(self.words, cum_weights=self.sums, k=count)
 
 
 def english(chance: Random) -> str:
-    """A word of one to four syllables."""
+    """Return a word of one to four syllables."""
     count = chance.choice((1, 2, 2, 2, 3, 3, 4))
     pieces = (chance.choice(ONSETS) + chance.choice(VOWELS) for _ in range(count))
     return "".join(pieces) + chance.choice(CODAS)
 
 
 def chinese(chance: Random) -> str:
-    """A word of two or three characters."""
+    """Return a word of two or three characters."""
     return "".join(chance.choices(HANZI, k=chance.choice((2, 2, 2, 3))))
 
 
 def japanese(chance: Random) -> str:
-    """A word in kanji, in kanji with an ending, or in katakana."""
+    """Return a word in kanji, in kanji with an ending, or in katakana."""
     kind = chance.random()
     if kind < 0.4:
         return "".join(chance.choices(KANJI, k=2))
@@ -75,7 +75,7 @@ def japanese(chance: Random) -> str:
 
 
 def korean(chance: Random) -> str:
-    """A word of two to four syllables."""
+    """Return a word of two to four syllables."""
     return "".join(chance.choices(HANGUL, k=chance.choice((2, 2, 3, 4))))
 
 
@@ -88,7 +88,7 @@ MAKERS: dict[Language, Callable[[Random], str]] = {
 
 
 def some(language: Language, chance: Random, count: int) -> list[str]:
-    """So many different words of a language."""
+    """Return different words of a language."""
     make = MAKERS[language]
     found: dict[str, None] = {}
     while len(found) < count:
@@ -98,12 +98,12 @@ def some(language: Language, chance: Random, count: int) -> list[str]:
 
 @cache
 def general(language: Language, seed: int) -> Words:
-    """What everybody says."""
+    """Return the general vocabulary of a language."""
     chance = Random(f"{seed} general {language}")
     return Words.of([*COMMON[language], *some(language, chance, GENERAL[language])])
 
 
 @cache
 def topic(language: Language, seed: int, number: int) -> Words:
-    """What those say who speak about one topic."""
+    """Return the vocabulary of a topic."""
     return Words.of(some(language, Random(f"{seed} topic {language} {number}"), 80))

@@ -1,4 +1,4 @@
-"""What all engines get: the messages, the queries, and the nearest messages to each of them by exact search."""
+"""Input of all engines: messages, queries, and the nearest messages of each query by exact search."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SAME = 1e-5
 
 @dataclass(frozen=True)
 class Batch:
-    """Some messages in a row; tokens and vectors are made only for those who ask for them."""
+    """Some messages in a row; tokens and vectors are made on request."""
 
     first: int
     texts: list[str]
@@ -40,12 +40,12 @@ class Batch:
     times: list[int]
 
     def tokens(self) -> list[list[str]]:
-        """Our tokens of each."""
+        """Return our tokens of each message."""
         return [memctx.tokenize(text) for text in self.texts]
 
     def vectors(self) -> NDArray[np.float32]:
-        """Our vector of each."""
-        return memctx.HashEmbedder(DIM).embed_many(self.texts)
+        """Return our vector of each message."""
+        return memctx.lowlevel.HashEmbedder(DIM).embed_many(self.texts)
 
 
 class Material:
@@ -56,7 +56,7 @@ class Material:
         self._talk = folder / "talk.jsonl"
 
     def make(self, sizes: Sequence[int]) -> None:
-        """Write what is not there yet."""
+        """Write the missing files."""
         self._folder.mkdir(parents=True, exist_ok=True)
         if self._length() < max(sizes):
             self._write(max(sizes))
@@ -65,7 +65,7 @@ class Material:
                 self._search(size)
 
     def batches(self, size: int) -> Iterator[Batch]:
-        """The first so many messages."""
+        """Yield batches of the first messages."""
         first = 0
         with self._talk.open(encoding="utf-8") as lines:
             wanted = islice(lines, size)
@@ -80,7 +80,7 @@ class Material:
                 first += len(rows)
 
     def recall(self, size: int, found: Sequence[Sequence[int]]) -> float:
-        """What share of the nearest was found, for the queries in order; as near as the tenth is near enough."""
+        """Return the share of the nearest that was found, for the queries in order; ties with the tenth count."""
         with np.load(self._near(size)) as kept:
             numbers, cosines = kept["numbers"], kept["cosines"]
         shares = []
@@ -110,7 +110,7 @@ class Material:
         return self._folder / f"near-{size}.npz"
 
     def _search(self, size: int) -> None:
-        """Exact search in single precision, a batch at a time."""
+        """Search exactly in single precision, a batch at a time."""
         asked = np.stack([question.vector for question in questions()])
         numbers = np.empty((len(asked), 0), np.int64)
         cosines = np.empty((len(asked), 0), np.float32)
@@ -126,9 +126,9 @@ class Material:
 
 
 def questions(among: int = 20_000) -> list[Question]:
-    """The queries, in turn short and long, to the first messages, which every size has."""
+    """Return the queries, alternately short and long, about the first messages, which every size has."""
     asked = talk.questions(QUERIES, among)
-    vectors = memctx.HashEmbedder(DIM).embed_many(text for text, _ in asked)
+    vectors = memctx.lowlevel.HashEmbedder(DIM).embed_many(text for text, _ in asked)
     return [
         Question(text, kind, list(dict.fromkeys(memctx.tokenize(text))), vector)
         for (text, kind), vector in zip(asked, vectors, strict=True)

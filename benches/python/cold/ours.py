@@ -1,6 +1,6 @@
-"""memctx with its cold tier, from raw text: it cuts words, makes vectors, masks secrets and keeps the log itself.
+"""memctx with its disk index, from raw text: it tokenizes, embeds, masks secrets and writes the log itself.
 
-A store writes to one session, so it is opened anew for each; what that takes is told apart, for no peer does it.
+A store writes to one session, so it is reopened for each; that time is reported separately, since no peer needs it.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ _IDS = "ids"
 """Beside the store: the id of every message, one for each line."""
 
 
-def _opened(folder: Path, session: str, *, cold: bool) -> memctx.WarmStore:
-    return memctx.WarmStore(folder / "memory", session_id=session, cold=cold, **_SETTINGS)
+def _opened(folder: Path, session: str, *, cold: bool) -> memctx.lowlevel.WarmStore:
+    return memctx.lowlevel.WarmStore(folder / "memory", session_id=session, cold=cold, **_SETTINGS)
 
 
 class Builder:
-    """Adds to the log and to what is in memory; in the end everything older is indexed."""
+    """Adds to the log and to memory; at the end everything evicted is indexed."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True)
         self._folder = folder
-        self._store: memctx.WarmStore | None = None
+        self._store: memctx.lowlevel.WarmStore | None = None
         self._ids = (folder / _IDS).open("w", encoding="ascii")
         self.aside = (0.0, 0.0)
         """Seconds, by the clock and of the processor, that opening and closing took."""
@@ -71,7 +71,7 @@ class Builder:
         self.remark = f"{status.segments:,} segments, {status.graph_passages:,} passages in graphs"
         store.close()
 
-    def _of(self, session: str) -> memctx.WarmStore:
+    def _of(self, session: str) -> memctx.lowlevel.WarmStore:
         if self._store is None or self._store.session_id != session:
             wall, cpu = perf_counter(), process_time()
             self._close()
@@ -88,7 +88,7 @@ class Builder:
 
 
 class Searcher:
-    """The whole answer: what is in memory and all that is on disk."""
+    """Search over memory and disk."""
 
     def __init__(self, folder: Path) -> None:
         self._store = _opened(folder, "race", cold=True)

@@ -1,4 +1,4 @@
-"""A query, ready for every engine; apart from what makes it, so that no process must know memctx to hold one."""
+"""A query, ready for every engine; its own module, so that no process must import memctx to hold one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked, whether it is short or long, its distinct tokens and its vector."""
+    """Text of a query, its kind, its distinct tokens and its vector."""
 
     text: str
     kind: str
@@ -20,7 +20,7 @@ class Question:
     vector: NDArray[np.float32]
 
     def to_json(self) -> dict[str, Any]:
-        """For another process."""
+        """Return the query as JSON for another process."""
         return {
             "text": self.text,
             "kind": self.kind,

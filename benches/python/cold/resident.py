@@ -1,4 +1,4 @@
-"""What memory a process has."""
+"""Memory of a process."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ WANTED = ("VmHWM", "VmRSS", "RssAnon", "RssFile")
 
 
 def now() -> dict[str, int]:
-    """Bytes: the most so far, all, of its own, of files; zeros where the system does not say."""
+    """Return bytes: peak, total, anonymous, file-backed; zeros where the system does not say."""
     try:
         lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""Conversations from a seed: what the first n messages say is the same however many follow.
+"""Conversations from a random seed: the first n messages are the same however many follow.
 
 Messages come in episodes of some eighty that have two topics, names of their own, and one language: two in ten Chinese,
 Japanese or Korean. A tenth of the messages repeats an earlier one of its episode with a few changes. Some episodes in a
@@ -52,7 +52,7 @@ class Said:
 
 
 class Episode:
-    """What the messages of one episode have in common."""
+    """Common parts of the messages of one episode."""
 
     def __init__(self, number: int, seed: int = SEED) -> None:
         self.number = number
@@ -66,7 +66,7 @@ class Episode:
         self._paths = [self._path(chance) for _ in range(6)]
 
     def messages(self) -> Iterator[Said]:
-        """Everything that is said in it."""
+        """Yield the messages of the episode."""
         chance = self._chance
         said: list[str] = []
         for _ in range(chance.randint(*EPISODE)):
@@ -81,7 +81,7 @@ class Episode:
             yield Said(self.number, role, text)
 
     def prose(self, chance: Random, length: int) -> str:
-        """Sentences of about so many characters."""
+        """Return sentences of about ``size`` characters."""
         language = self.language
         space, stop, comma = SPACE[language], STOP[language], COMMA[language]
         kinds = chance.choices(KINDS, cum_weights=SHARES, k=length // WORD[language] + 1)
@@ -104,7 +104,7 @@ class Episode:
         return "".join(pieces).strip()
 
     def words(self, chance: Random, count: int) -> str:
-        """A few words that tell what it is about."""
+        """Return a few words about the topic."""
         about = [word for topic in self._topics for word in topic.draw(chance, count)]
         found = [
             *chance.sample(about, count - 3),
@@ -119,7 +119,7 @@ class Episode:
         return min(1_500, max(40, int(chance.lognormvariate(0, SPREAD) * middle * 0.82)))
 
     def _output(self, chance: Random) -> str:
-        """What a tool wrote: a log, or the lines of a search."""
+        """Return tool output: a log, or the lines of a search."""
         length = int(self._length(chance) * (1 if self.language == "en" else 1.3))
         lines, size = [], 0
         is_log = chance.random() < 0.5
@@ -166,7 +166,7 @@ class Episode:
 
 
 def messages(size: int) -> Iterator[Said]:
-    """The first so many messages of all, no two of them the same."""
+    """Yield the first messages, no two of them equal."""
     seen: set[int] = set()
     endless = (said for number in count() for said in Episode(number).messages())
     for number, said in enumerate(islice(endless, size)):
@@ -176,19 +176,19 @@ def messages(size: int) -> Iterator[Said]:
 
 
 def session(episode: int, size: int) -> str:
-    """The session of an episode where there are so many messages: about `SESSIONS` in all."""
+    """Return the session of an episode: about `SESSIONS` in all."""
     return f"s{episode // max(1, round(size / (sum(EPISODE) / 2) / SESSIONS)):04}"
 
 
 def moment(number: int, size: int) -> int:
-    """When a message was said, in milliseconds since 1970."""
+    """Return the time of a message, in milliseconds since 1970."""
     return BEGAN + number * YEAR // size
 
 
 def questions(number: int, among: int) -> list[tuple[str, str]]:
-    """So many queries to the first messages, in turn short and long: what is asked, and of what kind it is.
+    """Return queries about the first messages, alternately short and long, each with its kind.
 
-    Nobody said exactly that. A long one is like the last messages of somebody who goes on with an episode.
+    No message is equal to a query. A long one is like the last messages of an episode that continues.
     """
     last = among // EPISODE[1]
     found = []

@@ -34,12 +34,12 @@ def vectors_only(sides: Sides) -> Scores:
 
 
 def seed(sides: Sides) -> Scores:
-    """The original's 0.7 and 0.3 over plain cosines."""
+    """Blend with OpenClaw's weights, 0.7 and 0.3, over plain cosines."""
     return 0.7 * np.maximum(sides.cosine, 0) + 0.3 * sides.text
 
 
 def reciprocal(sides: Sides) -> Scores:
-    """Reciprocal rank fusion; who shares no word with the question has no rank among the texts."""
+    """Blend by reciprocal rank fusion; a text without a common word has no rank among the texts."""
     ranks = 1 / (RRF + _ranks(sides.cosine)) + np.where(
         sides.text > 0, 1 / (RRF + _ranks(sides.text)), 0
     )
@@ -65,28 +65,28 @@ def convex(shape: Shape, weight: Weight | float) -> Blend:
 
 
 def plain(sides: Sides) -> Scores:
-    """The cosine, if above zero."""
+    """Return the cosine, if above zero."""
     return np.maximum(sides.cosine, 0)
 
 
 def by_best(sides: Sides) -> Scores:
-    """The cosine divided by the question's best."""
+    """Return the cosine divided by the question's best."""
     return _share(plain(sides), sides.top[:, None])
 
 
 def min_max(sides: Sides) -> Scores:
-    """From the worst of all pieces to the best."""
+    """Scale from the worst of all pieces to the best."""
     least = sides.cosine.min(1, keepdims=True)
     return _share(sides.cosine - least, sides.top[:, None] - least)
 
 
 def affine(low: float, high: float) -> Shape:
-    """From one cosine to another, the same for all questions."""
+    """Scale from one cosine to another, the same for all questions."""
     return lambda sides: np.clip((sides.cosine - low) / (high - low), 0, 1)
 
 
 def above_mean(sides: Sides) -> Scores:
-    """How far above the question's mean cosine, divided by the best."""
+    """Return the distance above the question's mean cosine, divided by the best."""
     mean = sides.mean[:, None]
     return _share(np.maximum(sides.cosine - mean, 0), sides.top[:, None] - mean)
 
@@ -96,10 +96,10 @@ def _share(part: Scores, whole: Scores) -> Scores:
 
 
 def by_cover(base: float, more: float) -> Weight:
-    """More for vectors the less of the question is found word for word."""
+    """Weight vectors more the less of the question is found literally."""
     return lambda sides: base + more * (1 - sides.cover)
 
 
 def latin_only(weight: Weight | float) -> Weight:
-    """As much of a weight as the question has Latin letters: for a model that knows no other script."""
+    """Scale a weight by the share of Latin letters in the question: for a model that knows no other script."""
     return lambda sides: (weight(sides) if callable(weight) else weight) * sides.latin

@@ -1,15 +1,14 @@
-"""Who makes vectors of texts."""
+"""Encoders: models that embed texts."""
 
 from __future__ import annotations
 
 import importlib
-import os
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from memctx import HashEmbedder
 from memctx.embeddings import TransformerEmbedder, static_embedder
+from memctx.lowlevel import HashEmbedder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -33,7 +32,7 @@ class Encoder(Protocol):
 
 
 def encoder(name: str, transformer: Path | None) -> Encoder:
-    """The encoder of that name; `transformer` is the folder of a model."""
+    """Return the encoder of a name; `transformer` is the folder of a model."""
     if name == "hash":
         return Hash()
     if name == "static":
@@ -41,7 +40,9 @@ def encoder(name: str, transformer: Path | None) -> Encoder:
     if name == "use":
         return Multilingual()
     if name == "transformer":
-        return Packaged() if transformer is None else Transformer(transformer)
+        if transformer is None:
+            raise ValueError("transformer needs the folder of a model: --transformer FOLDER")
+        return Transformer(transformer)
     raise ValueError(f"embedder {name!r}: expected one of {NAMES}")
 
 
@@ -87,13 +88,13 @@ class Multilingual:
         return _in_order(texts, 64, self._model.encode)
 
 
-class Packaged:
-    """The sentence transformer of an installed package, as memctx runs it."""
+class Transformer:
+    """The sentence transformer in a folder, as memctx runs it."""
 
     name = "transformer"
 
-    def __init__(self) -> None:
-        self._embedder = TransformerEmbedder()
+    def __init__(self, folder: Path) -> None:
+        self._embedder = TransformerEmbedder(folder)
         self.revision = self._embedder.revision
         self.is_latin_only = self._embedder.is_latin_only
 
@@ -101,45 +102,8 @@ class Packaged:
         return self._embedder.embed_many([text or " " for text in texts])
 
 
-class Transformer:
-    """A sentence transformer in a folder with `model.onnx` and `tokenizer.json`: the mean of its last states."""
-
-    name = "transformer"
-    is_latin_only = True
-
-    def __init__(self, folder: Path, most_tokens: int = 256) -> None:
-        self.revision = f"mean-{most_tokens}-{(folder / 'model.onnx').stat().st_size}"
-        runtime = importlib.import_module("onnxruntime")
-        options = runtime.SessionOptions()
-        options.intra_op_num_threads = os.cpu_count() or 1
-        self._session: Any = runtime.InferenceSession(folder / "model.onnx", options)
-        self._inputs = {each.name for each in self._session.get_inputs()}
-        tokenizers: Any = importlib.import_module("tokenizers")
-        self._tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._tokenizer.enable_truncation(most_tokens)
-        self._tokenizer.enable_padding()
-
-    def embed_many(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return _in_order(texts, 16, self._embed)
-
-    def _embed(self, texts: list[str]) -> NDArray[np.float32]:
-        read = self._tokenizer.encode_batch(texts)
-        mask = np.array([each.attention_mask for each in read], dtype=np.int64)
-        given = {
-            "input_ids": np.array([each.ids for each in read], dtype=np.int64),
-            "attention_mask": mask,
-            "token_type_ids": np.zeros_like(mask),
-        }
-        asked = {name: value for name, value in given.items() if name in self._inputs}
-        states = self._session.run(None, asked)[0]
-        if states.ndim == 2:
-            return np.asarray(states, dtype=np.float32)
-        weight = mask[:, :, None].astype(np.float32)
-        return np.asarray((states * weight).sum(1) / weight.sum(1), dtype=np.float32)
-
-
 def _in_order(texts: Sequence[str], size: int, embed: Any) -> NDArray[np.float32]:
-    """Vectors of texts, made in batches of like length, so that little is padded."""
+    """Return vectors of texts, made in batches of like length, so that little is padded."""
     order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
     made: NDArray[np.float32] | None = None
     for batch in _batches(order, size):

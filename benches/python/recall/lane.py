@@ -1,4 +1,4 @@
-"""The real store as one way among the others: what users get."""
+"""The real store as one of the compared ways."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from recall_sets import opened
 
-from recall.memory import NOBODY
-from recall.race import Listed
+from recall.memory import NONE
+from recall.ranking import Listed
 
 BATCH = 256
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from memctx import WarmStore
     from memctx._core import StaticEmbedder, StoreHit
+    from memctx.lowlevel import WarmStore
     from recall.encoders import Encoder
     from recall.material import Vectors
     from recall.memory import Memory
 
 
 def own(path: Path, model: StaticEmbedder) -> WarmStore:
-    """The store at a path, with the vectors of a model that the core runs itself."""
+    """Open the store at a path, with the vectors of a model that the core runs itself."""
     store = opened(path, "asking", model=model, replaces_vectors=True)
     while store.embedding().is_replacing:
         time.sleep(0.01)
@@ -35,7 +35,7 @@ def own(path: Path, model: StaticEmbedder) -> WarmStore:
 
 
 def supplied(memory: Memory, path: Path, encoder: Encoder, vectors: Vectors) -> WarmStore:
-    """The store at a path, with the vectors of an encoder instead of its own."""
+    """Open the store at a path, with the vectors of an encoder instead of its own."""
     dim = vectors.pieces.shape[1]
     model = (encoder.name, encoder.revision, dim, encoder.is_latin_only)
     store = opened(path, "asking", model=model, replaces_vectors=True)
@@ -50,7 +50,7 @@ def supplied(memory: Memory, path: Path, encoder: Encoder, vectors: Vectors) -> 
 
 
 def worded(path: Path) -> WarmStore:
-    """The store at a path, without vectors of anything: it searches by words alone."""
+    """Open the store at a path without vectors: it searches by words alone."""
     store = opened(path, "asking", model=("nothing", "1", 1, False), replaces_vectors=True)
     while texts := store.unembedded(BATCH):
         store.set_aside([name for name, _ in texts])
@@ -60,12 +60,12 @@ def worded(path: Path) -> WarmStore:
 def ask(
     memory: Memory, store: WarmStore, limit: int, vectors: Vectors | None = None, **options: Any
 ) -> Listed:
-    """What a filled store finds for a memory's questions.
+    """Return the hits of a filled store for a memory's questions.
 
     `vectors` are for a store that does not make its own: the questions' go with the questions.
     """
     numbers = {segment.id: at for at, segment in enumerate(store.segments())}
-    messages = np.full((len(memory.queries), limit), NOBODY, dtype=np.intp)
+    messages = np.full((len(memory.queries), limit), NONE, dtype=np.intp)
     pieces = np.zeros_like(messages)
     for at, query in enumerate(memory.queries):
         given = {} if vectors is None else {"vector": vectors.queries[at]}
@@ -76,7 +76,7 @@ def ask(
 
 
 def _pieces(memory: Memory, messages: NDArray[np.intp], hits: Sequence[StoreHit]) -> list[int]:
-    """The number of the piece of each hit."""
+    """Return the number of the piece of each hit."""
     found = []
     for message, hit in zip(messages, hits, strict=False):
         start, number = 0, int(memory.first[message])

@@ -36,7 +36,7 @@ class Material:
 
 
 def load(name: str, data: Path, cache: Path, most: int = EVERY) -> Material:
-    """The first memories of a set as arrays, from the cache where they were made before."""
+    """Return the first memories of a set as arrays, from the cache where they were made before."""
     kept = cache / f"{name}.pickle"
     if kept.exists():
         memories, found = pickle.loads(kept.read_bytes())  # noqa: S301 - written by the lines below
@@ -56,7 +56,7 @@ def load(name: str, data: Path, cache: Path, most: int = EVERY) -> Material:
 
 
 def vectors(material: Material, encoder: Encoder, cache: Path) -> list[Vectors]:
-    """The vectors of each memory's pieces and questions, from the cache where they were made before."""
+    """Return the vectors of each memory's pieces and questions, from the cache where they were made before."""
     return [_vectors(material.name, memory, encoder, cache) for memory in material.memories]
 
 

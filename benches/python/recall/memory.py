@@ -1,4 +1,4 @@
-"""One memory of a set as arrays: its messages, their pieces, who stands beside whom, and the questions put to it."""
+"""One memory of a set as arrays: its messages, their pieces, their neighbors, and the questions put to it."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from memctx import WarmStore
     from memctx._core import Segment
+    from memctx.lowlevel import WarmStore
 
 REACH = 2
 DAY = 86_400_000.0
-NOBODY = -1
+NONE = -1
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Memory:
     days: NDArray[np.float64]
     """The age of each message."""
     beside: NDArray[np.intp]
-    """The two messages before and the two behind each in its session, or `NOBODY`."""
+    """The two messages before and the two behind each in its session, or `NONE`."""
     queries: list[str]
     is_gold: NDArray[np.bool_]
     """Question by message."""
@@ -57,7 +57,7 @@ class Memory:
         names: Mapping[str, str],
         questions: Sequence[Mapping[str, Any]],
     ) -> Memory:
-        """The arrays of a filled store, whose segments have these names in the set."""
+        """Return the arrays of a filled store, whose segments have these names in the set."""
         segments = list(store.segments())
         cuts = [pieces(segment.content) for segment in segments]
         texts = [
@@ -88,11 +88,11 @@ class Memory:
 
 
 def _beside(segments: Sequence[Segment]) -> NDArray[np.intp]:
-    """The neighbours of each in its session, the nearest first on each side."""
+    """Return the neighbors of each in its session, the nearest first on each side."""
     timelines: dict[str, list[int]] = defaultdict(list)
     for at, segment in enumerate(segments):
         timelines[segment.session_id].append(at)
-    beside = np.full((len(segments), 2 * REACH), NOBODY, dtype=np.intp)
+    beside = np.full((len(segments), 2 * REACH), NONE, dtype=np.intp)
     for timeline in timelines.values():
         for place, at in enumerate(timeline):
             for step in range(1, REACH + 1):

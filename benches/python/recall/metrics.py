@@ -1,4 +1,4 @@
-"""How much of the evidence a list holds, and how early."""
+"""Metrics: the share of the evidence in a list, and its rank."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recall.memory import NOBODY
+from recall.memory import NONE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from recall.memory import Memory
-    from recall.race import Listed
+    from recall.ranking import Listed
 
 BLOCK = 4000
 DEPTHS = (5, 10, 20)
@@ -31,13 +31,13 @@ class Figures:
 
     @classmethod
     def of(cls, memory: Memory, listed: Listed) -> Figures:
-        """The figures of the lists of a memory's questions."""
+        """Return the figures of the lists of a memory's questions."""
         order = listed.messages
-        gold = np.take_along_axis(memory.is_gold, np.maximum(order, 0), 1) & (order != NOBODY)
+        gold = np.take_along_axis(memory.is_gold, np.maximum(order, 0), 1) & (order != NONE)
         wanted = memory.wanted
         shares = [gold[:, :depth].sum(1) / wanted for depth in DEPTHS]
-        whole = np.where(order == NOBODY, 0, memory.tokens[order])
-        piece = np.where(order == NOBODY, 0, memory.piece_tokens[listed.pieces])
+        whole = np.where(order == NONE, 0, memory.tokens[order])
+        piece = np.where(order == NONE, 0, memory.piece_tokens[listed.pieces])
         shares += [_told(gold, tokens) / wanted for tokens in (whole, piece)]
         columns = [*shares, _ndcg(gold, wanted), _reciprocal(gold)]
         return cls(np.stack(columns, axis=1))
@@ -50,11 +50,11 @@ class Figures:
         return self.values[:, NAMES.index(name)]
 
     def mean(self, name: str) -> float:
-        """In percent."""
+        """Return the mean in percent."""
         return float(100 * self.column(name).mean()) if len(self.values) else float("nan")
 
     def error(self, name: str) -> float:
-        """The standard error of the mean, in percent."""
+        """Return the standard error of the mean, in percent."""
         return float(100 * self.column(name).std() / max(1, len(self.values)) ** 0.5)
 
     def half(self, is_odd: bool) -> Figures:  # noqa: FBT001 - one of two halves
@@ -63,7 +63,7 @@ class Figures:
 
 
 def _told(gold: NDArray[np.bool_], tokens: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How much evidence is in a block that takes what still fits, the best first."""
+    """Return the share of evidence in a block that takes what still fits, the best first."""
     left = np.full(len(gold), BLOCK)
     found = np.zeros(len(gold), dtype=np.int64)
     for is_gold, size in zip(gold.T, tokens.T, strict=True):

@@ -8,7 +8,7 @@ BORDERS = (("\n\n",), ("\n",), (". ", "。", "! ", "? ", "！", "？"), (" ",)) 
 
 
 def pieces(text: str) -> list[tuple[int, int]]:
-    """Where each piece begins and ends, in characters."""
+    """Return start and end of each piece, in characters."""
     found: list[tuple[int, int]] = []
     start = 0
     while len(text) - start > MOST:
@@ -21,7 +21,7 @@ def pieces(text: str) -> list[tuple[int, int]]:
 
 
 def _cut(stretch: str) -> int:
-    """Behind the last good border, else the end."""
+    """Return the index after the last good boundary, else the end."""
     for borders in BORDERS:
         ends = [at + len(border) for border in borders if (at := stretch.rfind(border)) >= 0]
         if ends:

@@ -1,4 +1,4 @@
-"""What the two sides of a search say of every piece of a memory, for all its questions at once."""
+"""Text and vector scores of every piece of a memory, for all its questions at once."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Sides:
 
     @property
     def cover(self) -> NDArray[np.float32]:
-        """How much of the question the best text has."""
+        """Share of the question that the best text has."""
         return self.words.cover
 
     @cached_property
@@ -70,7 +70,7 @@ class Sides:
 
     @cached_property
     def likeness(self) -> NDArray[np.float32]:
-        """How like the first pieces of each two messages are."""
+        """Return the similarity of the first pieces of each two messages."""
         heads = self.vectors.pieces[self.memory.first]
         likeness = heads @ heads.T
         if not self.is_centred:

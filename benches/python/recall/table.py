@@ -16,7 +16,7 @@ Found = dict[tuple[str, str, str], "Figures"]
 def table(
     found: Mapping[tuple[str, str, str], Figures], sets: Sequence[str], names: Sequence[str]
 ) -> Iterator[str]:
-    """A line for each embedder and way, a column for each set."""
+    """Format a line for each embedder and way, a column for each set."""
     yield f"| embedder | ranking | {' | '.join(sets)} |"
     yield "| --- " * (len(sets) + 2) + "|"
     for embedder, way in dict.fromkeys((embedder, way) for embedder, way, _ in found):

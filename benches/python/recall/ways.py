@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recall import blends, race
-from recall.race import Rules
+from recall import blends, ranking
+from recall.ranking import Rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,7 +53,7 @@ RULES = Rules()
 
 @dataclass(frozen=True)
 class Way:
-    """A blend, and what is done beside it."""
+    """A blend, with the rules of the search."""
 
     name: str
     blend: Blend
@@ -63,10 +63,10 @@ class Way:
 
 
 def ways(embedder: str) -> Iterator[Way]:
-    """Those for an embedder."""
+    """Yield the ways for an embedder."""
     constants = CONSTANTS[embedder]
     best = constants.blend
-    yield Way("seed", blends.seed, race.SEED)
+    yield Way("seed", blends.seed, ranking.SEED)
     yield Way("seed's blend", blends.seed)
     yield Way("BM25 only", blends.text_only)
     yield Way("vectors only", blends.vectors_only)

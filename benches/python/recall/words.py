@@ -1,4 +1,4 @@
-"""What the core's own text side says of every piece, asked of a real store that holds each piece as a message."""
+"""Text scores of the core for every piece, from a real store that holds each piece as a message."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from memctx import WarmStore
+from memctx.lowlevel import WarmStore
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +36,7 @@ class Words:
 
 
 def ask(memory: Memory, folder: Path) -> Words:
-    """Put all questions to the pieces of a memory."""
+    """Ask all questions of the pieces of a memory."""
     store = WarmStore(
         folder,
         session_id="pieces",
@@ -61,7 +61,7 @@ def ask(memory: Memory, folder: Path) -> Words:
 
 
 def _cover(query: str, hits: Sequence[StoreHit]) -> float:
-    """The cover behind the `match` of some hits: that of the hit whose own vector adds nothing to it."""
+    """Return the cover behind the `match` of some hits: that of the hit whose own vector adds nothing to it."""
     if not hits:
         return 0.0
     best = max(hit.score for hit in hits)

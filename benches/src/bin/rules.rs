@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Write as _};
 
 fn main() -> io::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
-    for (kind, pattern) in memctx_core::ingest::redact::patterns() {
+    for (kind, pattern) in memctx_core::redact::patterns() {
         writeln!(out, "{}", serde_json::json!([kind, pattern]))?;
     }
     out.flush()

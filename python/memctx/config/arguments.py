@@ -1,4 +1,4 @@
-"""The settings as keyword arguments, for type checkers."""
+"""Types of the settings as keyword arguments."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ if TYPE_CHECKING:
         EstimatorName,
         KnowledgeExtraction,
         Placement,
+        QueryMessages,
         Ranking,
         Redaction,
         Thinking,
     )
-    from memctx.extractors import Extractor, Request
-    from memctx.summarize import Summarizer, SummaryRequest
+    from memctx.config.workspace_search import WorkspaceSearchSettings
+    from memctx.protocols import Extractor, Request, Summarizer, SummaryRequest
 
 
 class OpenArguments(TypedDict, total=False):
-    """The settings that `memctx.open` takes beside its own arguments."""
+    """Settings that `memctx.open` takes beside its own arguments."""
 
     storage_path: str | PathLike[str]
     durability: Durability
@@ -47,10 +48,14 @@ class OpenArguments(TypedDict, total=False):
     embedding_timeout_ms: float
     working_budget: int | None
     estimator: EstimatorName | Callable[[str], int]
-    reserve_tokens: int
+    reply_reserve_tokens: int
     hard_cap_tokens: int
     auto_recall: bool
     auto_recall_min_score: float
+    recall_window: int
+    query_messages: QueryMessages
+    min_query_chars: int
+    trim_short_queries: bool
     protected_recent: int
     trim_to: float
     placement: Placement
@@ -62,6 +67,9 @@ class OpenArguments(TypedDict, total=False):
     compaction: Compaction | CompactionMode | bool | Mapping[str, Any]
     summarizer: str | Summarizer | Callable[[SummaryRequest], str | Awaitable[str]] | None
     workspace: str | PathLike[str] | None
+    workspace_max_chars: int
+    workspace_max_total_chars: int
+    workspace_search: WorkspaceSearchSettings | bool | Mapping[str, Any]
     enabled: bool
 
 

@@ -1,52 +1,18 @@
-"""`Compaction`: when a conversation is compacted, how it is summarised, and what is written down before."""
+"""`Compaction`: the settings of compactions, of their summaries, and of the notes written before."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypeAlias, cast
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
+from pydantic import BeforeValidator, Field
 
-from memctx.config.faults import refused
-from memctx.config.names import by_field, snake_case
+from memctx.config.group import Group
 
 CompactionMode: TypeAlias = Literal["default", "safeguard"]
 
-# The original groups some settings; here each has a name of its own.
-GROUPS = {
-    ("memory_flush", "enabled"): "memory_flush",
-    ("memory_flush", "soft_threshold_tokens"): "soft_threshold",
-    ("memory_flush", "soft_threshold"): "soft_threshold",
-    ("memory_flush", "prompt"): "flush_prompt",
-    ("memory_flush", "system_prompt"): "flush_system_prompt",
-    ("quality_guard", "max_retries"): "quality_retries",
-}
-
-# What only the original has. A file that sets one loads; that it changes nothing here is logged.
-WITHOUT_EFFECT = frozenset(
-    {
-        "identifier_instructions",
-        "identifier_policy",
-        "max_active_transcript_bytes",
-        "memory_flush.force_flush_transcript_bytes",
-        "memory_flush.model",
-        "mid_turn_precheck",
-        "model",
-        "notify_user",
-        "post_compaction_sections",
-        "post_index_sync",
-        "provider",
-        "quality_guard.enabled",
-        "recent_turns_preserve",
-        "thinking_level",
-        "truncate_after_compaction",
-    }
-)
-
 
 def _soft_threshold(value: object) -> object:
-    """Tokens, or a share of the window."""
+    """Check a number of tokens, or a share of the window."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         is_share, is_whole = 0 <= value < 1, isinstance(value, int) or value.is_integer()
         if is_share or (value >= 1 and is_whole):
@@ -58,12 +24,41 @@ Tokens = Annotated[int, Field(strict=True, ge=0)]
 Seconds = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
 
 
-class Compaction(BaseModel, frozen=True, extra="forbid", validate_default=True):
-    """When a conversation is compacted, how it is summarised, and what is written down before.
+class Compaction(Group, frozen=True):
+    """Settings of compactions, of their summaries, and of the notes written before.
 
     >>> Compaction(memoryFlush={"softThresholdTokens": 6_000}).soft_threshold
     6000
     """
+
+    LABEL: ClassVar[str] = "compaction"
+    NESTED: ClassVar[dict[str, str]] = {
+        "memory_flush.enabled": "memory_flush",
+        "memory_flush.soft_threshold_tokens": "soft_threshold",
+        "memory_flush.soft_threshold": "soft_threshold",
+        "memory_flush.prompt": "flush_prompt",
+        "memory_flush.system_prompt": "flush_system_prompt",
+        "quality_guard.max_retries": "quality_retries",
+    }
+    IDLE: ClassVar[frozenset[str]] = frozenset(
+        {
+            "identifier_instructions",
+            "identifier_policy",
+            "max_active_transcript_bytes",
+            "memory_flush.force_flush_transcript_bytes",
+            "memory_flush.model",
+            "mid_turn_precheck",
+            "model",
+            "notify_user",
+            "post_compaction_sections",
+            "post_index_sync",
+            "provider",
+            "quality_guard.enabled",
+            "recent_turns_preserve",
+            "thinking_level",
+            "truncate_after_compaction",
+        }
+    )
 
     enabled: Annotated[bool, Field(strict=True)] = Field(
         default=True,
@@ -71,7 +66,7 @@ class Compaction(BaseModel, frozen=True, extra="forbid", validate_default=True):
     )
     mode: CompactionMode = Field(
         default="safeguard",
-        description="`safeguard` summarises in stages, with required sections and a check of them; `default` in one "
+        description="`safeguard` summarizes in stages, with required sections and a check of them; `default` in one "
         "call where that fits",
     )
     reserve_tokens: Tokens = Field(
@@ -115,46 +110,13 @@ class Compaction(BaseModel, frozen=True, extra="forbid", validate_default=True):
     )
     flush_prompt: str | None = Field(
         default=None,
-        description="What the model is then told in the user's place; `YYYY-MM-DD` stands for the day",
+        description="User prompt of that turn; `YYYY-MM-DD` stands for the day",
     )
-    flush_system_prompt: str | None = Field(
-        default=None, description="What it is then told by the system"
-    )
+    flush_system_prompt: str | None = Field(default=None, description="System prompt of that turn")
 
-    def __init__(self, **settings: Any) -> None:  # noqa: ANN401 - checked by name and by type below
-        try:
-            super().__init__(**by_field(_ungrouped(settings), type(self).model_fields))
-        except ValidationError as error:
-            raise refused(error) from None
-
-    @model_validator(mode="before")
     @classmethod
-    def _from_any(cls, value: object) -> object:
-        """On, off, or a mode alone stand for the settings with that."""
+    def from_scalar(cls, value: object) -> object:
+        """Return the settings that a switch or a mode alone means."""
         if isinstance(value, bool):
             return {"enabled": value}
-        if isinstance(value, str):
-            return {"mode": value}
-        if isinstance(value, Mapping):
-            settings = _ungrouped(cast("Mapping[str, Any]", value))
-            return by_field(settings, cls.model_fields)
-        return value
-
-
-def _ungrouped(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings with those of the original's groups under their own names."""
-    found: dict[str, Any] = {}
-    for name, value in settings.items():
-        owner = snake_case(name)
-        if isinstance(value, Mapping) and owner in {group for group, _ in GROUPS}:
-            for member, inner in cast("Mapping[str, Any]", value).items():
-                key = (owner, snake_case(member))
-                found[GROUPS.get(key, ".".join(key))] = inner
-        else:
-            found[name] = value
-    idle = sorted(name for name in found if snake_case(name) in WITHOUT_EFFECT)
-    if idle:
-        logging.getLogger("memctx.config").warning(
-            "compaction: no effect here: %s", ", ".join(idle)
-        )
-    return {name: value for name, value in found.items() if name not in idle}
+        return {"mode": value} if isinstance(value, str) else value

@@ -6,36 +6,36 @@ import json
 from typing import TYPE_CHECKING
 
 from memctx.config.names import nearest
-from memctx.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
 PREFIX = "MEMCTX_"
 WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
-# Alike enough to be a slip: other programs may have variables under the same prefix.
+# Likeness of a misspelled name: other programs may have variables under the same prefix.
 SLIP = 0.85
 
 
 def variable(field: str) -> str:
-    """The variable that a setting is read from."""
+    """Return the variable that a setting is read from."""
     return PREFIX + field.upper()
 
 
-def read(environ: Mapping[str, str], fields: Collection[str]) -> dict[str, str]:
-    """The text of each setting that the environment has; a variable that is nearly one is an error."""
+def read(environ: Mapping[str, str], fields: Collection[str]) -> tuple[dict[str, str], list[str]]:
+    """Return the text of each setting that the environment has, and an error for each misspelled variable."""
     known = {variable(field): field for field in fields}
     found: dict[str, str] = {}
+    faults: list[str] = []
     for name, text in environ.items():
         if name in known:
             found[known[name]] = text
         elif name.startswith(PREFIX) and (meant := nearest(name, known, SLIP)):
-            raise ConfigError(f"{name} in the environment is no setting; did you mean {meant}?")
-    return found
+            faults.append(f"{name} in the environment is no setting; did you mean {meant}?")
+    return found, faults
 
 
 def value(text: str, *, kind: type) -> object:
-    """What a text stands for: ``kind`` is `str` for words, `bool` for switches, `tuple` for lists, else JSON."""
+    """Parse the text of a variable: ``kind`` is `str` for words, `bool` for switches, `tuple` for lists, else JSON."""
     if text.strip().lower() in WORDS and kind is not str:
         return WORDS[text.strip().lower()]
     if kind is bool and text.strip() in {"0", "1"}:

@@ -1,38 +1,36 @@
-"""`Pruning`: when and how old tool results are shortened."""
+"""`Pruning`: the settings for shortening old tool results."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self, TypeAlias, cast
+from typing import Annotated, ClassVar, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
-from memctx.config.faults import refused
-from memctx.config.names import by_field
+from memctx.config.group import Group
 
 PruningMode: TypeAlias = Literal["off", "cache-ttl", "adaptive", "aggressive"]
-
-# The original groups some settings; here each has a name of its own.
-GROUPS = {
-    ("softTrim", "maxChars"): "soft_trim_max_chars",
-    ("softTrim", "headChars"): "soft_trim_head_chars",
-    ("softTrim", "tailChars"): "soft_trim_tail_chars",
-    ("hardClear", "enabled"): "hard_clear",
-    ("hardClear", "placeholder"): "placeholder",
-    ("tools", "allow"): "allow",
-    ("tools", "deny"): "deny",
-}
 
 Share = Annotated[float, Field(strict=True, ge=0, le=1)]
 Characters = Annotated[int, Field(strict=True, ge=0)]
 
 
-class Pruning(BaseModel, frozen=True, extra="forbid", validate_default=True):
-    """How old tool results are shortened in what is sent; the archive keeps them whole.
+class Pruning(Group, frozen=True):
+    """Settings for shortening old tool results in the sent messages; the archive keeps them whole.
 
     >>> Pruning(mode="adaptive", deny=["read_*"]).keep_last_assistants
     3
     """
+
+    LABEL: ClassVar[str] = "pruning"
+    NESTED: ClassVar[dict[str, str]] = {
+        "soft_trim.max_chars": "soft_trim_max_chars",
+        "soft_trim.head_chars": "soft_trim_head_chars",
+        "soft_trim.tail_chars": "soft_trim_tail_chars",
+        "hard_clear.enabled": "hard_clear",
+        "hard_clear.placeholder": "placeholder",
+        "tools.allow": "allow",
+        "tools.deny": "deny",
+    }
 
     mode: PruningMode = Field(
         default="cache-ttl",
@@ -75,24 +73,12 @@ class Pruning(BaseModel, frozen=True, extra="forbid", validate_default=True):
         default=(), description="Tools whose results may not be shortened, whatever `allow` says"
     )
 
-    def __init__(self, **settings: Any) -> None:  # noqa: ANN401 - checked by name and by type below
-        try:
-            super().__init__(**by_field(_ungrouped(settings), type(self).model_fields))
-        except ValidationError as error:
-            raise refused(error) from None
-
-    @model_validator(mode="before")
     @classmethod
-    def _from_any(cls, value: object) -> object:
-        """A mode alone stands for the settings with that mode; on and off are modes too."""
+    def from_scalar(cls, value: object) -> object:
+        """Return the settings that a mode alone means; on and off are modes too."""
         if isinstance(value, bool):
             return {} if value else {"mode": "off"}
-        if isinstance(value, str):
-            return {"mode": value}
-        if isinstance(value, Mapping):
-            settings = _ungrouped(cast("Mapping[str, Any]", value))
-            return by_field(settings, cls.model_fields)
-        return value
+        return {"mode": value} if isinstance(value, str) else value
 
     @model_validator(mode="after")
     def _head_and_tail_fit(self) -> Self:
@@ -103,16 +89,3 @@ class Pruning(BaseModel, frozen=True, extra="forbid", validate_default=True):
                 f"expected at most soft_trim_max_chars, {self.soft_trim_max_chars}"
             )
         return self
-
-
-def _ungrouped(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings with those of the original's groups under their own names."""
-    found: dict[str, Any] = {}
-    for name, value in settings.items():
-        group = {member: field for (owner, member), field in GROUPS.items() if owner == name}
-        if group and isinstance(value, Mapping):
-            members = cast("Mapping[str, Any]", value).items()
-            found |= {group.get(member, f"{name}.{member}"): inner for member, inner in members}
-        else:
-            found[name] = value
-    return found

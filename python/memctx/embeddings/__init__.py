@@ -1,22 +1,27 @@
-"""Embedders: what turns texts and queries into vectors.
+"""Embedders: vectors of texts and queries.
 
+>>> from memctx.embeddings import embedder_of
 >>> embedder = embedder_of("hash")
 >>> embedder.embed_many(["the webhook listens on 8443", "支付回调"]).shape
 (2, 384)
 """
 
-from memctx.embeddings.choice import Chosen, choose, embedder_of
-from memctx.embeddings.gemini import GeminiEmbedder
-from memctx.embeddings.hashed import HashedEmbedder
-from memctx.embeddings.names import register
-from memctx.embeddings.openai import OpenAIEmbedder
-from memctx.embeddings.protocol import Embedder, Matrix, Vector
-from memctx.embeddings.static import static_embedder
-from memctx.embeddings.transformer import TransformerEmbedder
-from memctx.embeddings.voyage import VoyageEmbedder
+from memctx import checks
+from memctx._lazy import lazy_exports
+from memctx.config.embedder_names import register
+
+TYPE_CHECKING = False  # as type checkers know it, without importing typing
+if TYPE_CHECKING:
+    from memctx.embeddings.local.tables import HashedEmbedder, static_embedder
+    from memctx.embeddings.local.transformer import TransformerEmbedder
+    from memctx.embeddings.remote.apis import GeminiEmbedder, OpenAIEmbedder, VoyageEmbedder
+    from memctx.embeddings.resolution import Chosen, choose, embedder_of
+    from memctx.protocols import Embedder, Matrix, Vector
+    from memctx.providers.options import ClientOptions
 
 __all__ = [
     "Chosen",
+    "ClientOptions",
     "Embedder",
     "GeminiEmbedder",
     "HashedEmbedder",
@@ -30,3 +35,30 @@ __all__ = [
     "register",
     "static_embedder",
 ]
+
+# The module of each name, imported when the name is first used: settings need none of them.
+_LATER = {
+    "Chosen": "memctx.embeddings.resolution",
+    "ClientOptions": "memctx.providers.options",
+    "Embedder": "memctx.protocols",
+    "GeminiEmbedder": "memctx.embeddings.remote.apis",
+    "HashedEmbedder": "memctx.embeddings.local.tables",
+    "Matrix": "memctx.protocols",
+    "OpenAIEmbedder": "memctx.embeddings.remote.apis",
+    "TransformerEmbedder": "memctx.embeddings.local.transformer",
+    "Vector": "memctx.protocols",
+    "VoyageEmbedder": "memctx.embeddings.remote.apis",
+    "choose": "memctx.embeddings.resolution",
+    "embedder_of": "memctx.embeddings.resolution",
+    "static_embedder": "memctx.embeddings.local.tables",
+}
+
+if not TYPE_CHECKING:  # a type checker would accept any name
+    __getattr__ = lazy_exports(globals(), _LATER)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+checks.guard(globals(), [name for name in __all__ if name in globals()])

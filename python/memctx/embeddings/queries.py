@@ -1,4 +1,4 @@
-"""`Queries`: the vectors of queries, in the time that a turn has for them."""
+"""`Queries`: vectors of queries within the timeout of a turn, with a cache and a circuit breaker."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from importlib import import_module
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Self
 
-from memctx.embeddings.awaited import awaited
-from memctx.embeddings.breaker import Breaker
-from memctx.embeddings.vectors import vector_of
+from memctx.embeddings.vectors import check_vector, resolve_awaitable
 from memctx.errors import ConfigError, MemctxError
+from memctx.providers.breaker import CircuitBreaker
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,48 +23,47 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from memctx.embeddings.breaker import State
-    from memctx.embeddings.protocol import Embedder
+    from memctx.protocols import Embedder
+    from memctx.providers.breaker import State
 
-# Calls under way at once. One that never ends keeps its thread, and there are no more than these.
-MOST_CALLS = 2
+# Concurrent calls. One that never returns keeps its thread, and there are no others.
+MAX_CALLS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """The vector of a query, or why there is none."""
+class QueryVector:
+    """The vector of a query, or the reason why there is none."""
 
     vector: NDArray[np.float32] | None
-    """Of length 1 and read-only; None if the search has to do without."""
+    """Of length 1 and read-only; None if the search has to go without."""
     reason: str | None = None
-    """Why there is none."""
+    """The reason why there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueryStats:
-    """What became of all queries so far."""
+    """Counters of all queries so far."""
 
     asked: int
     cached: int
-    """Those whose vector was known already."""
+    """Queries whose vector was in the cache."""
     timed_out: int
-    """Those whose vector did not come in time."""
+    """Queries whose vector did not arrive in time."""
     failed: int
-    """Those for which the embedder had no vector."""
+    """Queries for which the embedder failed."""
     skipped: int
-    """Those for which it was not asked: the breaker was open, or earlier calls are stuck."""
+    """Queries for which the embedder was not called: the breaker was open, or earlier calls hang."""
     breaker: State
     last_error: str | None
 
 
 class Queries:
-    """Asks an embedder for the vectors of queries, and never waits longer than it may.
+    """Requests vectors of queries from an embedder, within a timeout.
 
-    Whatever the embedder does, an answer comes within the time-out: late, it serves the next turn that asks the same;
-    failing again and again, the embedder is left alone for a while; hanging for ever, it keeps two threads and no
-    more. Threads may share one.
+    A vector that arrives late serves the next turn with the same query. An embedder that keeps failing is not called
+    for a while, and one that hangs occupies at most two threads. Threads may share one.
 
-    >>> from memctx import HashEmbedder
+    >>> from memctx.lowlevel import HashEmbedder
     >>> class Hash:
     ...     name, revision, dim = "hash", "1", 384
     ...     def embed(self, text):
@@ -79,17 +77,17 @@ class Queries:
     (1, True, (384,))
 
     Args:
-        embedder: What makes the vectors. It stays open when this is closed.
-        timeout_ms: How long a query waits.
-        breaker: When to leave the embedder alone; by default after three failures in a row.
-        cache_size: How many vectors are remembered, those asked for last.
+        embedder: The embedder. It stays open when this is closed.
+        timeout_ms: The longest wait for a vector.
+        breaker: The circuit breaker; by default it opens after three failures in a row.
+        cache_size: The number of vectors in the cache, the most recently used.
     """
 
     def __init__(
         self,
         embedder: Embedder,
         timeout_ms: float = 150.0,
-        breaker: Breaker | None = None,
+        breaker: CircuitBreaker | None = None,
         cache_size: int = 128,
     ) -> None:
         if not 0 < timeout_ms <= threading.TIMEOUT_MAX * 1000:
@@ -99,7 +97,7 @@ class Queries:
         self._embedder = embedder
         self._name = embedder.name
         self._timeout_ms = timeout_ms
-        self._breaker = breaker or Breaker()
+        self._breaker = breaker or CircuitBreaker()
         self._cache_size = cache_size
         self._cache: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
         self._lock = threading.Lock()
@@ -108,8 +106,8 @@ class Queries:
         self._last_error: str | None = None
         self._is_closed = False
         self._work: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        # Now and not with the first query: starting a thread waits until it runs.
-        for number in range(MOST_CALLS):
+        # Not with the first query: starting a thread waits until it runs.
+        for number in range(MAX_CALLS):
             name = f"memctx-query-{number}"
             threading.Thread(target=_run, args=(self._work,), name=name, daemon=True).start()
         self._stop = weakref.finalize(self, _stop, self._work)
@@ -122,13 +120,13 @@ class Queries:
         self.close()
 
     def vector(self, text: str, timeout_ms: float | None = None) -> NDArray[np.float32] | None:
-        """The vector of a query; None if there is none in time, which `ask` says the reason of."""
-        return self.ask(text, timeout_ms).vector
+        """Return the vector of a query; None if there is none in time, for a reason that `request` returns."""
+        return self.request(text, timeout_ms).vector
 
-    def ask(self, text: str, timeout_ms: float | None = None) -> Answer:
-        """The vector of a query, or why there is none in time; another time than usual for who can wait longer."""
-        waiting = self._timeout_ms if timeout_ms is None else timeout_ms
-        deadline = time.monotonic() + waiting / 1000
+    def request(self, text: str, timeout_ms: float | None = None) -> QueryVector:
+        """Return the vector of a query, or the reason why there is none within the timeout."""
+        timeout = self._timeout_ms if timeout_ms is None else timeout_ms
+        deadline = time.monotonic() + timeout / 1000
         key = text.strip()
         with self._lock:
             self._asked += 1
@@ -136,7 +134,7 @@ class Queries:
             if known is not None:
                 self._cache.move_to_end(key)
                 self._cached += 1
-                return Answer(known)
+                return QueryVector(known)
             if self._is_closed or not key:
                 return self._skip("closed" if self._is_closed else "the query is empty")
             permit = self._breaker.admit()
@@ -145,21 +143,21 @@ class Queries:
             call = self._call_for(key)
             if call is None:
                 self._breaker.settle(permit, is_success=False)
-                return self._skip(f"{MOST_CALLS} earlier calls have not been answered")
+                return self._skip(f"{MAX_CALLS} earlier calls have not returned")
             call.waiting += 1
         vector = None
         try:
             call.done.wait(max(0.0, deadline - time.monotonic()))
             with self._lock:
-                answer = self._outcome(call, waiting)
-            vector = answer.vector
+                outcome = self._outcome(call, timeout)
+            vector = outcome.vector
         finally:
-            # Also when the wait was interrupted: a probe that nobody settles would keep the breaker half-open.
+            # Also when the wait was interrupted: a probe without an outcome would keep the breaker half-open.
             self._breaker.settle(permit, is_success=vector is not None)
-        return answer
+        return outcome
 
     def stats(self) -> QueryStats:
-        """What became of all queries so far."""
+        """Return the counters of all queries so far."""
         with self._lock:
             return QueryStats(
                 asked=self._asked,
@@ -172,35 +170,35 @@ class Queries:
             )
 
     def close(self) -> None:
-        """Let the threads end. A call that is stuck is not waited for."""
+        """End the threads, without waiting for a call that hangs."""
         with self._lock:
             self._is_closed = True
             self._cache.clear()
         self._stop()
 
-    def _skip(self, reason: str) -> Answer:
+    def _skip(self, reason: str) -> QueryVector:
         self._skipped += 1
-        return Answer(None, reason)
+        return QueryVector(None, reason)
 
     def _call_for(self, key: str) -> _Call | None:
-        """The call that is under way for a text or a new one; None if a new one could not begin."""
+        """Return the current call for a text or a new one; None if all threads hang."""
         call = self._calls.get(key)
         if call is not None:
             return call
-        if sum(other.is_overdue for other in self._calls.values()) >= MOST_CALLS:
+        if sum(other.is_overdue for other in self._calls.values()) >= MAX_CALLS:
             return None
         call = self._calls[key] = _Call(key)
-        self._work.put(partial(self._make, call))
+        self._work.put(partial(self._embed, call))
         return call
 
-    def _outcome(self, call: _Call, waited_ms: float) -> Answer:
-        """What came of waiting for a call."""
+    def _outcome(self, call: _Call, waited_ms: float) -> QueryVector:
+        """Return the outcome of the wait for a call."""
         call.waiting -= 1
         if call.vector is not None:
-            return Answer(call.vector)
+            return QueryVector(call.vector)
         if call.error is not None:
             self._failed += 1
-            return Answer(None, call.error)
+            return QueryVector(None, call.error)
         self._timed_out += 1
         self._last_error = f"{self._name} did not answer within {waited_ms:g} ms"
         if call.is_begun:
@@ -208,21 +206,21 @@ class Queries:
         elif call.waiting == 0:
             self._calls.pop(call.key, None)
             call.is_dropped = True
-        return Answer(None, "timed out")
+        return QueryVector(None, "timed out")
 
-    def _make(self, call: _Call) -> None:
-        """Ask the embedder, in a thread of ours."""
+    def _embed(self, call: _Call) -> None:
+        """Call the embedder, in a query thread."""
         with self._lock:
             if call.is_dropped:
                 return
             call.is_begun = True
         vector, error = None, None
         try:
-            given = awaited(self._embedder.embed(call.key))
-            vector = vector_of(given, self._embedder.dim, self._name)
+            found = resolve_awaitable(self._embedder.embed(call.key))
+            vector = check_vector(found, self._embedder.dim, self._name)
         except MemctxError as failure:
             error = str(failure)
-        except BaseException as failure:  # noqa: BLE001 - its words may hold a key; and the thread must go on
+        except BaseException as failure:  # noqa: BLE001 - its text may contain a key, and the thread must go on
             error = f"{self._name} failed ({type(failure).__name__})"
         with self._lock:
             self._calls.pop(call.key, None)
@@ -237,7 +235,7 @@ class Queries:
 
 
 class _Call:
-    """A text that the embedder is asked for, and those who wait for it."""
+    """A call of the embedder for one text, and the number of its waiters."""
 
     __slots__ = (
         "done",
@@ -262,15 +260,15 @@ class _Call:
 
 
 def _run(work: SimpleQueue[Callable[[], None] | None]) -> None:
-    """Do what comes, until there is nothing more to come. Between two things nothing is held on to."""
+    """Run tasks until None arrives. No task is referenced between two of them."""
     while (task := work.get()) is not None:
         task()
         del task
 
 
 def _warm(embedder: Embedder) -> None:
-    """Import in advance what the first query would spend its time on."""
-    with suppress(Exception):  # whatever is wrong, the first query will tell
+    """Import and load in advance what the first query would have to wait for."""
+    with suppress(Exception):  # the first query reports any failure
         import_module("numpy")
         warm: Callable[[], None] | None = getattr(embedder, "warm", None)
         if warm is not None:
@@ -278,5 +276,5 @@ def _warm(embedder: Embedder) -> None:
 
 
 def _stop(work: SimpleQueue[Callable[[], None] | None]) -> None:
-    for _ in range(MOST_CALLS):
+    for _ in range(MAX_CALLS):
         work.put(None)

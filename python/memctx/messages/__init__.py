@@ -1,4 +1,4 @@
-"""Messages of every host, read for what is worth keeping. The caller's objects are never changed.
+"""Messages of every host: read, edited, validated and repaired. The caller's objects are never changed.
 
 >>> from memctx import messages
 >>> said = [
@@ -11,8 +11,21 @@
 [('user', 'Which port?'), ('tool', 'read {"path":"a"}')]
 """
 
-from memctx.messages.detect import Shape, detect
-from memctx.messages.reader import read, read_each
-from memctx.messages.record import Record
+from memctx import checks
+from memctx.messages.formats import Shape
+from memctx.messages.reader import Record, detect, read, read_each
+from memctx.messages.validity import Problem, Repaired, repair, validate
 
-__all__ = ["Record", "Shape", "detect", "read", "read_each"]
+__all__ = [
+    "Problem",
+    "Record",
+    "Repaired",
+    "Shape",
+    "detect",
+    "read",
+    "read_each",
+    "repair",
+    "validate",
+]
+
+checks.guard(globals(), __all__)

@@ -1,11 +1,11 @@
-"""Changed copies of messages, in every shape. What is given stays as it is.
+"""Edits of messages in every format, made on copies: the caller's objects stay as they are.
 
-What need not change is given back as it came. Ids, unknown keys, the order of keys and cache marks are kept.
-A line of a session file is edited inside.
+A message that need not change is returned itself. Ids, unknown keys, the order of keys and cache marks are kept.
+In a line of a session file, the message inside is edited.
 
 >>> from memctx.messages import edit
 >>> said = {"role": "user", "content": "Which port?"}
->>> edit.with_text_block(said, "8443 was chosen", "anthropic")["content"]
+>>> edit.add_text_block(said, "8443 was chosen", "anthropic")["content"]
 [{'type': 'text', 'text': '8443 was chosen'}, {'type': 'text', 'text': 'Which port?'}]
 >>> said
 {'role': 'user', 'content': 'Which port?'}
@@ -15,103 +15,96 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from memctx import _core
 from memctx.errors import MessageShapeError
 from memctx.messages import part
-from memctx.messages.altered import with_fields, without_fields
 from memctx.messages.block import (
     blocks_of,
     field_of,
+    has_content,
     is_result,
     is_thinking,
     result_field,
-    says_something,
     text_block,
     text_in,
 )
+from memctx.messages.formats import FORMATS
+from memctx.messages.part import with_fields, without_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-MISSING = _core.MISSING_RESULT
-# Shapes in which a result is a block of a user's message rather than a message.
-IN_BLOCKS = frozenset({"anthropic", "gemini", "bedrock"})
-# Thinking that chat messages carry beside their content, with the signatures of whoever made it.
-SIGNED_BESIDE = ("thinking_blocks", "reasoning_details")
 
-
-def with_result(message: object, ordinal: int, text: str, shape: str) -> Any:  # noqa: ANN401 - the caller's type
-    """The message with its ``ordinal``-th result, counted from 0, reading ``text``; pictures and files in it stay."""
-    plain = _with_plain_result(message, text, shape) if ordinal == 0 else None
+def replace_result(message: object, ordinal: int, text: str, shape: str) -> Any:  # noqa: ANN401 - the caller's type
+    """Replace the text of the ``ordinal``-th result, counted from 0; pictures and files in it stay."""
+    plain = _replace_plain_result(message, text, shape) if ordinal == 0 else None
     if plain is not None:
         return plain
-    letter = part.unwrapped(message)
-    if shape not in IN_BLOCKS:
-        if ordinal or not _is_result_message(letter, shape):
+    inner = part.unwrapped(message)
+    if not FORMATS[shape].results_in_blocks:
+        if ordinal or not _is_result_message(inner, shape):
             raise _no_result(ordinal)
-        return _enclosed(message, _with_output(letter, text, shape))
-    blocks = blocks_of(letter, shape)
-    places = [place for place, block in enumerate(blocks) if is_result(block, shape)]
-    if not 0 <= ordinal < len(places):
+        return _rewrap(message, _replace_output(inner, text, shape))
+    blocks = blocks_of(inner, shape)
+    indices = [index for index, block in enumerate(blocks) if is_result(block, shape)]
+    if not 0 <= ordinal < len(indices):
         raise _no_result(ordinal)
-    place = places[ordinal]
-    blocks[place] = _with_answer(blocks[place], text, shape)
-    return _enclosed(message, with_fields(letter, {field_of(shape): blocks}))
+    index = indices[ordinal]
+    blocks[index] = _replace_in_block(blocks[index], text, shape)
+    return _rewrap(message, with_fields(inner, {field_of(shape): blocks}))
 
 
-def without_thinking(message: object, shape: str) -> Any:  # noqa: ANN401 - the caller's type
-    """The message without the model's reasoning; None if nothing is left of it."""
-    letter = part.unwrapped(message)
-    if shape == "responses" and part.text(letter, "type") == "reasoning":
+def remove_thinking(message: object, shape: str) -> Any:  # noqa: ANN401 - the caller's type
+    """Remove the model's reasoning; return None if nothing is left of the message."""
+    inner = part.unwrapped(message)
+    message_format = FORMATS[shape]
+    kind = message_format.reasoning_type
+    if kind is not None and part.text(inner, "type") == kind:
         return None
-    beside = [name for name in SIGNED_BESIDE if shape == "openai" and part.get(letter, name)]
-    blocks = list(part.items(part.get(letter, field_of(shape))))
-    kept = [block for block in blocks if not is_thinking(block, shape)]
+    beside = [name for name in message_format.signed_fields if part.get(inner, name)]
+    blocks = list(part.items(part.get(inner, field_of(shape))))
+    kept = [block for block in blocks if not is_thinking(block)]
     if not beside and len(kept) == len(blocks):
         return message
     if beside:
-        letter = without_fields(letter, beside)
+        inner = without_fields(inner, beside)
     if len(kept) < len(blocks):
-        letter = with_fields(letter, {field_of(shape): kept})
-    return _enclosed(message, letter) if _says_something(letter, shape) else None
+        rest = kept or (None if message_format.empty_content_is_null else kept)
+        inner = with_fields(inner, {field_of(shape): rest})
+    return _rewrap(message, inner) if _has_any_content(inner, shape) else None
 
 
 def role(message: object) -> str | None:
-    """The role a message has on the wire."""
+    """Return the role of a message on the wire."""
     return part.text(part.unwrapped(message), "role")
 
 
 def user_message(text: str, shape: str) -> dict[str, Any]:
-    """A user's message."""
-    if shape in {"gemini", "bedrock"}:
-        return {"role": "user", field_of(shape): [{"text": text}]}
-    if shape == "responses":
-        content = [{"type": "input_text", "text": text}]
-        return {"type": "message", "role": "user", "content": content}
-    return {"role": "user", "content": text}
+    """Return a user's message."""
+    message_format = FORMATS[shape]
+    kind = {} if message_format.message_type is None else {"type": message_format.message_type}
+    content = text if message_format.plain_text else [text_block(text, shape)]
+    return {**kind, "role": "user", message_format.content_field: content}
 
 
-def with_text_block(message: object, text: str, shape: str) -> Any:  # noqa: ANN401 - the caller's type
-    """A user's message with the text as a block of its own: the first, but behind the results of tools."""
-    letter = part.unwrapped(message)
-    if part.text(letter, "role") != "user":
-        role = part.text(letter, "role") or part.text(letter, "type")
+def add_text_block(message: object, text: str, shape: str) -> Any:  # noqa: ANN401 - the caller's type
+    """Add a block of text to a user's message: the first block, but after the results of tools."""
+    inner = part.unwrapped(message)
+    if part.text(inner, "role") != "user":
+        role = part.text(inner, "role") or part.text(inner, "type")
         raise MessageShapeError(f"text is added to a user's message only, not to one of {role!r}")
-    blocks = blocks_of(letter, shape)
-    places = (place for place, block in enumerate(blocks, 1) if is_result(block, shape))
-    beside = [block for block in blocks if text_in(block, shape) is not None] or blocks
-    blocks.insert(max(places, default=0), text_block(text, shape, beside))
-    return _enclosed(message, with_fields(letter, {field_of(shape): blocks}))
+    blocks = blocks_of(inner, shape)
+    ends = (end for end, block in enumerate(blocks, 1) if is_result(block, shape))
+    neighbors = [block for block in blocks if text_in(block, shape) is not None] or blocks
+    blocks.insert(max(ends, default=0), text_block(text, shape, neighbors))
+    return _rewrap(message, with_fields(inner, {field_of(shape): blocks}))
 
 
-def without_blocks(message: object, drop: Callable[[str], bool], shape: str) -> Any:  # noqa: ANN401 - the caller's type
-    """The message without the blocks of text for which ``drop`` is true; with empty content if none is left."""
-    letter = part.unwrapped(message)
-    content = part.get(letter, field_of(shape))
+def remove_blocks(message: object, drop: Callable[[str], bool], shape: str) -> Any:  # noqa: ANN401 - the caller's type
+    """Remove the blocks of text for which ``drop`` is true; the content is empty if none is left."""
+    inner = part.unwrapped(message)
+    content = part.get(inner, field_of(shape))
     if isinstance(content, str):
-        return (
-            _enclosed(message, with_fields(letter, {"content": ""})) if drop(content) else message
-        )
+        return _rewrap(message, with_fields(inner, {"content": ""})) if drop(content) else message
     blocks = list(part.items(content))
     texts = [text_in(block, shape) for block in blocks]
     kept = [
@@ -119,89 +112,64 @@ def without_blocks(message: object, drop: Callable[[str], bool], shape: str) -> 
     ]
     if len(kept) == len(blocks):
         return message
-    return _enclosed(message, with_fields(letter, {field_of(shape): kept}))
+    return _rewrap(message, with_fields(inner, {field_of(shape): kept}))
 
 
-def with_results(
+def replace_results(
     message: object, results: Sequence[object], shape: str, *, otherwise: object
 ) -> Any:  # noqa: ANN401 - the caller's type
-    """The message with these blocks of results in front instead of its own; with ``otherwise`` if nothing is left."""
-    letter = part.unwrapped(message)
-    rest = [block for block in blocks_of(letter, shape) if not is_result(block, shape)]
+    """Replace the results of a message by ``results``, in front; use ``otherwise`` if nothing is left."""
+    inner = part.unwrapped(message)
+    rest = [block for block in blocks_of(inner, shape) if not is_result(block, shape)]
     blocks = [*results, *rest]
-    if not any(map(says_something, blocks)):
+    if not any(map(has_content, blocks)):
         blocks = [otherwise]
-    return _enclosed(message, with_fields(letter, {field_of(shape): blocks}))
+    return _rewrap(message, with_fields(inner, {field_of(shape): blocks}))
 
 
-def merged(first: object, second: object, shape: str) -> Any:  # noqa: ANN401 - the caller's type
-    """Two neighbours of one role as one message: the blocks of both, results before all others.
+def merge(first: object, second: object, shape: str) -> Any:  # noqa: ANN401 - the caller's type
+    """Merge two neighbors of one role into one message: the blocks of both, results before all others.
 
-    Where both have a field, the first one's counts.
+    Of a field that both have, the first one's is kept.
     """
     one, other = part.unwrapped(first), part.unwrapped(second)
     role = part.text(one, "role")
     mergeable = role is not None and not _is_result_message(one, shape)
     if not mergeable or part.text(other, "role") != role:
-        roles = (part.text(letter, "role") or part.text(letter, "type") for letter in (one, other))
+        roles = (part.text(inner, "role") or part.text(inner, "type") for inner in (one, other))
         found = " and ".join(map(repr, roles))
-        raise MessageShapeError(f"messages of {found} cannot be one; expected two of one role")
+        raise MessageShapeError(f"messages of {found} cannot be merged; expected two of one role")
     blocks = [*blocks_of(one, shape), *blocks_of(other, shape)]
     blocks.sort(key=lambda block: not is_result(block, shape))
-    fields = _more(one, other)
-    calls = [call for letter in (one, other) for call in part.items(part.get(letter, "tool_calls"))]
-    if shape == "openai" and calls:
-        fields["tool_calls"] = calls
+    fields = _extra_fields(one, other)
+    name = FORMATS[shape].calls_field
+    if name is not None:
+        calls = [call for inner in (one, other) for call in part.items(part.get(inner, name))]
+        fields |= {name: calls} if calls else {}
     if blocks or part.get(one, field_of(shape)) is not None:
         fields[field_of(shape)] = blocks
-    return _enclosed(first, with_fields(one, fields))
+    return _rewrap(first, with_fields(one, fields))
 
 
 def missing_result(
     call_id: str | None, name: str | None, shape: str, *, kind: str = "function_call"
 ) -> dict[str, Any]:
-    """The message that stands for a result nobody has: an error, so that no model takes it for one.
+    """Return the message that stands for a missing result: an error, so that no model takes it for one.
 
-    ``kind`` is the type of the item that has the call, which decides over the type of its output.
+    ``kind`` is the type of the item that has the call; the type of its output follows from it.
     """
-    if shape == "openai":
-        return {"role": "tool", "tool_call_id": call_id, "content": MISSING}
-    if shape == "responses":
-        return {"type": f"{kind}_output", "call_id": call_id, **_missing_output(kind)}
-    if shape == "gemini":
-        response = {"name": name or "unknown", "response": {"error": MISSING}}
-        response = {"id": call_id, **response} if call_id else response
-        return {"role": "user", "parts": [{"functionResponse": response}]}
-    texts = [text_block(MISSING, shape)]
-    if shape == "bedrock":
-        result = {"toolUseId": call_id, "content": texts, "status": "error"}
-        return {"role": "user", "content": [{"toolResult": result}]}
-    if shape == "pi":
-        answer = {"role": "toolResult", "toolCallId": call_id, "toolName": name or "unknown"}
-        return {**answer, "content": texts, "isError": True}
-    block = {"type": "tool_result", "tool_use_id": call_id, "content": MISSING, "is_error": True}
-    return {"role": "user", "content": [block]}
+    return FORMATS[shape].missing_result(call_id, name, kind)
 
 
-def _missing_output(kind: str) -> dict[str, Any]:
-    """The fields of an item that say that a tool failed."""
-    if kind == "shell_call":
-        outcome = {"type": "exit", "exit_code": 1}
-        return {"output": [{"stdout": "", "stderr": MISSING, "outcome": outcome}]}
-    if kind == "apply_patch_call":
-        return {"status": "failed", "output": MISSING}
-    return {"output": MISSING}
-
-
-def _enclosed(message: object, letter: object) -> object:
-    """The letter back in the line it came in, if it came in one."""
+def _rewrap(message: object, inner: object) -> object:
+    """Return an edited message inside the line of a session file that the given one came in, if any."""
     if part.unwrapped(message) is message:
-        return letter
-    return with_fields(message, {"message": letter})
+        return inner
+    return with_fields(message, {"message": inner})
 
 
-def _more(one: object, other: object) -> dict[str, object]:
-    """The fields that only the other message has."""
+def _extra_fields(one: object, other: object) -> dict[str, object]:
+    """Return the fields that only the other message has."""
     if not isinstance(other, dict):
         return {}
     fields = cast("dict[str, object]", other)
@@ -209,102 +177,108 @@ def _more(one: object, other: object) -> dict[str, object]:
     return {name: value for name, value in fields.items() if name not in known}
 
 
-def _with_plain_result(message: object, text: str, shape: str) -> dict[str, object] | None:
-    """The quick way for what most results are: one to a message, in dictionaries, all text."""
+def _replace_plain_result(message: object, text: str, shape: str) -> dict[str, object] | None:
+    """Take the fast path for most results: one to a message, in dictionaries, all text; None for others."""
     if type(message) is not dict:
         return None
     fields = cast("dict[str, object]", message)
-    if shape == "openai" and fields.get("role") == "tool" and type(fields.get("content")) is str:
-        return {**fields, "content": text}
-    if shape == "responses" and fields.get("type") == "function_call_output":
-        return {**fields, "output": text} if type(fields.get("output")) is str else None
-    blocks = part.items(fields.get("content")) if shape == "anthropic" else ()
+    message_format = FORMATS[shape]
+    if not message_format.results_in_blocks:
+        name = _output_field(fields, shape)
+        is_plain = type(fields.get(name)) is str and _is_result_message(fields, shape)
+        return {**fields, name: text} if is_plain else None
+    kind = message_format.result_type
+    blocks = part.items(fields.get("content")) if kind is not None else ()
     if len(blocks) != 1 or type(blocks[0]) is not dict:
         return None
     block = cast("dict[str, object]", blocks[0])
-    if block.get("type") != "tool_result" or type(block.get("content")) is not str:
+    if block.get("type") != kind or type(block.get("content")) is not str:
         return None
     return {**fields, "content": [{**block, "content": text}]}
 
 
-def _is_result_message(letter: object, shape: str) -> bool:
-    """Whether all of a message is a tool's result."""
-    role, kind = part.text(letter, "role"), part.text(letter, "type") or ""
-    if shape == "pi":
-        return role in {"toolResult", "bashExecution"}
-    if shape == "responses":
-        return role is None and kind.endswith("_output")
-    return shape == "openai" and role in {"tool", "function"}
+def _is_result_message(inner: object, shape: str) -> bool:
+    """Return whether all of a message is a tool's result."""
+    message_format = FORMATS[shape]
+    role, suffix = part.text(inner, "role"), message_format.result_type_suffix
+    if suffix is not None:
+        return role is None and (part.text(inner, "type") or "").endswith(suffix)
+    return role in message_format.result_roles
 
 
 def _no_result(ordinal: int) -> MessageShapeError:
     return MessageShapeError(f"the message has no result number {ordinal}")
 
 
-def _says_something(letter: object, shape: str) -> bool:
-    """Whether anything is left in a message from which something was taken."""
-    blocks = blocks_of(letter, shape)
-    if any(map(says_something, blocks)):
+def _has_any_content(inner: object, shape: str) -> bool:
+    """Return whether anything is left in a message from which something was removed."""
+    blocks = blocks_of(inner, shape)
+    if any(map(has_content, blocks)):
         return True
-    return any(part.get(letter, name) for name in ("tool_calls", "function_call", "refusal"))
+    return any(part.get(inner, name) for name in ("tool_calls", "function_call", "refusal"))
 
 
-def _with_output(letter: object, text: str, shape: str) -> object:
-    """A message that is a result, reading the text."""
-    if part.text(letter, "role") == "bashExecution":
-        return with_fields(letter, {"output": text})
-    field = "output" if shape == "responses" else "content"
-    return with_fields(letter, {field: _reading(part.get(letter, field), text, shape)})
+def _replace_output(inner: object, text: str, shape: str) -> object:
+    """Replace the text of a message that is a result."""
+    field = _output_field(inner, shape)
+    return with_fields(inner, {field: _replace_text(part.get(inner, field), text, shape)})
 
 
-def _with_answer(block: object, text: str, shape: str) -> object:
-    """A block that is or holds a result, reading the text."""
+def _output_field(inner: object, shape: str) -> str:
+    """Return the field with the text of a message that is a result."""
+    is_shell = part.text(inner, "role") == "bashExecution"
+    return "output" if is_shell else FORMATS[shape].output_field
+
+
+def _replace_in_block(block: object, text: str, shape: str) -> object:
+    """Replace the text of a block that is or holds a result."""
     field = result_field(block, shape)
-    if not field:
-        content = _reading(part.get(block, "content"), text, shape)
-        return with_fields(block, {"content": content})
-    result = part.get(block, field)
-    if shape == "gemini":
-        response = part.get(result, "response")
+    result = part.get(block, field) if field else block
+    response = part.get(result, "response")
+    held = [name for name in ("content", "output", "result") if part.get(result, name) is not None]
+    is_function = "unction" in (field or part.text(block, "type") or "")
+    if response is not None or (is_function and not held):
         changed: dict[str, object] = {"response": {_response_key(response): text}}
     else:
-        changed = {"content": _reading(part.get(result, "content"), text, shape)}
-    return with_fields(block, {field: with_fields(result, changed)})
+        name = next(iter(held), "content")
+        changed = {name: _replace_text(part.get(result, name), text, shape)}
+    edited = with_fields(result, changed)
+    return with_fields(block, {field: edited}) if field else edited
 
 
 def _response_key(response: object) -> str:
-    """Where a response of Gemini's has its text: where it had it, or where the documentation has it."""
+    """Return the field with the text of a Gemini response: the one it has, or the documented one."""
     keys = ("output", "result", "error")
     return next((key for key in keys if part.get(response, key) is not None), "output")
 
 
-def _reading(content: object, text: str, shape: str) -> object:
-    """The content of a result with its text exchanged: what is no text stays where it was."""
+def _replace_text(content: object, text: str, shape: str) -> object:
+    """Replace the text in the content of a result; everything else stays in its position."""
     if not isinstance(content, part.LISTS):
         return text if content is None or isinstance(content, str) else content
     blocks = cast("Sequence[object]", content)
-    readable = [place for place, block in enumerate(blocks) if _is_readable(block, shape)]
+    readable = [index for index, block in enumerate(blocks) if _is_readable(block, shape)]
     if not readable:
         return [text_block(text, shape, blocks), *blocks]
-    first = _exchanged(blocks[readable[0]], text, shape)
-    marks = (part.get(blocks[place], "cache_control") for place in readable)
+    first = _replace_block_text(blocks[readable[0]], text, shape)
+    marks = (part.get(blocks[index], "cache_control") for index in readable)
     mark = next(filter(None, marks), None)
     if mark and not part.get(first, "cache_control"):
         first = with_fields(first, {"cache_control": mark})
     kept = dict(enumerate(blocks)) | {readable[0]: first}
-    return [block for place, block in kept.items() if place not in readable[1:]]
+    return [block for index, block in kept.items() if index not in readable[1:]]
 
 
 def _is_readable(block: object, shape: str) -> bool:
-    """Whether a block of a result is text, or holds text and nothing else."""
+    """Return whether a block of a result is text, or holds text and nothing else."""
     if text_in(block, shape) is not None or part.text(block, "type") == "search_result":
         return True
     return part.get(block, "json") is not None or part.text(block, "stdout") is not None
 
 
-def _exchanged(block: object, text: str, shape: str) -> object:
-    """A block of a result with the text instead of what it read."""
-    if part.text(block, "stdout") is not None:  # what a shell printed
+def _replace_block_text(block: object, text: str, shape: str) -> object:
+    """Replace the text of a block of a result."""
+    if part.text(block, "stdout") is not None:  # output of a shell
         return with_fields(block, {"stdout": text, "stderr": ""})
     if isinstance(block, str):
         return text

@@ -1,26 +1,57 @@
-"""Reading a list of messages, whatever its shape, into records."""
+"""Reading of messages, whatever their format, into records of the text worth keeping."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from memctx import _core
-from memctx.messages.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memctx.messages.detect import Shape
+    from memctx.messages.formats import Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One part of a message: its speaker, text, time and metadata.
+
+    ``role`` is ``"user"``, ``"assistant"`` or ``"tool"``. A record of a tool has ``metadata["tool"]`` with the tool's
+    name, the id of the call, and whether it is the call or the result. Text that is not speech names its kind in
+    ``metadata["kind"]``: a summary, or a host's own message.
+    """
+
+    role: str
+    text: str
+    timestamp: float | None = None
+    """Milliseconds since the epoch; None if the message has no time."""
+    metadata: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def tool(self) -> str | None:
+        """Name of the tool, empty if it is not known; None for speech."""
+        tool = self.metadata.get("tool")
+        return None if tool is None else tool.get("name", "")
+
+
+def detect(messages: Sequence[Any]) -> Shape:
+    """Return the format of a list of messages; ``"anthropic"`` where all formats would read it alike.
+
+    Raises:
+        MessageShapeError: it is no list, or a message in it is not understood.
+    """
+    return _core.detect(messages)
 
 
 def read(messages: Sequence[Any], shape: Shape | None = None) -> list[Record]:
-    """The records of all messages, in order; ``shape`` overrides what `detect` would say."""
+    """Return the records of all messages, in order; ``shape`` overrides `detect`."""
     return [record for records in read_each(messages, shape) for record in records]
 
 
 def read_each(messages: Sequence[Any], shape: Shape | None = None) -> list[list[Record]]:
-    """The records of each message: none for a system prompt, thinking, and what is not known."""
+    """Return the records of each message: none for a system prompt, thinking, and blocks of unknown types."""
     conversation = _core.Scanner(capacity=0).scan(messages, shape)
     return [[_record(*row) for row in rows] for rows in conversation.records()]
 

@@ -1,8 +1,8 @@
-"""What a provider says a request cost, whichever provider it is."""
+"""Token counts in the usage that a provider reports for a call."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from memctx.errors import ConfigError
 from memctx.messages import part
@@ -10,16 +10,25 @@ from memctx.messages import part
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# The fields that make up a prompt, by provider. Where cached tokens are counted apart they are part of the sum.
+# The fields that make up a prompt, by provider. Where cached tokens are counted apart they are part of the sum: with
+# Anthropic, Bedrock and Pi. OpenAI's ``cached_tokens`` and Gemini's ``cached_content_token_count`` say how many of the
+# prompt's tokens were cached, and must not be counted twice.
 PROMPTS: Sequence[Sequence[str]] = (
     ("prompt_tokens",),
     ("prompt_token_count",),
     ("promptTokenCount",),
     ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"),
-    ("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens"),
+    (
+        "inputTokens",
+        "cacheReadInputTokens",
+        "cacheWriteInputTokens",
+        # As earlier versions of Bedrock's SDK spell them.
+        "cacheReadInputTokenCount",
+        "cacheWriteInputTokenCount",
+    ),
     ("input", "cacheRead", "cacheWrite"),
 )
-# The fields that make up an answer. Gemini counts what was thought apart.
+# The fields that make up an answer. Gemini counts thinking apart.
 ANSWERS: Sequence[Sequence[str]] = (
     ("completion_tokens",),
     ("candidates_token_count", "thoughts_token_count"),
@@ -28,13 +37,15 @@ ANSWERS: Sequence[Sequence[str]] = (
     ("outputTokens",),
     ("output",),
 )
-# Some leave cached tokens out of it, so that it counts only where it is more than the parts.
+# The field of a whole response that holds its usage.
+USAGES = ("usage", "usage_metadata", "usageMetadata")
+# Some totals leave cached tokens out: they are used only where they are more than the sum of the parts.
 TOTALS = ("total_tokens", "total_token_count", "totalTokenCount", "totalTokens")
 
 
 def prompt_tokens(usage: object) -> int:
-    """The tokens of a prompt, by the usage of any SDK, as an object or a dictionary; or just their number."""
-    if isinstance(usage, int) and not isinstance(usage, bool):
+    """Return the tokens of a prompt from the usage of any SDK, an object or a dictionary, or from their number."""
+    if _is_count(usage):
         return usage
     usage = _inner(usage)
     found = _sum(usage, PROMPTS)
@@ -45,8 +56,17 @@ def prompt_tokens(usage: object) -> int:
     raise ConfigError(f"usage is {kind}; expected {expected}")
 
 
+def answer_tokens(usage: object) -> int:
+    """Return the tokens of an answer, thinking included; 0 where the usage has none.
+
+    >>> answer_tokens({"usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": 3, "thoughtsTokenCount": 2}})
+    5
+    """
+    return _sum(_inner(usage), ANSWERS) or 0
+
+
 def total_tokens(usage: object) -> int:
-    """The tokens of a prompt and of its answer, which is part of the next prompt.
+    """Return the tokens of a prompt and of its answer, which is part of the next prompt.
 
     >>> total_tokens({"input_tokens": 10, "cache_read_input_tokens": 90, "output_tokens": 5})
     105
@@ -54,21 +74,25 @@ def total_tokens(usage: object) -> int:
     prompt = prompt_tokens(usage)
     usage = _inner(usage)
     totals = (part.get(usage, name) for name in TOTALS)
-    total = next((count for count in totals if isinstance(count, int)), 0)
+    total = next(filter(_is_count, totals), 0)
     return max(prompt + (_sum(usage, ANSWERS) or 0), total)
 
 
 def _inner(usage: object) -> object:
-    """The usage of a whole answer, or what was given."""
-    inner = part.get(usage, "usage")
-    return usage if inner is None else inner
+    """Return the usage inside of a whole response, or ``usage`` itself."""
+    found = (part.get(usage, name) for name in USAGES)
+    return next((inner for inner in found if inner is not None), usage)
 
 
 def _sum(usage: object, names: Sequence[Sequence[str]]) -> int | None:
-    """The fields of the first provider whose first field is there."""
+    """Return the sum of the fields of the first provider whose first field is present."""
     for fields in names:
         first = part.get(usage, fields[0])
-        if isinstance(first, int):
+        if _is_count(first):
             more = (part.get(usage, name) for name in fields[1:])
-            return first + sum(count for count in more if isinstance(count, int))
+            return first + sum(count for count in more if _is_count(count))
     return None
+
+
+def _is_count(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)

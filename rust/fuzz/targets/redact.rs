@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use memctx_core::ingest::{Redaction, Redactor};
+use memctx_core::redact::{Redaction, Redactor};
 
 static REDACTOR: LazyLock<Redactor> =
     LazyLock::new(|| Redactor::new(Redaction::Mask, true, &[]).expect("the defaults are valid"));

@@ -6,7 +6,7 @@ use memctx_core::text::{Estimator, Mode, for_each_token};
 
 fuzz_target!(|bytes: &[u8]| {
     let text = String::from_utf8_lossy(bytes);
-    for mode in [Mode::Memctx, Mode::Original] {
+    for mode in [Mode::Memctx, Mode::OpenClaw] {
         let tokens = tokens(&text, mode);
         assert!(tokens.iter().all(|token| !token.is_empty()));
         assert_eq!(tokens, self::tokens(&text, mode));

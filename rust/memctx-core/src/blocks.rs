@@ -1,8 +1,8 @@
 //! A file of named, checksummed arrays.
 //!
-//! Each block is 24 bytes of header (name, length in bytes, CRC-32, zero) and its bytes, padded to eight. The last block
-//! is `end`. Arrays are written as they lie in memory, so a file is good for machines of one byte order only, which its
-//! first block tells.
+//! Each block is 24 bytes of header (name, length in bytes, CRC-32, zero) and its bytes, padded to eight. The last
+//! block is `end`. Arrays are written as they lie in memory, so a file is good for machines of one byte order only,
+//! which its first block tells.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -69,7 +69,7 @@ struct Block {
     crc: u32,
 }
 
-/// Why a file of blocks is of no use.
+/// Reason why a file of blocks cannot be used.
 pub(crate) type Fault = &'static str;
 
 const CUT: Fault = "cut short";
@@ -109,14 +109,14 @@ impl BlockReader {
         }
     }
 
-    /// The values of a block.
+    /// Return the values of a block.
     pub(crate) fn read<T: Pod>(&self, name: &str) -> Result<Vec<T>, Fault> {
         let wanted = name_of(name);
         let block = self.blocks.iter().find(|block| block.name == wanted).ok_or("a part is missing")?;
         self.read_block(block)
     }
 
-    /// The one value of a block.
+    /// Return the one value of a block.
     pub(crate) fn read_one<T: Pod>(&self, name: &str) -> Result<T, Fault> {
         match self.read(name)?[..] {
             [value] => Ok(value),
@@ -163,7 +163,7 @@ pub(crate) fn join<'a>(texts: impl Iterator<Item = &'a str>) -> (Vec<u8>, Vec<u6
     (joined, ends)
 }
 
-/// The texts of such blocks.
+/// Return the texts of such blocks.
 pub(crate) fn split(joined: &[u8], ends: &[u64]) -> Result<Vec<Box<str>>, Fault> {
     let mut start = 0;
     let mut texts = Vec::with_capacity(ends.len());

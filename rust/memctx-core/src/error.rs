@@ -1,4 +1,4 @@
-//! What can go wrong in the core, as one enum.
+//! The error type of the crate.
 
 use std::fmt;
 use std::io;
@@ -14,9 +14,9 @@ pub enum Error {
     Argument {
         /// The argument's name.
         what: &'static str,
-        /// What would have done.
+        /// Description of valid values.
         expected: &'static str,
-        /// What was given.
+        /// Value that was given.
         found: String,
     },
     /// A vector has another length than the index or file it is meant for.
@@ -28,9 +28,9 @@ pub enum Error {
     },
     /// A vector holds NaN or an infinity.
     NotFinite {
-        /// Which of the vectors passed, from 0.
+        /// Index of the vector.
         row: usize,
-        /// Which of its values, from 0.
+        /// Index of the value in its vector.
         column: usize,
         /// The value.
         value: f32,
@@ -39,16 +39,16 @@ pub enum Error {
     Io {
         /// The file.
         path: PathBuf,
-        /// What it said.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// A file's bytes are not what its format says.
     Corrupt {
         /// The file.
         path: PathBuf,
-        /// Where in it, in bytes.
+        /// Offset in bytes.
         offset: u64,
-        /// What is wrong there.
+        /// Description of the damage.
         fault: String,
     },
     /// A file has a version that this code does not know.
@@ -62,30 +62,37 @@ pub enum Error {
     },
     /// A directory or file is there but must not be used.
     Refused {
-        /// What was to be opened.
+        /// Path that was to be opened.
         path: PathBuf,
-        /// Why it was not, and what to do.
+        /// Reason, and advice.
         why: &'static str,
+    },
+    /// Others than its owner may write to a directory.
+    Exposed {
+        /// The directory.
+        path: PathBuf,
+        /// Its mode, as `chmod` takes it.
+        mode: u32,
     },
     /// A file of a model is not what it must be.
     Model {
         /// The file, or the folder it should be in.
         path: PathBuf,
-        /// What is wrong with it, and what was expected.
+        /// Description of the error, and of what was expected.
         fault: String,
     },
     /// Another process kept the lock for too long.
     Locked {
         /// The lock.
         path: PathBuf,
-        /// How long it was waited for.
+        /// Time waited.
         seconds: f64,
     },
     /// A structure cannot number one more item.
     Full {
-        /// What is full.
+        /// Name of the container that is full.
         what: &'static str,
-        /// How many it holds.
+        /// Capacity.
         limit: usize,
     },
 }
@@ -95,13 +102,29 @@ impl Error {
         Self::Argument { what, expected, found: found.into() }
     }
 
-    /// For `map_err` on anything done to `path`.
+    /// Return a function for `map_err` on any operation on `path`.
     pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
         move |source| Self::Io { path: path.to_owned(), source }
     }
 
     pub(crate) fn model(path: &Path, fault: impl Into<String>) -> Self {
         Self::Model { path: path.to_owned(), fault: fault.into() }
+    }
+
+    /// Return whether a file is not what was written, so that trying again cannot help.
+    #[cfg(feature = "cold")]
+    pub(crate) fn is_damage(&self) -> bool {
+        use io::ErrorKind::{InvalidData, InvalidInput, IsADirectory, NotADirectory, NotFound, UnexpectedEof};
+        match self {
+            Self::Io { source, .. } => {
+                matches!(
+                    source.kind(),
+                    InvalidData | InvalidInput | IsADirectory | NotADirectory | NotFound | UnexpectedEof
+                )
+            }
+            Self::Corrupt { .. } | Self::Version { .. } | Self::Refused { .. } => true,
+            _ => false,
+        }
     }
 
     pub(crate) fn corrupt(path: &Path, offset: u64, fault: impl Into<String>) -> Self {
@@ -125,6 +148,12 @@ impl fmt::Display for Error {
                 write!(f, "{}: version {found} of the format; this memctx reads version {supported}", path.display())
             }
             Self::Model { path, fault } => write!(f, "{}: {fault}", path.display()),
+            Self::Exposed { path, mode } => write!(
+                f,
+                "{0}: its mode is {mode:04o}, so others than its owner may write to it; take that right away with \
+                 chmod 700 {0}",
+                path.display()
+            ),
             Self::Refused { path, why } => write!(f, "{}: {why}", path.display()),
             Self::Locked { path, seconds } => {
                 write!(

@@ -1,4 +1,4 @@
-//! Why a score is what it is.
+//! Explanations of scores.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,21 +6,21 @@ use std::fmt;
 /// A named number and the numbers it was made of.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
-    /// What the number is called.
+    /// Name of the number.
     pub name: Cow<'static, str>,
     /// The number.
     pub value: f64,
-    /// What it was made of, in the order it was combined.
+    /// Operands, in the order in which they were combined.
     pub parts: Vec<Explanation>,
 }
 
 impl Explanation {
-    /// A number that was not made of others.
+    /// Return a number that was not made of others.
     pub fn leaf(name: impl Into<Cow<'static, str>>, value: f64) -> Self {
         Self { name: name.into(), value, parts: Vec::new() }
     }
 
-    /// A number made of others.
+    /// Return a number made of others.
     pub fn of(name: impl Into<Cow<'static, str>>, value: f64, parts: Vec<Self>) -> Self {
         Self { name: name.into(), value, parts }
     }

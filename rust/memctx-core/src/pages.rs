@@ -1,13 +1,13 @@
-//! Large pages for memory that is read at random places.
+//! Large pages for memory with random access.
 //!
-//! With small ones nearly every such read has to find out first where its page is. Asking for large ones is a system call
-//! that Rust only has as `unsafe`.
+//! With small ones nearly every such read has to find out first where its page is. Asking for large ones is a system
+//! call that Rust only has as `unsafe`.
 #![allow(unsafe_code)]
 
 /// Below this many bytes small pages do.
 const LEAST: usize = 4 << 20;
 
-/// None yet, with room for so many.
+/// Create an empty list with room for so many.
 pub(crate) fn with_room<T>(count: usize) -> Vec<T> {
     let mut items = Vec::with_capacity(count);
     if count * size_of::<T>() >= LEAST {
@@ -32,7 +32,7 @@ fn move_to_more<T: Copy>(items: &mut Vec<T>, more: usize) {
     *items = moved;
 }
 
-/// Have memory that nobody has written to yet consist of large pages, as far as there are any.
+/// Have memory that has not been written to yet consist of large pages, as far as there are any.
 #[cfg(target_os = "linux")]
 pub fn ask_for_large_pages<T>(memory: &mut [std::mem::MaybeUninit<T>]) {
     use rustix::mm::{Advice, madvise};
@@ -40,7 +40,8 @@ pub fn ask_for_large_pages<T>(memory: &mut [std::mem::MaybeUninit<T>]) {
     let start = memory.as_mut_ptr();
     let skipped = start.addr().next_multiple_of(page) - start.addr();
     let bytes = size_of_val(memory).saturating_sub(skipped) / page * page;
-    // SAFETY: the pages lie within memory that is lent to us alone, and stay as they are. That none may be had is no fault.
+    // SAFETY: the pages lie within memory that is lent to us alone, and stay as they are. That none may be had is no
+    // fault.
     let _ = unsafe { madvise(start.wrapping_byte_add(skipped).cast(), bytes, Advice::LinuxHugepage) };
 }
 

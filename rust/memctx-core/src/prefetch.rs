@@ -1,4 +1,4 @@
-//! Asking for memory before it is needed.
+//! Prefetching of memory.
 #![allow(unsafe_code)]
 
 /// Have the processor fetch what lies at an address, if it knows how, and go on meanwhile. Any address will do.

@@ -1,4 +1,4 @@
-//! The best few of many, without sorting the rest.
+//! Selection of the best k of many, without sorting the rest.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -40,7 +40,7 @@ impl TopK {
         Self { k, heap: BinaryHeap::new() }
     }
 
-    /// The score an item must reach to have a chance; minus infinity while there is room.
+    /// Return the score an item must reach to have a chance; minus infinity while there is room.
     #[must_use]
     pub fn floor(&self) -> f64 {
         match self.heap.peek() {
@@ -61,7 +61,7 @@ impl TopK {
         }
     }
 
-    /// What was kept, greatest first.
+    /// Return the items kept, greatest first.
     #[must_use]
     pub fn into_sorted(self) -> Vec<Scored> {
         self.heap.into_sorted_vec().into_iter().map(|Reverse(item)| item).collect()

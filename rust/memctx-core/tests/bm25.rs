@@ -1,4 +1,4 @@
-//! The text index against golden values and against counting everything anew.
+//! The text index against golden values and against counting everything again.
 
 mod golden;
 
@@ -10,13 +10,13 @@ use memctx_core::{Filter, Scored};
 use proptest::prelude::*;
 
 fn named(index: &Bm25Index, hits: &[Scored]) -> Vec<(String, f64)> {
-    hits.iter().map(|hit| (index.roster().id(hit.number).to_owned(), hit.score)).collect()
+    hits.iter().map(|hit| (index.id_map().id(hit.number).to_owned(), hit.score)).collect()
 }
 
 #[test]
 fn golden_scores() {
     let golden = golden::load("bm25.json");
-    for mode in [Mode::Memctx, Mode::Original] {
+    for mode in [Mode::Memctx, Mode::OpenClaw] {
         let mut index = Bm25Index::new(mode);
         for pair in golden["documents"].as_array().expect("documents") {
             index.add(pair[0].as_str().expect("id"), pair[1].as_str().expect("text"), "").expect("room");
@@ -87,7 +87,7 @@ impl Naive {
     }
 }
 
-/// The same documents and scores; documents whose scores differ by rounding only may change places.
+/// Check for the same documents and scores; documents whose scores differ by rounding only may be exchanged.
 fn assert_same(fast: &[(String, f64)], naive: &[(String, f64)], k: usize) {
     assert_eq!(fast.len(), naive.len().min(k));
     let scores: HashMap<&str, f64> = naive.iter().map(|(id, score)| (id.as_str(), *score)).collect();
@@ -128,7 +128,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn equals_counting_anew(steps in prop::collection::vec(step(), 1..80)) {
+    fn the_index_equals_counting_from_scratch(steps in prop::collection::vec(step(), 1..80)) {
         let mut fast = Bm25Index::new(Mode::Memctx);
         let mut naive = Naive::default();
         for step in steps {
@@ -154,7 +154,7 @@ proptest! {
     }
 }
 
-/// Enough documents for the race between the leaders to end early, and for removals to force a compaction.
+/// Enough documents for a search to stop early, and for removals to force a compaction.
 #[test]
 fn large_indexes_stay_exact() {
     let mut fast = Bm25Index::new(Mode::Memctx);
@@ -185,7 +185,7 @@ fn large_indexes_stay_exact() {
             assert_eq!(fast.remove(&number.to_string()), naive.remove(&number.to_string()));
         }
     }
-    assert!(fast.roster().span() < 3000, "removals never led to a compaction");
+    assert!(fast.id_map().span() < 3000, "removals never led to a compaction");
 }
 
 #[test]

@@ -5,13 +5,13 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use memctx_core::store::{Found, Model, Record, Request, Settings, WarmStore};
+use memctx_core::store::{Found, Model, Record, Request, Settings, Store};
 use memctx_core::vmem;
 use proptest::prelude::*;
 
 const DIM: usize = 8;
 
-/// A model of meanings: what is about the same thing has the same vector, whatever the words.
+/// Return a model of meanings: what is about the same thing has the same vector, whatever the words.
 fn meaning(text: &str) -> Vec<f32> {
     let subjects = [["car", "automobile"], ["dog", "hound"], ["sea", "ocean"]];
     let mut vector = vec![0.01; DIM];
@@ -26,15 +26,15 @@ fn settings(name: &str) -> Settings {
     Settings { model, replaces_vectors: true, eviction_days: 0.0, ..Settings::new("s") }
 }
 
-fn open(path: &Path) -> WarmStore {
-    WarmStore::open(path, settings("meanings")).unwrap()
+fn open(path: &Path) -> Store {
+    Store::open(path, settings("meanings")).unwrap()
 }
 
-fn open_hash(path: &Path, replaces_vectors: bool) -> WarmStore {
-    WarmStore::open(path, Settings { replaces_vectors, eviction_days: 0.0, ..Settings::new("s") }).unwrap()
+fn open_hash(path: &Path, replaces_vectors: bool) -> Store {
+    Store::open(path, Settings { replaces_vectors, eviction_days: 0.0, ..Settings::new("s") }).unwrap()
 }
 
-fn say(store: &WarmStore, texts: &[&str]) {
+fn say(store: &Store, texts: &[&str]) {
     let records: Vec<Record<'_>> =
         texts.iter().map(|content| Record { role: "user", content, timestamp: Some(1e12), metadata: None }).collect();
     store.add(&records).unwrap();
@@ -44,7 +44,7 @@ const TEXTS: [&str; 4] =
     ["my automobile is in the garage", "the hound barked all night", "an ocean of troubles", "a bill to pay on Monday"];
 
 /// Embed what there is, at most so many batches; how many texts that were.
-fn embed(store: &WarmStore, batches: usize, size: usize) -> usize {
+fn embed(store: &Store, batches: usize, size: usize) -> usize {
     let mut count = 0;
     for _ in 0..batches {
         let texts = store.unembedded(size).unwrap();
@@ -59,7 +59,7 @@ fn embed(store: &WarmStore, batches: usize, size: usize) -> usize {
     count
 }
 
-fn find(store: &WarmStore, query: &str, vector: Option<&[f32]>) -> Vec<Found> {
+fn find(store: &Store, query: &str, vector: Option<&[f32]>) -> Vec<Found> {
     store.search(&Request { query, vector, limit: 3, ..Request::default() }).unwrap()
 }
 
@@ -182,7 +182,7 @@ fn another_model_takes_over_when_all_its_vectors_are_there() {
 }
 
 #[test]
-fn who_did_not_make_the_change_writes_no_vector_twice() {
+fn a_follower_of_a_model_change_writes_no_vector_twice() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("memory");
     let store = open(&path);
@@ -246,7 +246,7 @@ fn a_change_of_names_that_was_cut_short_is_finished() {
 }
 
 #[test]
-fn who_dies_while_adding_loses_no_vector() {
+fn a_writer_that_dies_while_adding_loses_no_vector() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("memory");
     let store = open(&path);
@@ -286,9 +286,9 @@ fn one_leads_and_the_others_read_what_it_writes() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
-    /// Whoever writes, embeds, changes the model and goes, in whatever order: at the end all have their vectors, once.
+    /// In any order of writes, embeddings, changes of model and exits, all segments end up with one vector each.
     #[test]
-    fn whatever_the_order_all_get_their_vectors(steps in prop::collection::vec(0..6_u8, 1..14)) {
+    fn all_segments_get_vectors_in_any_order_of_steps(steps in prop::collection::vec(0..6_u8, 1..14)) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("memory");
         let mut store = open(&path);
@@ -302,7 +302,7 @@ proptest! {
                 2 if !store.embedding().unwrap().is_instant => drop(embed(&store, 1, 1)),
                 3 => store = { store.close(); open(&path) },
                 4 => store = { store.close(); open_hash(&path, true) },
-                _ => store = { store.close(); WarmStore::open(&path, settings("others")).unwrap() },
+                _ => store = { store.close(); Store::open(&path, settings("others")).unwrap() },
             }
             prop_assert_eq!(store.len().unwrap(), said);
         }

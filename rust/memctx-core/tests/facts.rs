@@ -4,13 +4,13 @@ use std::fs;
 use std::path::PathBuf;
 
 use memctx_core::Error;
-use memctx_core::knowledge::{Change, FactStore, Kind, Outcome, Request, Settings, Statement};
+use memctx_core::facts::{Change, FactStore, Kind, Outcome, Request, Settings, Statement};
 use memctx_core::store::Fact;
 use tempfile::TempDir;
 
-struct Place(TempDir);
+struct TestDir(TempDir);
 
-impl Place {
+impl TestDir {
     fn new() -> Self {
         Self(tempfile::tempdir().expect("room"))
     }
@@ -36,7 +36,7 @@ impl Place {
         FactStore::open(&self.path(), Settings { cross_session: true, ..Settings::new(session) }).expect("opens")
     }
 
-    /// What another program writes.
+    /// Write as another program would.
     fn write(&self, lines: &str) {
         use std::io::Write as _;
         fs::create_dir_all(self.path()).expect("room");
@@ -71,7 +71,7 @@ fn ids(facts: &[Fact]) -> Vec<&str> {
 }
 
 #[test]
-fn a_line_is_the_original_s_with_a_seal() {
+fn a_line_is_openclaw_s_with_a_checksum() {
     let line = br#"{"id":"a","type":"decision","content":"Use Redis","timestamp":1770000003000}"#;
     let superseded = Fact {
         superseded_by: Some("9d0c".to_owned()),
@@ -85,7 +85,7 @@ fn a_line_is_the_original_s_with_a_seal() {
 }
 
 #[test]
-fn values_that_the_original_does_not_look_at_cost_no_fact() {
+fn values_that_openclaw_ignores_cost_no_fact() {
     let line = br#"{"id":"a","type":"config","content":"x\ud800y","context":7,"timestamp":"now","supersededBy":"","_deleted":0,"sources":"s"}"#;
     let fact = Fact::from_line(line).expect("a fact");
     assert_eq!((fact.content.as_str(), fact.context.as_deref(), fact.timestamp), ("x\u{FFFD}y", None, None));
@@ -99,8 +99,8 @@ fn values_that_the_original_does_not_look_at_cost_no_fact() {
 
 #[test]
 fn the_last_line_of_an_id_counts_and_the_others_are_its_history() {
-    let place = Place::new();
-    let store = place.open("s");
+    let dir = TestDir::new();
+    let store = dir.open("s");
     let port = add(&store, "a", "The gateway listens on port 3000");
     add(&store, "b", "Sessions are kept in Redis");
     add(&store, "c", "Nightly builds run on Fridays");
@@ -111,7 +111,7 @@ fn the_last_line_of_an_id_counts_and_the_others_are_its_history() {
     store.change(&instead("d", "e", "Sessions are kept in Postgres")).expect("stored");
     let gone = store.change(&Change::Delete { target: "c" }).expect("stored");
     assert!(gone.is_deleted && !gone.is_active());
-    for store in [store, place.open("s")] {
+    for store in [store, dir.open("s")] {
         assert_eq!(ids(&store.facts(None, 9, false).expect("read")), ["e", "a"]);
         assert_eq!(store.len().expect("read"), 2);
         assert_eq!(store.facts(None, 9, true).expect("read").len(), 4);
@@ -129,8 +129,8 @@ fn the_last_line_of_an_id_counts_and_the_others_are_its_history() {
 
 #[test]
 fn a_circle_of_another_program_ends() {
-    let place = Place::new();
-    place.write(concat!(
+    let dir = TestDir::new();
+    dir.write(concat!(
         r#"{"id":"a","type":"config","content":"one","supersededBy":"b","sessionId":"s"}"#,
         "\n",
         r#"{"id":"b","type":"config","content":"two","supersededBy":"a","sessionId":"s"}"#,
@@ -138,30 +138,30 @@ fn a_circle_of_another_program_ends() {
         r#"{"id":"c","type":"config","content":"three","supersededBy":"nobody","sessionId":"s"}"#,
         "\n"
     ));
-    let store = place.open("s");
+    let store = dir.open("s");
     assert_eq!(store.history("a").expect("read").len(), 2);
     assert_eq!(store.history("c").expect("read").len(), 1);
     assert!(store.is_empty().expect("read"));
 }
 
 #[test]
-fn what_is_known_is_not_written_again() {
-    let place = Place::new();
-    let store = place.open("s");
+fn a_known_fact_is_not_written_again() {
+    let dir = TestDir::new();
+    let store = dir.open("s");
     let first = add(&store, "a", "Port 8443");
     let again = Change::Add { id: None, kind: Kind::Decision, statement: says("  port 8443 ") };
     assert_eq!(store.change(&again).expect("known"), first);
-    assert_eq!(place.open("other").change(&again).expect("stored").session.as_deref(), Some("other"));
+    assert_eq!(dir.open("other").change(&again).expect("stored").session.as_deref(), Some("other"));
     store.change(&Change::Delete { target: "a" }).expect("stored");
     assert_ne!(store.change(&again).expect("stored").id, "a", "what was forgotten can be stated again");
-    assert_eq!(place.lines().len(), 4);
+    assert_eq!(dir.lines().len(), 4);
 }
 
 #[test]
 fn a_session_sees_its_own_facts_only() {
-    let place = Place::new();
-    place.write("{\"id\":\"old\",\"type\":\"config\",\"content\":\"The webhook listens on port 1\",\"timestamp\":1}\n");
-    let (ours, theirs, all) = (place.open("ours"), place.open("theirs"), place.open_all("ours"));
+    let dir = TestDir::new();
+    dir.write("{\"id\":\"old\",\"type\":\"config\",\"content\":\"The webhook listens on port 1\",\"timestamp\":1}\n");
+    let (ours, theirs, all) = (dir.open("ours"), dir.open("theirs"), dir.open_all("ours"));
     add(&ours, "a", "The webhook listens on port 2");
     add(&theirs, "b", "The webhook listens on port 3");
     let question = "Which port has the webhook?";
@@ -176,24 +176,24 @@ fn a_session_sees_its_own_facts_only() {
         assert_eq!(ours.apply(&[Change::Delete { target: id }]).expect("applied"), [Outcome::Missing]);
         assert!(ours.change(&new(id, "an id is given out once")).is_err());
     }
-    // Whoever sees all changes a fact where it is.
+    // A store of all sessions changes a fact where it is.
     let updated =
         all.change(&Change::Update { target: "b", statement: says("The webhook is at port 4") }).expect("stored");
     assert_eq!(updated.session.as_deref(), Some("theirs"));
     assert_eq!(found(&theirs, question), ["b"]);
     // And who knows nothing of sessions takes no fact out of its own, nor puts one into another.
-    place.write("{\"id\":\"a\",\"type\":\"config\",\"content\":\"The webhook listens on port 5\",\"timestamp\":9}\n");
+    dir.write("{\"id\":\"a\",\"type\":\"config\",\"content\":\"The webhook listens on port 5\",\"timestamp\":9}\n");
     assert_eq!(ours.get("a").expect("read").expect("there").content, "The webhook listens on port 5");
     assert_eq!(found(&theirs, question), ["b"]);
-    place.write("{\"id\":\"b\",\"type\":\"config\",\"content\":\"port\",\"sessionId\":\"ours\"}\n");
+    dir.write("{\"id\":\"b\",\"type\":\"config\",\"content\":\"port\",\"sessionId\":\"ours\"}\n");
     assert_eq!(theirs.get("b").expect("read").expect("there").content, "The webhook is at port 4");
 }
 
 #[test]
 fn changes_see_those_before_them_and_are_one_append() {
     use Outcome::{Added, Done, Duplicate, Missing};
-    let place = Place::new();
-    let (store, other) = (place.open("s"), place.open("s"));
+    let dir = TestDir::new();
+    let (store, other) = (dir.open("s"), dir.open("s"));
     add(&store, "a", "The port is 3000");
     let update = |target, content| Change::Update { target, statement: says(content) };
     let outcomes = store
@@ -216,28 +216,28 @@ fn changes_see_those_before_them_and_are_one_append() {
     let contents: Vec<String> =
         other.facts(None, 9, false).expect("read").into_iter().map(|fact| fact.content).collect();
     assert_eq!(contents, ["The port was 3000 before", "The port is 9090", "The port is 8080"]);
-    let before = fs::read(place.log()).expect("there");
+    let before = fs::read(dir.log()).expect("there");
     assert!(store.apply(&[new("h", "fine"), new("a", "taken")]).is_err(), "an id is given out once");
-    assert_eq!(fs::read(place.log()).expect("there"), before, "none or all");
+    assert_eq!(fs::read(dir.log()).expect("there"), before, "none or all");
     assert_eq!(found(&store, "fine"), Vec::<String>::new());
 }
 
 #[test]
 fn a_fact_that_says_it_already_takes_the_place() {
-    let place = Place::new();
-    let store = place.open("s");
+    let dir = TestDir::new();
+    let store = dir.open("s");
     add(&store, "a", "The port is 3000");
     add(&store, "b", "The port is 8080");
     let stays = store.change(&instead("a", "c", "the port is 8080")).expect("stored");
     assert_eq!(stays.id, "b");
     assert_eq!(store.get("a").expect("read").expect("there").superseded_by.as_deref(), Some("b"));
-    assert_eq!(place.lines().len(), 3);
+    assert_eq!(dir.lines().len(), 3);
 }
 
 #[test]
 fn a_fact_is_replaced_where_it_is() {
-    let place = Place::new();
-    let (ours, theirs, all) = (place.open("ours"), place.open("theirs"), place.open_all("ours"));
+    let dir = TestDir::new();
+    let (ours, theirs, all) = (dir.open("ours"), dir.open("theirs"), dir.open_all("ours"));
     add(&ours, "a", "The port is 8080");
     add(&theirs, "b", "The port is 3000");
     let new = all.change(&instead("b", "c", "the port is 8080")).expect("stored");
@@ -248,8 +248,8 @@ fn a_fact_is_replaced_where_it_is() {
 
 #[test]
 fn bad_arguments_are_named() {
-    let place = Place::new();
-    let store = place.open("s");
+    let dir = TestDir::new();
+    let store = dir.open("s");
     add(&store, "a", "The port is 3000");
     store.change(&instead("a", "b", "The port is 8080")).expect("stored");
     store.change(&Change::Delete { target: "b" }).expect("stored");
@@ -277,70 +277,70 @@ fn bad_arguments_are_named() {
 
 #[test]
 fn secrets_are_masked_before_they_are_written() {
-    let place = Place::new();
-    let store = place.open("s");
+    let dir = TestDir::new();
+    let store = dir.open("s");
     let statement = Statement { context: Some("DB_PASSWORD=k3jf9slw-Qp0"), ..says("export API_TOKEN=k3jf9slw-Qp0z") };
     let fact = store.change(&Change::Add { id: None, kind: Kind::Config, statement }).expect("stored");
     assert!(fact.content.contains("[REDACTED:"), "{fact:?}");
-    assert!(!fs::read_to_string(place.log()).expect("there").contains("k3jf9slw"));
+    assert!(!fs::read_to_string(dir.log()).expect("there").contains("k3jf9slw"));
     assert_eq!(store.change(&Change::Add { id: None, kind: Kind::Config, statement }).expect("known"), fact);
 }
 
 #[test]
 fn a_torn_or_damaged_line_costs_itself() {
-    let place = Place::new();
-    let store = place.open("s");
+    let dir = TestDir::new();
+    let store = dir.open("s");
     add(&store, "a", "first");
     add(&store, "b", "second");
-    let mut bytes = fs::read(place.log()).expect("there");
+    let mut bytes = fs::read(dir.log()).expect("there");
     bytes.truncate(bytes.len() - 20);
-    fs::write(place.log(), &bytes).expect("room");
-    let reopened = place.open("s");
+    fs::write(dir.log(), &bytes).expect("room");
+    let reopened = dir.open("s");
     for store in [store, reopened] {
         assert_eq!(ids(&store.facts(None, 9, false).expect("read")), ["a"]);
     }
-    let store = place.open("s");
+    let store = dir.open("s");
     add(&store, "c", "third");
     assert_eq!(ids(&store.facts(None, 9, false).expect("read")), ["c", "a"]);
     let health = store.health().expect("read");
     assert_eq!((health.healed, health.skipped_lines, health.skipped[0].line), (1, 1, 2));
-    assert!(fs::read(place.log()).expect("there").starts_with(&bytes), "nothing is cut");
+    assert!(fs::read(dir.log()).expect("there").starts_with(&bytes), "nothing is cut");
 }
 
 #[test]
 fn a_whole_line_without_its_end_counts_before_what_comes_after_it() {
-    let place = Place::new();
-    place.write(r#"{"id":"a","type":"config","content":"The port is 1","sessionId":"s","timestamp":1}"#);
-    let store = place.open("s");
+    let dir = TestDir::new();
+    dir.write(r#"{"id":"a","type":"config","content":"The port is 1","sessionId":"s","timestamp":1}"#);
+    let store = dir.open("s");
     assert!(store.is_empty().expect("read"), "it may not be whole yet");
-    let twin = store.change(&Change::Add { id: None, kind: Kind::Config, statement: says("the port is 1") });
-    assert_eq!(twin.expect("known").id, "a");
+    let duplicate = store.change(&Change::Add { id: None, kind: Kind::Config, statement: says("the port is 1") });
+    assert_eq!(duplicate.expect("known").id, "a");
 }
 
 #[test]
 fn handles_see_each_other_and_a_log_that_is_replaced_or_deleted() {
-    let place = Place::new();
-    let (one, two) = (place.open("s"), place.open("s"));
+    let dir = TestDir::new();
+    let (one, two) = (dir.open("s"), dir.open("s"));
     add(&one, "a", "from one");
     add(&two, "b", "from two");
     assert_eq!(ids(&one.facts(None, 9, false).expect("read")), ["b", "a"]);
     let line = one.get("a").expect("read").expect("there").to_line();
-    let fresh = place.path().join("fresh");
+    let fresh = dir.path().join("fresh");
     fs::write(&fresh, [&line[..], b"\n"].concat()).expect("room");
-    fs::rename(&fresh, place.log()).expect("replaced");
+    fs::rename(&fresh, dir.log()).expect("replaced");
     assert_eq!(ids(&two.facts(None, 9, false).expect("read")), ["a"]);
-    fs::remove_file(place.log()).expect("deleted");
+    fs::remove_file(dir.log()).expect("deleted");
     assert_eq!(two.len().expect("read"), 1, "what is in memory stays");
     add(&two, "c", "after that");
     assert_eq!(two.len().expect("read"), 2);
-    assert!(two.health().expect("read").is_degraded);
+    assert!(two.health().expect("read").is_degraded());
     assert_eq!(ids(&one.facts(None, 9, false).expect("read")), ["c"]);
 }
 
 #[test]
 fn a_closed_store_says_so() {
-    let place = Place::new();
-    let store = place.open("s");
+    let dir = TestDir::new();
+    let store = dir.open("s");
     store.close();
     assert!(store.len().expect_err("refused").to_string().contains("closed"));
     assert!(store.change(&new("a", "x")).is_err());
@@ -348,9 +348,9 @@ fn a_closed_store_says_so() {
 
 #[test]
 fn texts_that_hold_no_more_are_dropped_in_time() {
-    let place = Place::new();
+    let dir = TestDir::new();
     let settings = Settings { durability: memctx_core::store::Durability::Os, ..Settings::new("s") };
-    let store = FactStore::open(&place.path(), settings).expect("opens");
+    let store = FactStore::open(&dir.path(), settings).expect("opens");
     add(&store, "a", "The counter stands at none");
     add(&store, "b", "Another gauge stands here");
     for count in 0..2_500 {

@@ -45,7 +45,7 @@ fn degenerate_scores_are_left_alone() {
     assert_eq!(calibrate(0.5, 0.0), 0.5);
 }
 
-/// Greedy choice with every comparison made anew.
+/// Greedy choice with every comparison recomputed.
 fn naive_mmr(scores: &[f64], k: usize, balance: f64, like: impl Fn(usize, usize) -> f64) -> Vec<usize> {
     let low = scores.iter().copied().fold(f64::INFINITY, f64::min);
     let high = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -65,7 +65,7 @@ fn naive_mmr(scores: &[f64], k: usize, balance: f64, like: impl Fn(usize, usize)
 
 proptest! {
     #[test]
-    fn mmr_equals_its_twin(
+    fn mmr_equals_the_reference_implementation(
         scores in prop::collection::vec((0..9_u8).prop_map(f64::from), 0..24), k in 0..30_usize,
         balance in 0.0..1.0_f64, likes in prop::collection::vec(0.0..1.0_f64, 24 * 24),
     ) {

@@ -1,4 +1,4 @@
-//! The rules of ingest against golden values, and against slow, obvious twins.
+//! The rules of ingest against golden values, and against slow reference implementations.
 
 mod golden;
 
@@ -48,18 +48,18 @@ fn golden_entities() {
     });
 }
 
-/// The entities of a text as plain values.
+/// Return the entities of a text as plain values.
 fn found(text: &str) -> Vec<(&'static str, String, u32)> {
     entities(text).into_iter().map(|entity| (entity.kind.name(), entity.value, entity.offset)).collect()
 }
 
 /// The rules as regular expressions, one after the other; what stands in the first group is the value, else all.
-struct EntityTwin {
+struct EntityReference {
     addresses: [(EntityKind, Regex); 2],
     rest: Vec<(EntityKind, Regex)>,
 }
 
-impl EntityTwin {
+impl EntityReference {
     fn new() -> Self {
         use EntityKind::{Amount, Date, Email, Person, Project, Stock, Url};
         let regex = |pattern: &str| Regex::new(&pattern.replace("SPACE", SPACE)).expect("a pattern");
@@ -121,7 +121,7 @@ impl EntityTwin {
     }
 }
 
-/// Everything the rules for entities speak of, close together.
+/// Return everything the rules for entities speak of, close together.
 fn text_with_entities() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         2 => "(http|https|HTTPS|ttp)://[a-z/.]{0,3}", 2 => "[a-c._%+-]{0,2}@[a-c1.-]{0,3}[.][a-c]{1,3}[1@]?",
@@ -135,9 +135,9 @@ fn text_with_entities() -> impl Strategy<Value = String> {
 }
 
 /// Topics by one search for each keyword, in the lower-cased text.
-struct TopicTwin(Vec<(&'static str, Vec<Regex>)>);
+struct TopicReference(Vec<(&'static str, Vec<Regex>)>);
 
-impl TopicTwin {
+impl TopicReference {
     fn new(topics: &[(&'static str, Vec<&str>)]) -> Self {
         let edge = format!(r"[{SPACE}\p{{P}}]");
         let pattern = |keyword: &&str| {
@@ -172,13 +172,13 @@ fn overlapping_topics() -> Vec<(&'static str, Vec<&'static str>)> {
 }
 
 /// The rules for prefixes as regular expressions for trimmed lines.
-struct PrefixTwin {
+struct PrefixReference {
     stamp: Regex,
     heading: Regex,
     block: Regex,
 }
 
-impl PrefixTwin {
+impl PrefixReference {
     fn new() -> Self {
         let regex = |pattern: &str| Regex::new(&pattern.replace("SPACE", SPACE)).expect("a pattern");
         let any = r"[^\n\r\u{2028}\u{2029}]*";
@@ -215,7 +215,7 @@ impl PrefixTwin {
     }
 }
 
-/// Everything the rules for prefixes speak of, close together.
+/// Return everything the rules for prefixes speak of, close together.
 fn text_with_prefixes() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         4 => "\n|\r\n", 2 => "(System: {0,2})?\\[?((Sun|Mon|mon) {0,2})?20[0-9]{2}-02-15? ?",
@@ -326,44 +326,44 @@ fn time_grows_with_length_alone() {
     }
 }
 
-/// Try a law on so many examples.
+/// Test an invariant on so many examples.
 fn for_all<T: std::fmt::Debug>(
     cases: u32,
     examples: &impl Strategy<Value = T>,
-    law: impl Fn(T) -> Result<(), TestCaseError>,
+    invariant: impl Fn(T) -> Result<(), TestCaseError>,
 ) {
-    TestRunner::new(ProptestConfig::with_cases(cases)).run(examples, law).expect("the law holds");
+    TestRunner::new(ProptestConfig::with_cases(cases)).run(examples, invariant).expect("the invariant holds");
 }
 
 #[test]
-fn prefixes_equal_their_twin() {
-    let twin = PrefixTwin::new();
+fn prefixes_equal_the_reference_implementation() {
+    let reference = PrefixReference::new();
     for_all(4_000, &text_with_prefixes(), |text| {
-        prop_assert_eq!(strip_channel_prefix(&text), twin.strip(&text));
+        prop_assert_eq!(strip_channel_prefix(&text), reference.strip(&text));
         Ok(())
     });
 }
 
 #[test]
-fn topics_equal_their_twin() {
+fn topics_equal_the_reference_implementation() {
     let (list, mut topics) = (overlapping_topics(), Topics::default());
     for (name, keywords) in &list {
         topics.add(name, keywords).expect("a topic");
     }
-    let twin = TopicTwin::new(&list);
+    let reference = TopicReference::new(&list);
     let texts = "([abcABC飞书]|ab|c-|[+]{1,2}|[ .,。\u{3000}\u{85}\u{200B}]|[σςΣΑαſsé]|É|\\PC){0,16}";
     for_all(4_000, &texts, |text| {
         let found: Vec<&str> = topics.of(&text).into_iter().filter(|name| name.len() == 1).collect();
-        prop_assert_eq!(found, twin.of(&text));
+        prop_assert_eq!(found, reference.of(&text));
         Ok(())
     });
 }
 
 #[test]
-fn entities_equal_their_twin() {
-    let twin = EntityTwin::new();
+fn entities_equal_the_reference_implementation() {
+    let reference = EntityReference::new();
     for_all(4_000, &text_with_entities(), |text| {
-        prop_assert_eq!(found(&text), twin.of(&text));
+        prop_assert_eq!(found(&text), reference.of(&text));
         Ok(())
     });
 }

@@ -5,20 +5,18 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use memctx_core::Error;
-use memctx_core::store::{
-    ColdStore, Durability, Found, Outcome, Ranking, Record, Request, Settings, Wanted, WarmStore,
-};
+use memctx_core::store::{Durability, Found, LogReader, Outcome, Ranking, Record, Request, Settings, Store, Wanted};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
 /// A time to come, at which age plays no part.
 const AHEAD: f64 = 4e12;
 
-struct Place {
+struct TestDir {
     folder: TempDir,
 }
 
-impl Place {
+impl TestDir {
     fn new() -> Self {
         Self { folder: tempfile::tempdir().expect("room") }
     }
@@ -31,47 +29,47 @@ impl Place {
         self.path().join("segments.jsonl")
     }
 
-    fn open(&self) -> WarmStore {
+    fn open(&self) -> Store {
         self.open_as("s1")
     }
 
-    fn open_as(&self, session: &str) -> WarmStore {
-        WarmStore::open(&self.path(), Settings::new(session)).expect("opens")
+    fn open_as(&self, session: &str) -> Store {
+        Store::open(&self.path(), Settings::new(session)).expect("opens")
     }
 
-    fn open_with(&self, change: impl FnOnce(&mut Settings)) -> WarmStore {
+    fn open_with(&self, change: impl FnOnce(&mut Settings)) -> Store {
         let mut settings = Settings::new("s1");
         change(&mut settings);
-        WarmStore::open(&self.path(), settings).expect("opens")
+        Store::open(&self.path(), settings).expect("opens")
     }
 }
 
-fn say(store: &WarmStore, role: &str, content: &str) -> String {
+fn say(store: &Store, role: &str, content: &str) -> String {
     say_at(store, role, content, None)
 }
 
-fn say_at(store: &WarmStore, role: &str, content: &str, timestamp: Option<f64>) -> String {
+fn say_at(store: &Store, role: &str, content: &str, timestamp: Option<f64>) -> String {
     let added = store.add(&[Record { role, content, timestamp, metadata: None }]).expect("stored");
     added[0].id.clone().expect("not noise")
 }
 
-fn find(store: &WarmStore, query: &str) -> Vec<Found> {
+fn find(store: &Store, query: &str) -> Vec<Found> {
     store.search(&Request { query, limit: 10, ..Request::default() }).expect("searched")
 }
 
-fn contents(store: &WarmStore) -> Vec<String> {
+fn contents(store: &Store) -> Vec<String> {
     store.segments().expect("readable").map(|segment| segment.content).collect()
 }
 
 #[test]
-fn what_was_said_is_found_now_and_after_a_restart() {
-    let place = Place::new();
-    let store = place.open();
+fn messages_are_found_now_and_after_a_restart() {
+    let dir = TestDir::new();
+    let store = dir.open();
     let id = say(&store, "user", "We decided that the payment webhook listens on port 8443");
     say(&store, "assistant", "支付回调失败了，需要重试队列");
     assert_eq!(find(&store, "webhook port")[0].segment.id, id);
     drop(store);
-    let store = place.open();
+    let store = dir.open();
     assert_eq!(find(&store, "webhook port")[0].segment.id, id);
     assert_eq!(find(&store, "支付回调")[0].segment.role, "assistant");
     assert_eq!(contents(&store).len(), 2);
@@ -79,8 +77,8 @@ fn what_was_said_is_found_now_and_after_a_restart() {
 
 #[test]
 fn a_duplicate_is_the_segment_that_is_there() {
-    let place = Place::new();
-    let store = place.open();
+    let dir = TestDir::new();
+    let store = dir.open();
     let said = [
         Record { role: "user", content: "the same words again", timestamp: None, metadata: None },
         Record { role: "user", content: "the same words again", timestamp: None, metadata: None },
@@ -92,14 +90,14 @@ fn a_duplicate_is_the_segment_that_is_there() {
     assert_eq!(outcomes, [Outcome::Added, Outcome::Duplicate, Outcome::Added, Outcome::Noise]);
     assert_eq!(added[0].id, added[1].id);
     assert_eq!(store.add(&said[..1]).expect("stored")[0].outcome, Outcome::Duplicate);
-    assert_eq!(place.open().add(&said[..1]).expect("stored")[0].outcome, Outcome::Duplicate);
+    assert_eq!(dir.open().add(&said[..1]).expect("stored")[0].outcome, Outcome::Duplicate);
     assert_eq!(contents(&store).len(), 2);
 }
 
 #[test]
 fn sessions_do_not_see_each_other_unless_asked_to() {
-    let place = Place::new();
-    let (one, two) = (place.open_as("one"), place.open_as("a/../b\0"));
+    let dir = TestDir::new();
+    let (one, two) = (dir.open_as("one"), dir.open_as("a/../b\0"));
     say(&one, "user", "the secret of session one");
     say(&two, "user", "the secret of session two");
     assert_eq!(find(&one, "secret").len(), 1);
@@ -109,18 +107,18 @@ fn sessions_do_not_see_each_other_unless_asked_to() {
             .is_empty()
     );
     assert_eq!(one.segments().expect("readable").count(), 1);
-    let all = place.open_with(|settings| settings.cross_session = true);
+    let all = dir.open_with(|settings| settings.cross_session = true);
     assert_eq!(find(&all, "secret").len(), 2);
     let of_two = Request { query: "secret", limit: 9, session: Some("a/../b\0"), ..Request::default() };
     assert_eq!(all.search(&of_two).expect("searched").len(), 1);
     assert_eq!(all.sessions().expect("known"), ["one", "a/../b\0"]);
-    assert_eq!(fs::read_dir(place.path()).expect("there").count(), 2, "the log and the lock");
+    assert_eq!(fs::read_dir(dir.path()).expect("there").count(), 2, "the log and the lock");
 }
 
 #[test]
 fn another_handle_sees_what_was_written() {
-    let place = Place::new();
-    let (writer, reader) = (place.open(), place.open());
+    let dir = TestDir::new();
+    let (writer, reader) = (dir.open(), dir.open());
     assert!(find(&reader, "migration").is_empty());
     say(&writer, "user", "the migration runs at midnight");
     assert_eq!(find(&reader, "migration").len(), 1);
@@ -129,8 +127,8 @@ fn another_handle_sees_what_was_written() {
 
 #[test]
 fn filters_narrow_a_search() {
-    let place = Place::new();
-    let store = place.open();
+    let dir = TestDir::new();
+    let store = dir.open();
     say_at(&store, "user", "deploy the api to staging", Some(1_000.0));
     say_at(&store, "assistant", "deploy of the database is done", Some(2_000.0));
     say_at(&store, "tool", "deploy log: exit status 0", Some(3_000.0));
@@ -152,8 +150,8 @@ fn filters_narrow_a_search() {
 
 #[test]
 fn neighbours_come_with_a_result_and_stay_in_its_session() {
-    let place = Place::new();
-    let store = place.open();
+    let dir = TestDir::new();
+    let store = dir.open();
     for turn in 0..9 {
         say(&store, "user", &format!("turn {turn} talks of {}", ["zebras", "lions", "bears"][turn % 3]));
     }
@@ -174,8 +172,8 @@ fn neighbours_come_with_a_result_and_stay_in_its_session() {
 
 #[test]
 fn near_duplicates_leave_room_for_others() {
-    let place = Place::new();
-    let store = place.open();
+    let dir = TestDir::new();
+    let store = dir.open();
     for number in 0..6 {
         say(&store, "user", &format!("the redis cache timeout is thirty seconds, note {number}"));
     }
@@ -190,8 +188,8 @@ fn near_duplicates_leave_room_for_others() {
 
 #[test]
 fn the_minimum_is_tested_on_the_calibrated_score() {
-    let place = Place::new();
-    let store = place.open();
+    let dir = TestDir::new();
+    let store = dir.open();
     say(&store, "user", "the invoice number is 4711");
     say(&store, "user", "completely different things happened");
     for ranking in [Ranking::Best, Ranking::Seed] {
@@ -204,8 +202,8 @@ fn the_minimum_is_tested_on_the_calibrated_score() {
 
 #[test]
 fn a_score_can_be_explained() {
-    let place = Place::new();
-    let store = place.open();
+    let dir = TestDir::new();
+    let store = dir.open();
     say(&store, "user", "the webhook listens on port 8443");
     let request = Request { query: "webhook port", limit: 1, explain: true, ..Request::default() };
     let found = store.search(&request).expect("searched");
@@ -218,8 +216,8 @@ fn a_score_can_be_explained() {
 
 #[test]
 fn a_long_text_is_found_by_its_middle() {
-    let place = Place::new();
-    let store = place.open();
+    let dir = TestDir::new();
+    let store = dir.open();
     let filler = "nothing of interest happens in this line of the log\n".repeat(200);
     let text = format!("{filler}panic: index 7 out of bounds in frobnicate\n{filler}");
     say(&store, "tool", &text);
@@ -232,8 +230,8 @@ fn a_long_text_is_found_by_its_middle() {
 
 #[test]
 fn eviction_leaves_the_disk_alone() {
-    let place = Place::new();
-    let store = place.open_with(|settings| (settings.max_segments, settings.cold) = (5, false));
+    let dir = TestDir::new();
+    let store = dir.open_with(|settings| (settings.max_segments, settings.cold) = (5, false));
     for number in 0..12 {
         say(&store, "user", &format!("message number {number} about apples"));
     }
@@ -244,28 +242,28 @@ fn eviction_leaves_the_disk_alone() {
     // It is gone from memory, so it may be said and stored again.
     say(&store, "user", "message number 0 about apples");
     assert_eq!(contents(&store).len(), 13);
-    let reopened = place.open_with(|settings| (settings.max_segments, settings.cold) = (5, false));
+    let reopened = dir.open_with(|settings| (settings.max_segments, settings.cold) = (5, false));
     assert_eq!(reopened.len().expect("open"), 5);
-    assert_eq!(place.open().len().expect("open"), 12);
+    assert_eq!(dir.open().len().expect("open"), 12);
 }
 
 #[test]
 fn age_counts_from_the_newest_segment_when_the_clock_is_ahead() {
     const DAY: f64 = 86_400_000.0;
-    let place = Place::new();
-    let store = place.open();
+    let dir = TestDir::new();
+    let store = dir.open();
     // Both are years old by the clock, ten days apart.
     say_at(&store, "user", "an old message about apples", Some(1_000.0 * DAY));
     say_at(&store, "user", "a newer message about apples", Some(1_010.0 * DAY));
     drop(store);
-    assert_eq!(place.open().len().expect("open"), 2);
-    assert_eq!(place.open_with(|settings| settings.eviction_days = 5.0).len().expect("open"), 1);
-    assert_eq!(place.open_with(|settings| settings.eviction_days = 0.0).len().expect("open"), 2);
+    assert_eq!(dir.open().len().expect("open"), 2);
+    assert_eq!(dir.open_with(|settings| settings.eviction_days = 5.0).len().expect("open"), 1);
+    assert_eq!(dir.open_with(|settings| settings.eviction_days = 0.0).len().expect("open"), 2);
 }
 
-fn write_log(place: &Place, bytes: &[u8]) {
-    fs::create_dir_all(place.path()).expect("room");
-    fs::write(place.log(), bytes).expect("room");
+fn write_log(dir: &TestDir, bytes: &[u8]) {
+    fs::create_dir_all(dir.path()).expect("room");
+    fs::write(dir.log(), bytes).expect("room");
 }
 
 fn line(id: &str, content: &str) -> String {
@@ -275,18 +273,18 @@ fn line(id: &str, content: &str) -> String {
 }
 
 #[test]
-fn a_store_of_the_original_opens_and_its_bytes_stay() {
-    let place = Place::new();
+fn a_store_of_openclaw_opens_unchanged() {
+    let dir = TestDir::new();
     let bytes = format!(
         "\u{FEFF}{}\r\n\n{}\nnot json\n{}\n",
         line("a", "apples first"),
         line("b", "apples second"),
         line("a", "apples third")
     );
-    write_log(&place, bytes.as_bytes());
+    write_log(&dir, bytes.as_bytes());
     let vectors = b"VMEM\x01\0\0\0\x04\0\0\0\x01\0\0\0\x01\0a\0\0\x80\x3f\0\0\0\0\0\0\0\0\0\0\0\0";
-    fs::write(place.path().join("vectors.bin"), vectors).expect("room");
-    let store = place.open();
+    fs::write(dir.path().join("vectors.bin"), vectors).expect("room");
+    let store = dir.open();
     let mut found: Vec<String> = find(&store, "apples").into_iter().map(|found| found.segment.content).collect();
     found.sort_unstable();
     assert_eq!(found, ["apples second", "apples third"], "the last line of an id counts, once");
@@ -295,22 +293,22 @@ fn a_store_of_the_original_opens_and_its_bytes_stay() {
     assert_eq!((health.skipped_lines, health.skipped[0].line), (1, 4));
     say(&store, "user", "apples fourth time");
     store.close();
-    assert!(fs::read(place.log()).expect("there").starts_with(bytes.as_bytes()));
-    assert_eq!(fs::read(place.path().join("vectors.bin")).expect("there"), vectors);
+    assert!(fs::read(dir.log()).expect("there").starts_with(bytes.as_bytes()));
+    assert_eq!(fs::read(dir.path().join("vectors.bin")).expect("there"), vectors);
 }
 
 #[test]
 fn a_torn_tail_costs_nobody_else() {
-    let place = Place::new();
-    let store = place.open();
+    let dir = TestDir::new();
+    let store = dir.open();
     say(&store, "user", "the first whole message");
     say(&store, "user", "the second whole message");
     drop(store);
-    let bytes = fs::read(place.log()).expect("there");
+    let bytes = fs::read(dir.log()).expect("there");
     for cut in 1..bytes.len() {
-        fs::write(place.log(), &bytes[..cut]).expect("room");
+        fs::write(dir.log(), &bytes[..cut]).expect("room");
         let whole = bytes[..cut].split(|&byte| byte == b'\n').count() - 1;
-        let store = place.open();
+        let store = dir.open();
         assert_eq!(contents(&store).len(), whole, "cut at {cut}");
         say(&store, "user", "what came after the crash");
         let now = contents(&store);
@@ -318,12 +316,12 @@ fn a_torn_tail_costs_nobody_else() {
         assert_eq!(now.len(), whole + completed + 1, "cut at {cut}");
         assert_eq!(find(&store, "after the crash")[0].segment.content, "what came after the crash");
         assert_eq!(store.len().expect("open"), now.len());
-        assert!(fs::read(place.log()).expect("there").starts_with(&bytes[..cut]), "nothing is cut");
+        assert!(fs::read(dir.log()).expect("there").starts_with(&bytes[..cut]), "nothing is cut");
     }
 }
 
-fn filled(place: &Place, segments: usize) -> WarmStore {
-    let store = place.open();
+fn filled(dir: &TestDir, segments: usize) -> Store {
+    let store = dir.open();
     let texts: Vec<String> =
         (0..segments).map(|number| format!("segment {number} speaks of topic {}", number % 17)).collect();
     let records: Vec<Record<'_>> = texts
@@ -334,8 +332,8 @@ fn filled(place: &Place, segments: usize) -> WarmStore {
     store
 }
 
-fn snapshot_file(place: &Place) -> PathBuf {
-    let files = fs::read_dir(place.path().join("index")).expect("there");
+fn snapshot_file(dir: &TestDir) -> PathBuf {
+    let files = fs::read_dir(dir.path().join("index")).expect("there");
     files
         .flatten()
         .map(|file| file.path())
@@ -343,19 +341,19 @@ fn snapshot_file(place: &Place) -> PathBuf {
         .expect("one")
 }
 
-fn ranking_of(store: &WarmStore) -> Vec<(String, f64)> {
+fn ranking_of(store: &Store) -> Vec<(String, f64)> {
     find(store, "segment topic 3").into_iter().map(|found| (found.segment.content, found.score)).collect()
 }
 
 #[test]
 fn a_snapshot_answers_like_the_log() {
-    let place = Place::new();
-    let store = filled(&place, 300);
+    let dir = TestDir::new();
+    let store = filled(&dir, 300);
     assert!(store.snapshot().expect("open"));
     say(&store, "user", "one more that the snapshot lacks");
     let expected = ranking_of(&store);
     drop(store);
-    let store = place.open();
+    let store = dir.open();
     assert!(store.health().expect("open").snapshot.contains("300 segments loaded"));
     assert_eq!(store.len().expect("open"), 301);
     let found = ranking_of(&store);
@@ -370,13 +368,13 @@ fn a_snapshot_answers_like_the_log() {
 }
 
 #[test]
-fn a_damaged_snapshot_is_made_anew_and_ranks_the_same() {
-    let place = Place::new();
-    let store = filled(&place, 40);
+fn a_damaged_snapshot_is_rebuilt_and_ranks_the_same() {
+    let dir = TestDir::new();
+    let store = filled(&dir, 40);
     store.snapshot().expect("open");
     drop(store);
-    let expected = ranking_of(&place.open());
-    let path = snapshot_file(&place);
+    let expected = ranking_of(&dir.open());
+    let path = snapshot_file(&dir);
     let bytes = fs::read(&path).expect("there");
     let damage: Vec<(String, Vec<u8>)> = (0..bytes.len())
         .step_by(bytes.len() / 60)
@@ -389,7 +387,7 @@ fn a_damaged_snapshot_is_made_anew_and_ranks_the_same() {
         .collect();
     for (what, damaged) in damage {
         fs::write(&path, damaged).expect("room");
-        let store = place.open();
+        let store = dir.open();
         assert_eq!(ranking_of(&store), expected, "{what}");
         assert_eq!(store.len().expect("open"), 40, "{what}");
     }
@@ -397,30 +395,30 @@ fn a_damaged_snapshot_is_made_anew_and_ranks_the_same() {
 
 #[test]
 fn a_snapshot_of_another_log_is_not_believed() {
-    let place = Place::new();
-    let store = filled(&place, 50);
+    let dir = TestDir::new();
+    let store = filled(&dir, 50);
     store.snapshot().expect("open");
     drop(store);
-    let text = fs::read_to_string(place.log()).expect("there");
+    let text = fs::read_to_string(dir.log()).expect("there");
     let fewer: Vec<&str> = text.lines().skip(1).collect();
-    fs::write(place.log(), fewer.join("\n") + "\n").expect("room");
-    let store = place.open();
+    fs::write(dir.log(), fewer.join("\n") + "\n").expect("room");
+    let store = dir.open();
     assert_eq!(store.len().expect("open"), 49);
     assert!(store.health().expect("open").snapshot.contains("made anew"));
 }
 
 #[test]
 fn damage_in_the_log_costs_the_record_it_hit() {
-    let place = Place::new();
-    let store = filled(&place, 30);
+    let dir = TestDir::new();
+    let store = filled(&dir, 30);
     store.snapshot().expect("open");
     drop(store);
-    let bytes = fs::read(place.log()).expect("there");
+    let bytes = fs::read(dir.log()).expect("there");
     for at in (0..bytes.len()).step_by(97) {
         let mut damaged = bytes.clone();
         damaged[at] ^= 1;
-        fs::write(place.log(), &damaged).expect("room");
-        let store = place.open();
+        fs::write(dir.log(), &damaged).expect("room");
+        let store = dir.open();
         let kept = contents(&store);
         assert!(kept.len() >= 28, "{} kept with byte {at} flipped", kept.len());
         assert!(kept.iter().all(|content| content.starts_with("segment ")));
@@ -430,25 +428,25 @@ fn damage_in_the_log_costs_the_record_it_hit() {
 
 #[test]
 fn vectors_are_kept_and_never_mistaken_for_those_of_another_model() {
-    let place = Place::new();
-    let store = filled(&place, 20);
+    let dir = TestDir::new();
+    let store = filled(&dir, 20);
     store.close();
-    let expected = ranking_of(&place.open());
-    let vectors = place.path().join("vectors.bin");
+    let expected = ranking_of(&dir.open());
+    let vectors = dir.path().join("vectors.bin");
     let bytes = fs::read(&vectors).expect("there");
     assert_eq!(u32::from_le_bytes(bytes[12..16].try_into().expect("four")), 20);
-    assert!(place.open().health().expect("open").vectors.contains("20 loaded"));
+    assert!(dir.open().health().expect("open").vectors.contains("20 loaded"));
     // A flipped bit is seen.
     let mut damaged = bytes.clone();
     damaged[200] ^= 1;
     fs::write(&vectors, &damaged).expect("room");
-    let store = place.open();
+    let store = dir.open();
     assert_eq!(ranking_of(&store), expected);
     assert!(store.health().expect("open").vectors.contains("made anew"));
     // The same length, another model.
     fs::write(&vectors, &bytes).expect("room");
-    fs::write(place.path().join("vectors.json"), r#"{"model":"other","revision":1,"dim":384}"#).expect("room");
-    let store = place.open();
+    fs::write(dir.path().join("vectors.json"), r#"{"model":"other","revision":1,"dim":384}"#).expect("room");
+    let store = dir.open();
     assert_eq!(ranking_of(&store), expected);
     assert!(store.health().expect("open").vectors.contains("other"));
     say(&store, "user", "a vector that must not be added to theirs");
@@ -457,11 +455,11 @@ fn vectors_are_kept_and_never_mistaken_for_those_of_another_model() {
 }
 
 #[test]
-fn a_deleted_directory_is_begun_anew_and_memory_stays() {
-    let place = Place::new();
-    let store = place.open();
+fn a_deleted_directory_is_created_again_and_memory_stays() {
+    let dir = TestDir::new();
+    let store = dir.open();
     say(&store, "user", "said before the directory was deleted");
-    fs::remove_dir_all(place.path()).expect("deleted");
+    fs::remove_dir_all(dir.path()).expect("deleted");
     assert_eq!(find(&store, "before the directory").len(), 1);
     say(&store, "user", "said after the directory was deleted");
     assert_eq!(find(&store, "said directory").len(), 2);
@@ -471,13 +469,13 @@ fn a_deleted_directory_is_begun_anew_and_memory_stays() {
 }
 
 #[test]
-fn a_replaced_log_is_read_anew() {
-    let place = Place::new();
-    let store = place.open();
+fn a_replaced_log_is_read_again() {
+    let dir = TestDir::new();
+    let store = dir.open();
     say(&store, "user", "said before the log was replaced");
-    let other = place.path().join("other");
+    let other = dir.path().join("other");
     fs::write(&other, line("x", "apples from elsewhere") + "\n").expect("room");
-    fs::rename(&other, place.log()).expect("replaced");
+    fs::rename(&other, dir.log()).expect("replaced");
     assert_eq!(find(&store, "apples")[0].segment.id, "x");
     assert!(find(&store, "before").iter().all(|found| found.segment.id == "x"));
     say(&store, "user", "said after the log was replaced");
@@ -486,31 +484,33 @@ fn a_replaced_log_is_read_anew() {
 
 #[cfg(unix)]
 #[test]
-fn nobody_else_can_read_it() {
+fn files_are_readable_by_the_owner_only() {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
-    let place = Place::new();
-    let store = filled(&place, 20);
+    let dir = TestDir::new();
+    let store = filled(&dir, 20);
     store.snapshot().expect("open");
     let mode = |path: &Path| fs::metadata(path).expect("there").permissions().mode() & 0o777;
-    assert_eq!(mode(&place.path()), 0o700);
-    assert_eq!(mode(&place.path().join("index")), 0o700);
+    assert_eq!(mode(&dir.path()), 0o700);
+    assert_eq!(mode(&dir.path().join("index")), 0o700);
     for file in ["segments.jsonl", "LOCK", "vectors.bin", "vectors.json"] {
-        assert_eq!(mode(&place.path().join(file)), 0o600, "{file}");
+        assert_eq!(mode(&dir.path().join(file)), 0o600, "{file}");
     }
-    assert_eq!(mode(&snapshot_file(&place)), 0o600);
-    let link = place.folder.path().join("link");
-    symlink(place.path(), &link).expect("made");
-    assert!(matches!(WarmStore::open(&link, Settings::new("s1")), Err(Error::Refused { .. })));
-    fs::set_permissions(place.path(), fs::Permissions::from_mode(0o777)).expect("set");
-    assert!(matches!(WarmStore::open(&place.path(), Settings::new("s1")), Err(Error::Refused { .. })));
+    assert_eq!(mode(&snapshot_file(&dir)), 0o600);
+    let link = dir.folder.path().join("link");
+    symlink(dir.path(), &link).expect("made");
+    assert!(matches!(Store::open(&link, Settings::new("s1")), Err(Error::Refused { .. })));
+    for exposed in [0o777, 0o770, 0o702] {
+        fs::set_permissions(dir.path(), fs::Permissions::from_mode(exposed)).expect("set");
+        assert!(matches!(Store::open(&dir.path(), Settings::new("s1")), Err(Error::Exposed { .. })));
+    }
 }
 
 #[test]
 fn a_lock_that_is_held_is_not_waited_for_for_ever() {
-    let place = Place::new();
-    let store = place.open_with(|settings| settings.lock_timeout = Duration::from_millis(50));
+    let dir = TestDir::new();
+    let store = dir.open_with(|settings| settings.lock_timeout = Duration::from_millis(50));
     say(&store, "user", "said while nobody held the lock");
-    let lock = fs::OpenOptions::new().read(true).open(place.path().join("LOCK")).expect("there");
+    let lock = fs::OpenOptions::new().read(true).open(dir.path().join("LOCK")).expect("there");
     lock.lock().expect("free");
     let refused =
         store.add(&[Record { role: "user", content: "said while it was held", timestamp: None, metadata: None }]);
@@ -523,39 +523,39 @@ fn a_lock_that_is_held_is_not_waited_for_for_ever() {
 
 #[test]
 fn a_newer_format_is_left_alone() {
-    let place = Place::new();
-    write_log(&place, (line("a", "apples of the future") + "\n").as_bytes());
-    let lock = place.path().join("LOCK");
+    let dir = TestDir::new();
+    write_log(&dir, (line("a", "apples of the future") + "\n").as_bytes());
+    let lock = dir.path().join("LOCK");
     fs::write(&lock, "{\"format\":2,\"min_reader\":1,\"min_writer\":2}\n").expect("room");
-    let store = place.open();
+    let store = dir.open();
     assert_eq!(find(&store, "apples").len(), 1);
     assert!(store.health().expect("open").is_read_only);
     assert!(
         store.add(&[Record { role: "user", content: "apples of today", timestamp: None, metadata: None }]).is_err()
     );
     store.close();
-    assert_eq!(fs::read_dir(place.path()).expect("there").count(), 2);
+    assert_eq!(fs::read_dir(dir.path()).expect("there").count(), 2);
     fs::write(&lock, "{\"format\":3,\"min_reader\":3,\"min_writer\":3}\n").expect("room");
-    assert!(matches!(WarmStore::open(&place.path(), Settings::new("s1")), Err(Error::Version { found: 3, .. })));
+    assert!(matches!(Store::open(&dir.path(), Settings::new("s1")), Err(Error::Version { found: 3, .. })));
 }
 
 #[test]
 fn a_cold_scan_filters_and_gives_each_id_once() {
-    let place = Place::new();
-    let store = place.open();
+    let dir = TestDir::new();
+    let store = dir.open();
     say_at(&store, "user", "deploy the api to staging", Some(1_000.0));
     say_at(&store, "assistant", "deploy of the database is done", Some(2_000.0));
-    let cold = ColdStore::open(&place.path()).expect("there");
+    let cold = LogReader::open(&dir.path()).expect("there");
     let count = |wanted: Wanted| cold.scan(wanted).expect("readable").count();
     assert_eq!(count(Wanted::default()), 2);
     assert_eq!(count(Wanted { contains: Some("staging".to_owned()), ..Wanted::default() }), 1);
     assert_eq!(count(Wanted { topics: Some(vec!["DATABASE".to_owned()]), ..Wanted::default() }), 1);
     assert_eq!(count(Wanted { since: Some(1_500.0), ..Wanted::default() }), 1);
     assert_eq!(count(Wanted { session: Some("s2".to_owned()), ..Wanted::default() }), 0);
-    assert!(ColdStore::open(&place.folder.path().join("missing")).is_err());
+    assert!(LogReader::open(&dir.folder.path().join("missing")).is_err());
 }
 
-fn read(cold: &ColdStore, offset: u64, limit: usize) -> (Vec<String>, u64) {
+fn read(cold: &LogReader, offset: u64, limit: usize) -> (Vec<String>, u64) {
     let wanted = Wanted { session: Some("s1".to_owned()), ..Wanted::default() };
     let (segments, next) = cold.read_from(offset, &wanted, limit).expect("readable");
     (segments.into_iter().map(|segment| segment.content).collect(), next)
@@ -563,25 +563,25 @@ fn read(cold: &ColdStore, offset: u64, limit: usize) -> (Vec<String>, u64) {
 
 #[test]
 fn a_log_is_read_on_from_where_reading_ended() {
-    let place = Place::new();
-    let store = place.open();
-    let cold = ColdStore::open(&place.path()).expect("there");
+    let dir = TestDir::new();
+    let store = dir.open();
+    let cold = LogReader::open(&dir.path()).expect("there");
     assert_eq!(read(&cold, 0, 9), (vec![], 0));
-    assert_eq!(read(&cold, 70, 9), (vec![], 70), "there is no such place yet");
+    assert_eq!(read(&cold, 70, 9), (vec![], 70), "there is no such dir yet");
     say(&store, "user", "apples first");
-    say(&place.open_as("s2"), "user", "another session");
+    say(&dir.open_as("s2"), "user", "another session");
     say(&store, "assistant", "pears second");
     let (first, middle) = read(&cold, 0, 1);
     assert_eq!(first, ["apples first"]);
     let (second, end) = read(&cold, middle, 9);
-    assert_eq!((second, end), (vec!["pears second".to_owned()], fs::metadata(place.log()).expect("there").len()));
+    assert_eq!((second, end), (vec!["pears second".to_owned()], fs::metadata(dir.log()).expect("there").len()));
     assert_eq!(read(&cold, end, 9), (vec![], end));
     assert_eq!(read(&cold, middle, 0), (vec![], middle));
-    assert_eq!(read(&cold, 1, 9).0, ["pears second"], "a line that began before the place is not read");
+    assert_eq!(read(&cold, 1, 9).0, ["pears second"], "a line that began before the dir is not read");
 
-    let mut torn = fs::read(place.log()).expect("there");
+    let mut torn = fs::read(dir.log()).expect("there");
     torn.extend_from_slice(&torn.clone()[..40]);
-    fs::write(place.log(), &torn).expect("room");
+    fs::write(dir.log(), &torn).expect("room");
     assert_eq!(read(&cold, end, 9), (vec![], end), "a line without its end waits");
     assert_eq!(read(&cold, end + 7, 9), (vec![], end + 7));
     say(&store, "user", "plums after the damage");
@@ -599,8 +599,8 @@ proptest! {
         limit in 1..9_usize,
         breaks in proptest::collection::vec(any::<bool>(), 30),
     ) {
-        let place = Place::new();
-        let stores = ["s1", "s2", "s\"3"].map(|session| place.open_with(|settings| {
+        let dir = TestDir::new();
+        let stores = ["s1", "s2", "s\"3"].map(|session| dir.open_with(|settings| {
             settings.session = session.to_owned();
             settings.durability = Durability::Os;
         }));
@@ -612,11 +612,11 @@ proptest! {
                 wanted.push(text);
             }
             if breaks[number] {
-                let mut log = fs::OpenOptions::new().append(true).open(place.log()).expect("there");
+                let mut log = fs::OpenOptions::new().append(true).open(dir.log()).expect("there");
                 std::io::Write::write_all(&mut log, b"{\"id\":\"torn").expect("room");
             }
         }
-        let cold = ColdStore::open(&place.path()).expect("there");
+        let cold = LogReader::open(&dir.path()).expect("there");
         let (mut found, mut offset) = (Vec::new(), 0);
         loop {
             let (page, next) = read(&cold, offset, limit);
@@ -633,13 +633,13 @@ proptest! {
 
 #[test]
 fn threads_lose_nothing() {
-    let place = Place::new();
-    let store = place.open();
+    let dir = TestDir::new();
+    let store = dir.open();
     std::thread::scope(|scope| {
         for thread in 0..4 {
-            let (store, place) = (&store, &place);
+            let (store, dir) = (&store, &dir);
             scope.spawn(move || {
-                let other = place.open();
+                let other = dir.open();
                 for number in 0..25 {
                     say(
                         if number % 2 == 0 { store } else { &other },
@@ -653,7 +653,7 @@ fn threads_lose_nothing() {
     });
     assert_eq!(contents(&store).len(), 100);
     assert_eq!(store.len().expect("open"), 100);
-    assert_eq!(place.open().len().expect("open"), 100);
+    assert_eq!(dir.open().len().expect("open"), 100);
 }
 
 #[derive(Clone, Debug)]
@@ -677,11 +677,11 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// Whatever happens in between, memory holds the newest of what was said, once.
+    /// In any order of steps, memory holds the newest segments, each once.
     #[test]
-    fn it_behaves_like_a_list(steps in steps(), most in 3..12_usize) {
-        let place = Place::new();
-        let open = || place.open_with(|settings| {
+    fn the_store_behaves_like_a_list(steps in steps(), most in 3..12_usize) {
+        let dir = TestDir::new();
+        let open = || dir.open_with(|settings| {
             (settings.max_segments, settings.cold) = (most, false);
             settings.durability = memctx_core::store::Durability::Os;
         });

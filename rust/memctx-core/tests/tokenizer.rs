@@ -1,4 +1,4 @@
-//! The tokenizers against golden values and against slow, obvious twins.
+//! The tokenizers against golden values and against slow reference implementations.
 
 mod golden;
 
@@ -18,7 +18,7 @@ fn golden_tokens() {
     let cases = golden::load("tokens.json");
     for case in cases.as_array().expect("a list") {
         let text = case["text"].as_str().expect("text");
-        for (mode, key) in [(Mode::Original, "original"), (Mode::Memctx, "memctx")] {
+        for (mode, key) in [(Mode::OpenClaw, "original"), (Mode::Memctx, "memctx")] {
             let expected: Vec<&str> =
                 case[key].as_array().expect("tokens").iter().map(|token| token.as_str().expect("token")).collect();
             assert_eq!(tokens(text, mode), expected, "{text:?} in {key} mode");
@@ -34,7 +34,7 @@ fn fifty_megabytes_of_one_word_are_one_token() {
     assert_eq!(lengths, [50 << 20]);
 }
 
-/// The category of a character, by its first letter.
+/// Return the category of a character, by its first letter.
 fn category(c: char) -> char {
     use GeneralCategory as G;
     match get_general_category(c) {
@@ -63,8 +63,8 @@ fn push_pairs(all: &mut Vec<String>, run: &mut Vec<char>) {
     run.clear();
 }
 
-/// The original's rules, a character at a time over the lower-cased text.
-fn naive_original(text: &str) -> Vec<String> {
+/// Tokenize by OpenClaw's rules, a character at a time over the lower-cased text.
+fn naive_openclaw(text: &str) -> Vec<String> {
     let is_cjk = |c| matches!(c, '\u{4E00}'..='\u{9FFF}' | '\u{3400}'..='\u{4DBF}' | '\u{3000}'..='\u{303F}');
     let is_space = |c: char| c == '\u{FEFF}' || (c.is_whitespace() && c != '\u{85}');
     let (mut all, mut word, mut run) = (Vec::new(), String::new(), Vec::new());
@@ -109,7 +109,7 @@ fn naive_is_cjk(c: char) -> bool {
     matches!(category(c), 'L' | 'N') && blocks.iter().any(|&(low, high)| (low..=high).contains(&(c as u32)))
 }
 
-/// Where a word falls into parts, by rule 4 of the tokenizer.
+/// Split a word by rule 4 of the tokenizer.
 fn naive_humps(word: &[char]) -> Vec<Vec<char>> {
     let is_capital = |c: &char| !c.to_lowercase().eq(std::iter::once(*c)) && category(*c) == 'L';
     let is_digit = |c: &char| category(*c) == 'N';
@@ -148,7 +148,7 @@ fn push_identifier(all: &mut Vec<String>, words: &mut Vec<Vec<char>>, joints: &m
     joints.clear();
 }
 
-/// The rules of the `memctx` mode over the text in NFKC, without thought of speed.
+/// Return the rules of the `memctx` mode over the text in NFKC, without thought of speed.
 fn naive_memctx(text: &str) -> Vec<String> {
     let text: Vec<char> = text.nfkc().collect();
     let is_word = |c: char| matches!(category(c), 'L' | 'N') && !naive_is_cjk(c);
@@ -194,7 +194,8 @@ fn text() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
 }
 
-/// Several hundred bytes, nearly all of them common: words of every length, and Han, kana and hangul with what breaks them.
+/// Several hundred bytes, nearly all of them common: words of every length, and Han, kana and hangul with what breaks
+/// them.
 fn long_text() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         5 => "[飞书消息一龥]{1,9}", 2 => "[のかンー]{1,6}", 2 => "[가한글힝]{1,4}", 3 => "[、。「」，！？“”—…]",
@@ -208,23 +209,23 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4000))]
 
     #[test]
-    fn original_mode_equals_its_twin(text in text()) {
-        prop_assert_eq!(tokens(&text, Mode::Original), naive_original(&text));
+    fn openclaw_mode_equals_the_reference_implementation(text in text()) {
+        prop_assert_eq!(tokens(&text, Mode::OpenClaw), naive_openclaw(&text));
     }
 
     #[test]
-    fn memctx_mode_equals_its_twin(text in text()) {
+    fn memctx_mode_equals_the_reference_implementation(text in text()) {
         prop_assert_eq!(tokens(&text, Mode::Memctx), naive_memctx(&text));
     }
 
     #[test]
-    fn long_texts_have_the_tokens_of_their_twin(text in long_text()) {
+    fn long_texts_equal_the_reference_implementation(text in long_text()) {
         prop_assert_eq!(tokens(&text, Mode::Memctx), naive_memctx(&text));
     }
 
     #[test]
     fn no_token_is_empty(text in ".{0,80}") {
-        for mode in [Mode::Memctx, Mode::Original] {
+        for mode in [Mode::Memctx, Mode::OpenClaw] {
             prop_assert!(tokens(&text, mode).iter().all(|token| !token.is_empty()));
         }
     }

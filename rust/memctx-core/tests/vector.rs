@@ -2,7 +2,8 @@
 
 mod golden;
 
-use memctx_core::vector::{FlatIndex, HashEmbedder};
+use memctx_core::embed::HashEmbedder;
+use memctx_core::vector::FlatIndex;
 use memctx_core::{Error, Filter, Scored};
 use proptest::prelude::*;
 use sha2::{Digest as _, Sha256};
@@ -14,8 +15,8 @@ fn golden_hash_vectors() {
         let text = case["text"].as_str().expect("text");
         let mut expected = vec![0.0; 384];
         for pair in case["nonzero"].as_array().expect("pairs") {
-            let place = usize::try_from(pair[0].as_u64().expect("place")).expect("small");
-            expected[place] = pair[1].as_f64().expect("value") as f32;
+            let position = usize::try_from(pair[0].as_u64().expect("place")).expect("small");
+            expected[position] = pair[1].as_f64().expect("value") as f32;
         }
         let mut vector = vec![f32::NAN; 384];
         embedder.embed(text, &mut vector);
@@ -23,7 +24,7 @@ fn golden_hash_vectors() {
     }
 }
 
-/// The embedding as the original describes it, gram by gram.
+/// Embed as OpenClaw does, gram by gram.
 fn naive_embed(text: &str, dim: usize) -> Vec<f32> {
     use unicode_general_category::{GeneralCategory as G, get_general_category};
     let is_word = |c| {
@@ -57,8 +58,8 @@ fn naive_embed(text: &str, dim: usize) -> Vec<f32> {
     let mut sums = vec![0.0_f64; dim];
     for gram in units.windows(units.len().clamp(1, 3)) {
         let digest = Sha256::digest(String::from_utf16_lossy(gram));
-        let place = u32::from_le_bytes(digest[..4].try_into().expect("four bytes")) as usize % dim;
-        sums[place] += if digest[4] & 1 == 0 { 1.0 } else { -1.0 };
+        let position = u32::from_le_bytes(digest[..4].try_into().expect("four bytes")) as usize % dim;
+        sums[position] += if digest[4] & 1 == 0 { 1.0 } else { -1.0 };
     }
     let norm = sums.iter().map(|sum| sum * sum).sum::<f64>().sqrt();
     sums.iter().map(|sum| if norm > 0.0 { (sum / norm) as f32 } else { 0.0 }).collect()
@@ -84,7 +85,7 @@ fn naive_cosine(a: &[f32], b: &[f32]) -> f64 {
     if norms == 0.0 { 0.0 } else { dot(a, b) / norms }
 }
 
-/// Vectors with what makes quantising hard: near-duplicates, one large value, tiny and huge lengths, zeros.
+/// Return vectors with what makes quantizing hard: near-duplicates, one large value, tiny and huge lengths, zeros.
 fn matrix(dim: usize, rows: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Vec<f32>>> {
     let value = prop_oneof![4 => -1.0..1.0_f32, 2 => -0.01..0.01_f32, 1 => Just(0.0_f32), 1 => -1e30..1e30_f32];
     let dense = prop::collection::vec(value, dim);
@@ -120,7 +121,7 @@ proptest! {
             expected.sort_by(|a, b| b.1.total_cmp(&a.1));
             prop_assert_eq!(hits.len(), k.min(expected.len()));
             for (hit, (_, cosine)) in hits.iter().zip(&expected) {
-                let id: usize = index.roster().id(hit.number).parse().expect("a number");
+                let id: usize = index.id_map().id(hit.number).parse().expect("a number");
                 prop_assert!((hit.score - cosine).abs() < 1e-12, "{} for {}", hit.score, cosine);
                 prop_assert!((naive_cosine(query, &rows[id]) - cosine).abs() < 1e-12);
                 let explained = index.explain(query, &id.to_string()).expect("valid").expect("present").value;
@@ -139,15 +140,15 @@ fn removals_close_up_and_replacing_makes_newest() {
     for number in (0..4000_u16).filter(|number| number % 4 != 0) {
         assert!(index.remove(&number.to_string()));
     }
-    assert!(index.roster().span() < 4000, "removals never led to a compaction");
+    assert!(index.id_map().span() < 4000, "removals never led to a compaction");
     assert_eq!(index.get("400"), Some([1.0, 400.0].as_slice()));
     assert_eq!(index.get("401"), None);
     let best: Vec<Scored> = index.search(&[1.0, 8.0], 1, Filter::default()).expect("valid");
-    assert_eq!(index.roster().id(best[0].number), "8");
+    assert_eq!(index.id_map().id(best[0].number), "8");
     index.add_many(&["0", "4"], &[1.0, 0.0, 1.0, 0.0], "").expect("valid");
     let best = index.search(&[1.0, 0.0], 2, Filter::default()).expect("valid");
-    assert_eq!(best.iter().map(|hit| index.roster().id(hit.number)).collect::<Vec<_>>(), ["0", "4"]);
-    assert_eq!(index.roster().len(), 1000);
+    assert_eq!(best.iter().map(|hit| index.id_map().id(hit.number)).collect::<Vec<_>>(), ["0", "4"]);
+    assert_eq!(index.id_map().len(), 1000);
 }
 
 #[test]
@@ -157,7 +158,7 @@ fn faults_are_named() {
     assert!(matches!(index.add_many(&["a"], &[1.0], ""), Err(Error::Dimension { expected: 2, found: 1 })));
     let nan = index.add_many(&["a", "b"], &[1.0, 2.0, 3.0, f32::NAN], "");
     assert!(matches!(nan, Err(Error::NotFinite { row: 1, column: 1, .. })));
-    assert!(index.roster().is_empty(), "a refused batch adds nothing");
+    assert!(index.id_map().is_empty(), "a refused batch adds nothing");
     assert!(matches!(index.search(&[f32::INFINITY, 0.0], 1, Filter::default()), Err(Error::NotFinite { .. })));
     assert!(matches!(HashEmbedder::new(40_000), Err(Error::Argument { .. })));
 }

@@ -10,8 +10,8 @@ use memctx_core::vmem::{Checksum, Vectors, append, read, verify, write};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-/// A path for a file in a folder that goes away with the first value.
-fn place() -> (TempDir, PathBuf) {
+/// Return a path for a file in a folder that goes away with the first value.
+fn temp_file() -> (TempDir, PathBuf) {
     let folder = TempDir::new().expect("a temporary folder");
     let path = folder.path().join("vectors.bin");
     (folder, path)
@@ -39,7 +39,7 @@ fn golden_file_is_read_and_written_to_the_byte() {
     let vectors = read(&golden).expect("a valid file");
     assert_eq!((names(&vectors), &vectors.values), (refs(&ids), &values));
     assert!(vectors.report.is_ok());
-    let (_folder, path) = place();
+    let (_folder, path) = temp_file();
     write(&path, &refs(&ids), &values, 4, false).expect("written");
     assert_eq!(fs::read(&path).expect("readable"), fs::read(&golden).expect("readable"));
 }
@@ -47,7 +47,7 @@ fn golden_file_is_read_and_written_to_the_byte() {
 #[test]
 fn a_checksum_stands_behind_what_other_readers_see() {
     let (ids, values) = golden_entries();
-    let (_folder, path) = place();
+    let (_folder, path) = temp_file();
     write(&path, &refs(&ids), &values, 4, true).expect("written");
     let golden = fs::read(golden::folder().join("vmem_v1.bin")).expect("readable");
     let bytes = fs::read(&path).expect("readable");
@@ -69,7 +69,7 @@ proptest! {
     /// Appending gives the very bytes that writing everything at once gives.
     #[test]
     fn appending_equals_writing(first in entries(3), second in entries(3), checksum in any::<bool>()) {
-        let (_folder, path) = place();
+        let (_folder, path) = temp_file();
         let (ids, values) = split(&first);
         write(&path, &ids, &values, 3, checksum).expect("written");
         let (ids, values) = split(&second);
@@ -87,7 +87,7 @@ proptest! {
     /// A file cut anywhere behind its header gives its complete entries and takes further ones.
     #[test]
     fn a_cut_file_keeps_its_complete_entries(entries in entries(3), cut in 0..400_usize, checksum in any::<bool>()) {
-        let (_folder, path) = place();
+        let (_folder, path) = temp_file();
         let (ids, values) = split(&entries);
         write(&path, &ids, &values, 3, checksum).expect("written");
         let bytes = fs::read(&path).expect("readable");
@@ -99,17 +99,17 @@ proptest! {
         prop_assert_eq!(&vectors.values, &values[..3 * complete]);
         prop_assert!(vectors.report.is_ok() == (complete == ids.len()));
         append(&path, &["new"], &[1.0, 2.0, 3.0], 3).expect("appended");
-        let healed = read(&path).expect("a readable file");
-        prop_assert!(healed.report.is_ok());
-        prop_assert_eq!(healed.ids.len(), complete + 1);
-        prop_assert_eq!(&healed.values[3 * complete..], [1.0, 2.0, 3.0]);
+        let extended = read(&path).expect("a readable file");
+        prop_assert!(extended.report.is_ok());
+        prop_assert_eq!(extended.ids.len(), complete + 1);
+        prop_assert_eq!(&extended.values[3 * complete..], [1.0, 2.0, 3.0]);
     }
 
     /// With a checksum no flipped bit goes unnoticed, but in the header's count, which the checksum overrules, and
     /// in the trailer itself, without which the entries are still whole.
     #[test]
     fn a_flipped_bit_never_changes_what_is_read(entries in entries(2), at in any::<prop::sample::Index>(), bit in 0..8) {
-        let (_folder, path) = place();
+        let (_folder, path) = temp_file();
         let (ids, values) = split(&entries);
         write(&path, &ids, &values, 2, true).expect("written");
         let mut bytes = fs::read(&path).expect("readable");
@@ -125,7 +125,7 @@ proptest! {
 
     #[test]
     fn no_bytes_are_too_strange(bytes in prop::collection::vec(any::<u8>(), 0..200), is_vmem in any::<bool>()) {
-        let (_folder, path) = place();
+        let (_folder, path) = temp_file();
         let mut bytes = bytes;
         if is_vmem && bytes.len() >= 12 {
             bytes[..12].copy_from_slice(b"VMEM\x01\0\0\0\x02\0\0\0");
@@ -146,7 +146,7 @@ proptest! {
 #[test]
 fn an_append_that_never_counted_is_no_part_of_the_file() {
     let (ids, values) = golden_entries();
-    let (_folder, path) = place();
+    let (_folder, path) = temp_file();
     write(&path, &refs(&ids), &values, 4, false).expect("written");
     let mut bytes = fs::read(&path).expect("readable");
     bytes.extend_from_slice(b"\x03\0half");
@@ -158,7 +158,7 @@ fn an_append_that_never_counted_is_no_part_of_the_file() {
 
 #[test]
 fn entries_that_cannot_be_read_are_skipped_and_counted() {
-    let (_folder, path) = place();
+    let (_folder, path) = temp_file();
     write(&path, &["a", "b", "c"], &[1.0, 2.0, 3.0], 1, false).expect("written");
     let mut bytes = fs::read(&path).expect("readable");
     bytes[16 + 2] = 0xFF;
@@ -172,7 +172,7 @@ fn entries_that_cannot_be_read_are_skipped_and_counted() {
 
 #[test]
 fn a_huge_count_reserves_no_memory() {
-    let (_folder, path) = place();
+    let (_folder, path) = temp_file();
     fs::write(&path, b"VMEM\x01\0\0\0\0\0\x01\0\xFF\xFF\xFF\xFF").expect("written");
     let report = read(&path).expect("a readable file").report;
     assert_eq!((report.dim, report.declared, report.complete), (65_536, 4_294_967_295, 0));
@@ -180,7 +180,7 @@ fn a_huge_count_reserves_no_memory() {
 
 #[test]
 fn faults_name_the_file_and_the_place() {
-    let (_folder, path) = place();
+    let (_folder, path) = temp_file();
     let message = |error: Error| error.to_string();
     assert!(matches!(read(&path), Err(Error::Io { .. })), "a missing file is the system's error");
     fs::write(&path, b"VMEM\x02\0\0\0\x02\0\0\0\0\0\0\0").expect("written");
@@ -203,7 +203,7 @@ fn faults_name_the_file_and_the_place() {
 #[test]
 fn files_are_for_their_owner_only() {
     use std::os::unix::fs::PermissionsExt as _;
-    let (_folder, path) = place();
+    let (_folder, path) = temp_file();
     write(&path, &["a"], &[1.0], 1, false).expect("written");
     assert_eq!(fs::metadata(&path).expect("there").permissions().mode() & 0o777, 0o600);
 }

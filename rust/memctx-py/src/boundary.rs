@@ -1,4 +1,4 @@
-//! The one door between Python and the core.
+//! The boundary between Python and the core: releases the interpreter, catches panics, converts arguments and errors.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -7,7 +7,7 @@ use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread;
 
 use memctx_core::{Filter, Result};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyUnicodeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
@@ -18,7 +18,7 @@ pub(crate) fn enter_core<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<
     to_python(py.detach(|| catch_unwind(AssertUnwindSafe(work))))
 }
 
-/// The same for work that needs the interpreter at every step.
+/// Run work that needs the interpreter at every step.
 pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> PyResult<T> {
     to_python(catch_unwind(AssertUnwindSafe(work)))
 }
@@ -47,7 +47,35 @@ pub(crate) fn writing<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
     lock.write().expect(UNUSABLE)
 }
 
-/// A text as the core reads it; each lone surrogate, which no UTF-8 can hold, becomes U+FFFD.
+/// Extract an argument. What has the right type and cannot be held, such as an integer beyond 64 bits, a number beyond
+/// a float or a lone surrogate in a name, is a `ConfigError`; Python itself has another exception for each.
+pub(crate) fn checked<'a, 'py, T>(value: &'a Bound<'py, PyAny>) -> PyResult<T>
+where
+    T: FromPyObject<'a, 'py>,
+    T::Error: Into<PyErr>,
+{
+    value.extract::<T>().map_err(|fault| unfit(value.py(), fault.into()))
+}
+
+/// Translate an exception of a conversion: a wrong type, or a value that cannot be used.
+pub(crate) fn unfit(py: Python<'_>, fault: PyErr) -> PyErr {
+    if fault.is_instance_of::<PyOverflowError>(py) || fault.is_instance_of::<PyValueError>(py) {
+        if fault.is_instance_of::<MemctxError>(py) {
+            return fault;
+        }
+        let why = if fault.is_instance_of::<PyUnicodeError>(py) {
+            "a text holds half of a surrogate pair; expected valid Unicode".to_owned()
+        } else if fault.is_instance_of::<PyOverflowError>(py) {
+            "a number is beyond 64 bits; expected one that fits".to_owned()
+        } else {
+            fault.value(py).to_string()
+        };
+        return ConfigError::new_err(format!("an argument has a value that cannot be used: {why}"));
+    }
+    fault
+}
+
+/// Return a text as the core reads it; each lone surrogate, which no UTF-8 can hold, becomes U+FFFD.
 pub(crate) fn text_of<'a>(text: &'a Bound<'_, PyString>) -> PyResult<Cow<'a, str>> {
     if let Ok(text) = text.to_str() {
         return Ok(Cow::Borrowed(text));
@@ -63,7 +91,7 @@ pub(crate) fn text_of<'a>(text: &'a Bound<'_, PyString>) -> PyResult<Cow<'a, str
     Ok(Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
-/// The texts of an iterable.
+/// Return the texts of an iterable.
 pub(crate) fn texts_of<'py>(texts: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyString>>> {
     if texts.is_instance_of::<PyString>() {
         return Err(PyTypeError::new_err("expected several strings, got one; put it in a list"));
@@ -73,20 +101,25 @@ pub(crate) fn texts_of<'py>(texts: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py
 
 /// Ids, which must be valid Unicode since they are compared and stored.
 pub(crate) fn ids_of<'a>(ids: &'a [Bound<'_, PyString>]) -> PyResult<Vec<&'a str>> {
-    ids.iter().map(|id| id.to_str()).collect()
+    ids.iter().map(|id| valid(id)).collect()
 }
 
-/// How many results were asked for.
+/// Return a text that must be valid Unicode.
+pub(crate) fn valid<'a>(text: &'a Bound<'_, PyString>) -> PyResult<&'a str> {
+    text.to_str().map_err(|fault| unfit(text.py(), fault))
+}
+
+/// Return the number of results asked for.
 pub(crate) fn count_of(k: i64) -> PyResult<usize> {
     usize::try_from(k).map_err(|_| ConfigError::new_err(format!("k must be 0 or more, not {k}")))
 }
 
-/// A number of things, of tokens or characters say.
+/// Return a number of things, of tokens or characters say.
 pub(crate) fn amount_of<T: TryFrom<i64>>(what: &str, amount: i64) -> PyResult<T> {
     T::try_from(amount).map_err(|_| ConfigError::new_err(format!("{what} must be 0 or more, not {amount}")))
 }
 
-/// The length of vectors that was asked for; the core checks all but the sign.
+/// Return the length of vectors that was asked for; the core checks all but the sign.
 pub(crate) fn dim_of(dim: i64, most: usize) -> PyResult<usize> {
     usize::try_from(dim).map_err(|_| ConfigError::new_err(format!("dim must be between 1 and {most}, not {dim}")))
 }
@@ -104,7 +137,7 @@ impl<'py> Limits<'py> {
 
     /// Call `search` with the filter they make.
     pub(crate) fn apply<T>(&self, search: impl FnOnce(Filter<'_>) -> PyResult<T>) -> PyResult<T> {
-        let group = self.group.as_ref().map(|group| group.to_str()).transpose()?;
+        let group = self.group.as_ref().map(valid).transpose()?;
         let within = self.within.as_deref().map(ids_of).transpose()?;
         search(Filter { group, within: within.as_deref() })
     }

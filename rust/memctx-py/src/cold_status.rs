@@ -1,15 +1,15 @@
-//! `memctx.ColdStatus`.
+//! `memctx.lowlevel.ColdStatus`.
 
-use memctx_core::cold;
+use memctx_core::disk_index;
 use pyo3::prelude::*;
 
-/// How far the search of what left memory is.
+/// Progress of the disk index.
 #[pyclass(frozen, module = "memctx._core")]
-pub(crate) struct ColdStatus(pub(crate) cold::ColdStatus);
+pub(crate) struct ColdStatus(pub(crate) disk_index::IndexStatus);
 
 #[pymethods]
 impl ColdStatus {
-    /// ``absent``, ``ready`` or ``indexing``.
+    /// ``absent``, ``ready``, ``indexing`` or ``unavailable``.
     #[getter]
     fn state(&self) -> &'static str {
         self.0.state.name()
@@ -27,7 +27,7 @@ impl ColdStatus {
         self.0.passages
     }
 
-    /// Those of them that a graph finds; the others are compared one by one.
+    /// Passages that a graph covers; the others are compared one by one.
     #[getter]
     fn graph_passages(&self) -> u64 {
         self.0.graph_passages
@@ -51,14 +51,14 @@ impl ColdStatus {
         self.0.disk_bytes
     }
 
-    /// What went wrong last, or None.
+    /// Last error, or None.
     #[getter]
     fn fault(&self) -> Option<&str> {
         self.0.fault.as_deref()
     }
 
     fn __repr__(&self) -> String {
-        let cold::ColdStatus { state, segments, indexed_bytes, log_bytes, .. } = &self.0;
+        let disk_index::IndexStatus { state, segments, indexed_bytes, log_bytes, .. } = &self.0;
         let state = state.name();
         format!(
             "ColdStatus(state={state:?}, segments={segments}, indexed_bytes={indexed_bytes}, log_bytes={log_bytes})"

@@ -1,4 +1,4 @@
-//! `memctx.ColdStore` and the iterator over what is on disk.
+//! `memctx.lowlevel.ColdStore` and the iterator over what is on disk.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use memctx_core::store::{self, Wanted};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-use crate::boundary::{amount_of, enter_core, text_of, texts_of};
+use crate::boundary::{amount_of, checked, enter_core, text_of, texts_of};
 use crate::segment::Segment;
 use crate::warm_store::{all_of, health, session_of};
 
@@ -16,14 +16,14 @@ use crate::warm_store::{all_of, health, session_of};
 #[pyclass(frozen, module = "memctx._core")]
 pub(crate) struct ColdStore {
     path: PathBuf,
-    store: store::ColdStore,
+    store: store::LogReader,
 }
 
 #[pymethods]
 impl ColdStore {
     #[new]
-    fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let store = enter_core(py, || store::ColdStore::open(&path))?;
+    fn new(py: Python<'_>, #[pyo3(from_py_with = checked)] path: PathBuf) -> PyResult<Self> {
+        let store = enter_core(py, || store::LogReader::open(&path))?;
         Ok(Self { path, store })
     }
 
@@ -35,18 +35,17 @@ impl ColdStore {
         py: Python<'_>,
         session_id: Option<&Bound<'_, PyString>>,
         roles: Option<&Bound<'_, PyAny>>,
-        since: Option<f64>,
-        until: Option<f64>,
+        #[pyo3(from_py_with = checked)] since: Option<f64>,
+        #[pyo3(from_py_with = checked)] until: Option<f64>,
         topics: Option<&Bound<'_, PyAny>>,
         contains: Option<&Bound<'_, PyString>>,
     ) -> PyResult<Scan> {
         let wanted = Wanted {
-            session: session_id.map(|session| Ok::<_, PyErr>(session_of(session)?.to_owned())).transpose()?,
-            roles: owned(roles)?,
             since,
             until,
             topics: owned(topics)?,
             contains: contains.map(|text| Ok::<_, PyErr>(text_of(text)?.into_owned())).transpose()?,
+            ..wanted_of(session_id, roles)?
         };
         Ok(Scan::new(enter_core(py, || self.store.scan(wanted))?))
     }
@@ -56,16 +55,52 @@ impl ColdStore {
     fn read_from(
         &self,
         py: Python<'_>,
-        offset: i64,
+        #[pyo3(from_py_with = checked)] offset: i64,
         session_id: Option<&Bound<'_, PyString>>,
         roles: Option<&Bound<'_, PyAny>>,
-        limit: i64,
+        #[pyo3(from_py_with = checked)] limit: i64,
     ) -> PyResult<(Vec<Segment>, u64)> {
-        let session = session_id.map(|session| Ok::<_, PyErr>(session_of(session)?.to_owned())).transpose()?;
-        let wanted = Wanted { session, roles: owned(roles)?, ..Wanted::default() };
+        let wanted = wanted_of(session_id, roles)?;
         let (offset, limit) = (amount_of("offset", offset)?, amount_of("limit", limit)?);
         let (found, next) = enter_core(py, || self.store.read_from(offset, &wanted, limit))?;
         Ok((found.into_iter().map(Segment).collect(), next))
+    }
+
+    /// Return the offset at which the last whole line ends.
+    fn end(&self, py: Python<'_>) -> PyResult<u64> {
+        enter_core(py, || self.store.end())
+    }
+
+    /// Return a checksum of the bytes before an offset; None if the log is shorter.
+    fn mark(&self, py: Python<'_>, #[pyo3(from_py_with = checked)] offset: i64) -> PyResult<Option<u32>> {
+        let offset = amount_of("offset", offset)?;
+        enter_core(py, || self.store.mark(offset))
+    }
+
+    /// Return the offset behind the first segment of an id; None if there is none.
+    #[pyo3(signature = (id, *, session_id = None, roles = None))]
+    fn offset_after(
+        &self,
+        py: Python<'_>,
+        id: &Bound<'_, PyString>,
+        session_id: Option<&Bound<'_, PyString>>,
+        roles: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Option<u64>> {
+        let (id, wanted) = (text_of(id)?, wanted_of(session_id, roles)?);
+        enter_core(py, || self.store.offset_after(&id, &wanted))
+    }
+
+    /// Return the id of the last segment that lies before an offset; None if there is none.
+    #[pyo3(signature = (offset, *, session_id = None, roles = None))]
+    fn last_before(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = checked)] offset: i64,
+        session_id: Option<&Bound<'_, PyString>>,
+        roles: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Option<String>> {
+        let (offset, wanted) = (amount_of("offset", offset)?, wanted_of(session_id, roles)?);
+        enter_core(py, || self.store.last_before(offset, &wanted))
     }
 
     /// What a reader passes over. It reads the whole log.
@@ -76,6 +111,11 @@ impl ColdStore {
     fn __repr__(&self) -> String {
         format!("ColdStore({:?})", self.path.display().to_string())
     }
+}
+
+fn wanted_of(session_id: Option<&Bound<'_, PyString>>, roles: Option<&Bound<'_, PyAny>>) -> PyResult<Wanted> {
+    let session = session_id.map(|session| Ok::<_, PyErr>(session_of(session)?.to_owned())).transpose()?;
+    Ok(Wanted { session, roles: owned(roles)?, ..Wanted::default() })
 }
 
 fn owned(texts: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec<String>>> {

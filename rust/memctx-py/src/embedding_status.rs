@@ -1,21 +1,21 @@
-//! `memctx.EmbeddingStatus`.
+//! `memctx.lowlevel.EmbeddingStatus`.
 
 use memctx_core::store;
 use pyo3::prelude::*;
 
-/// How far everything stored has vectors.
+/// Progress of embedding.
 #[pyclass(frozen, module = "memctx._core")]
 pub(crate) struct EmbeddingStatus(pub(crate) store::EmbeddingStatus);
 
 #[pymethods]
 impl EmbeddingStatus {
-    /// Which model makes the vectors.
+    /// Name of the model that makes the vectors.
     #[getter]
     fn model(&self) -> &str {
         &self.0.model
     }
 
-    /// What else they depend on.
+    /// Revision of the model.
     #[getter]
     fn revision(&self) -> &str {
         &self.0.revision
@@ -27,13 +27,13 @@ impl EmbeddingStatus {
         self.0.dim
     }
 
-    /// Whether a vector is there as soon as a text is.
+    /// True if vectors are made at once with their texts.
     #[getter]
     fn is_instant(&self) -> bool {
         self.0.is_instant
     }
 
-    /// Whether these vectors are to take the place of another model's, and have not yet.
+    /// True if these vectors will replace those of another model and have not yet.
     #[getter]
     fn is_replacing(&self) -> bool {
         self.0.is_replacing

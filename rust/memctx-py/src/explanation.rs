@@ -1,17 +1,17 @@
-//! `memctx.Explanation`.
+//! `memctx.lowlevel.Explanation`.
 
 use memctx_core::Explanation as Core;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
-/// Why a score is what it is: a named number and the numbers it was made of.
+/// Explanation of a score: a named number and its operands.
 #[pyclass(frozen, eq, module = "memctx._core")]
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Explanation(pub(crate) Core);
 
 #[pymethods]
 impl Explanation {
-    /// What the number is called.
+    /// Name of the number.
     #[getter]
     fn name(&self) -> &str {
         &self.0.name
@@ -29,7 +29,7 @@ impl Explanation {
         PyTuple::new(py, self.0.parts.iter().map(|part| Self(part.clone())))
     }
 
-    /// The same tree as plain dictionaries, ready for JSON.
+    /// Return the same tree as plain dictionaries, ready for JSON.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         to_dict(py, &self.0)
     }

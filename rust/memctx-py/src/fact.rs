@@ -1,8 +1,8 @@
-//! `memctx.Fact` and `memctx.FactHit`.
+//! `memctx.Fact` and `memctx.lowlevel.FactHit`.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use memctx_core::knowledge::Found;
+use memctx_core::facts::Found;
 use memctx_core::store::Fact as Core;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -20,8 +20,8 @@ impl Fact {
         &self.0.id
     }
 
-    /// ``decision``, ``implementation``, ``config``, ``issue``, ``task_state``, ``architecture``, or what another program
-    /// wrote.
+    /// ``decision``, ``implementation``, ``config``, ``issue``, ``task_state``, ``architecture``, or what another
+    /// program wrote.
     #[getter]
     fn r#type(&self) -> &str {
         &self.0.kind
@@ -33,13 +33,14 @@ impl Fact {
         &self.0.content
     }
 
-    /// Where it came up.
+    /// Context in which it came up.
     #[getter]
     fn context(&self) -> Option<&str> {
         self.0.context.as_deref()
     }
 
-    /// When it was stated or last changed, in milliseconds since 1970; None where another program did not say.
+    /// Time of the statement or of the last change, in milliseconds since 1970; None if another program did not write
+    /// it.
     #[getter]
     fn timestamp(&self) -> Option<f64> {
         self.0.timestamp
@@ -63,13 +64,13 @@ impl Fact {
         PyTuple::new(py, &self.0.sources)
     }
 
-    /// Whether it holds: neither superseded nor forgotten.
+    /// True if it holds: neither superseded nor forgotten.
     #[getter]
     fn is_active(&self) -> bool {
         self.0.is_active()
     }
 
-    /// How many earlier states of it there are.
+    /// Number of earlier states.
     #[getter]
     fn revision(&self) -> u32 {
         self.0.revision
@@ -102,7 +103,7 @@ pub(crate) struct FactHit(pub(crate) Found);
 
 #[pymethods]
 impl FactHit {
-    /// What was found.
+    /// The fact.
     #[getter]
     fn fact(&self) -> Fact {
         Fact(self.0.fact.clone())
@@ -114,13 +115,13 @@ impl FactHit {
         self.0.score
     }
 
-    /// How many of the question's words it has.
+    /// Number of the question's words that it has.
     #[getter]
     fn matched(&self) -> usize {
         self.0.matched
     }
 
-    /// How the score came about, where that was asked for.
+    /// Explanation of the score, if it was asked for.
     #[getter]
     fn explanation(&self) -> Option<String> {
         self.0.explanation.as_ref().map(ToString::to_string)

@@ -1,17 +1,17 @@
-//! Changes of facts as Python asks for them.
+//! Conversion of changes to facts from Python.
 // The words of the format.
 #![allow(clippy::similar_names)]
 
 use std::borrow::Cow;
 
-use memctx_core::knowledge::{Change, Kind, Statement};
+use memctx_core::facts::{Change, Kind, Statement};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
-use crate::boundary::{text_of, texts_of};
+use crate::boundary::{checked, text_of, texts_of};
 use crate::error::ConfigError;
 
-/// What a change must look like.
+/// Description of a valid change.
 const WORDS: &str = "a change must be (\"add\", id, type, content, context, sources), (\"update\", target, content, \
                      context, sources), (\"supersede\", target, id, type, content, context, sources) or \
                      (\"delete\", target)";
@@ -24,7 +24,7 @@ pub(crate) enum Asked<'a> {
     Delete { target: Cow<'a, str> },
 }
 
-/// What a fact is to say.
+/// Content of a fact.
 pub(crate) struct AskedStatement {
     content: String,
     context: Option<String>,
@@ -63,7 +63,7 @@ impl Asked<'static> {
         let new_id = |text: &Text<'_>| id_of(text).map(|id| Some(Cow::Owned(id.into_owned())));
         let said = |rest: &Rest<'_>| AskedStatement::new(&rest.0, rest.1.as_ref(), Some(&rest.2), None);
         let refused = || ConfigError::new_err(format!("{WORDS}, not a tuple of {}", change.len()));
-        let name: String = change.get_item(0).map_err(|_| refused())?.extract()?;
+        let name: String = checked(&change.get_item(0).map_err(|_| refused())?)?;
         let rest = change.get_slice(1, change.len());
         let given = match name.as_str() {
             "add" => 5,
@@ -114,7 +114,7 @@ impl Asked<'_> {
     }
 }
 
-/// The id of a new fact. No UTF-8 can hold a lone surrogate, and replacing it would make two ids one.
+/// Return the id of a new fact. No UTF-8 can hold a lone surrogate, and replacing it would make two ids one.
 pub(crate) fn id_of<'a>(id: &'a Bound<'_, PyString>) -> PyResult<Cow<'a, str>> {
     let refused = |_| ConfigError::new_err("id must be valid Unicode, without lone surrogates");
     id.to_str().map(Cow::Borrowed).map_err(refused)

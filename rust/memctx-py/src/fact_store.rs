@@ -1,4 +1,4 @@
-//! `memctx.FactStore`.
+//! `memctx.lowlevel.FactStore`.
 
 // The words of the format.
 #![allow(clippy::similar_names)]
@@ -9,13 +9,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use memctx_core::ingest::redact::Redaction;
-use memctx_core::knowledge::{self, Change, Kind, Request, Settings};
+use memctx_core::facts::{self, Change, Kind, Request, Settings};
+use memctx_core::redact::Redaction;
 use memctx_core::store::Durability;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
-use crate::boundary::{amount_of, enter_core, text_of, texts_of};
+use crate::boundary::{amount_of, checked, enter_core, text_of, texts_of};
 use crate::error::ConfigError;
 use crate::fact::{Fact, FactHit};
 use crate::fact_change::{Asked, AskedStatement, id_of};
@@ -27,17 +27,17 @@ pub(crate) struct FactStore {
     path: PathBuf,
     settings: Settings,
     /// Replaced in a child process, which must not share files and locks with its parent.
-    store: Mutex<Arc<knowledge::FactStore>>,
+    store: Mutex<Arc<facts::FactStore>>,
 }
 
 impl FactStore {
-    fn store(&self) -> Arc<knowledge::FactStore> {
+    fn store(&self) -> Arc<facts::FactStore> {
         Arc::clone(&self.slot())
     }
 
     /// Held only for as long as it takes to copy a pointer, and never while the interpreter is released: so no thread
     /// can hold it when a process forks.
-    fn slot(&self) -> MutexGuard<'_, Arc<knowledge::FactStore>> {
+    fn slot(&self) -> MutexGuard<'_, Arc<facts::FactStore>> {
         self.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -57,14 +57,14 @@ impl FactStore {
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
-        path: PathBuf,
+        #[pyo3(from_py_with = checked)] path: PathBuf,
         session_id: &Bound<'_, PyString>,
         cross_session: bool,
-        durability: &str,
-        redaction: &str,
+        #[pyo3(from_py_with = checked)] durability: &str,
+        #[pyo3(from_py_with = checked)] redaction: &str,
         pii: bool,
-        patterns: Option<HashMap<String, String>>,
-        lock_timeout: f64,
+        #[pyo3(from_py_with = checked)] patterns: Option<HashMap<String, String>>,
+        #[pyo3(from_py_with = checked)] lock_timeout: f64,
     ) -> PyResult<Self> {
         let Ok(lock_timeout) = Duration::try_from_secs_f64(lock_timeout) else {
             let words = format!("lock_timeout must be 0 or more seconds, not {lock_timeout}");
@@ -85,7 +85,7 @@ impl FactStore {
             })
         })?;
         let opened = settings.clone();
-        let store = enter_core(py, || knowledge::FactStore::open(&path, opened))?;
+        let store = enter_core(py, || facts::FactStore::open(&path, opened))?;
         Ok(Self { path, settings, store: Mutex::new(Arc::new(store)) })
     }
 
@@ -101,7 +101,7 @@ impl FactStore {
         &self.settings.session
     }
 
-    /// Whether the facts of all sessions are seen.
+    /// True if the facts of all sessions are visible.
     #[getter]
     fn cross_session(&self) -> bool {
         self.settings.cross_session
@@ -118,13 +118,13 @@ impl FactStore {
         context: Option<&Bound<'_, PyString>>,
         sources: Option<&Bound<'_, PyAny>>,
         id: Option<&Bound<'_, PyString>>,
-        timestamp: Option<f64>,
+        #[pyo3(from_py_with = checked)] timestamp: Option<f64>,
     ) -> PyResult<Fact> {
         let said = AskedStatement::new(content, context, sources, timestamp)?;
         self.change(py, &Asked::Add { id: id.map(id_of).transpose()?, kind: text_of(r#type)?, said })
     }
 
-    /// Say a fact anew, under the same id.
+    /// Replace the content of a fact, under the same id.
     #[pyo3(signature = (id, content, *, context = None, sources = None))]
     fn update(
         &self,
@@ -171,22 +171,22 @@ impl FactStore {
             let changes: Vec<Change<'_>> = asked.iter().map(Asked::change).collect::<memctx_core::Result<_>>()?;
             store.apply(&changes)
         })?;
-        Ok(outcomes.into_iter().map(knowledge::Outcome::name).collect())
+        Ok(outcomes.into_iter().map(facts::Outcome::name).collect())
     }
 
-    /// A fact as it is now, superseded or not; None if it is not known or was forgotten.
+    /// Return a fact as it is now, superseded or not; None if it is not known or was forgotten.
     fn get(&self, py: Python<'_>, id: &Bound<'_, PyString>) -> PyResult<Option<Fact>> {
         let (id, store) = (text_of(id)?, self.store());
         Ok(enter_core(py, || store.get(&id))?.map(Fact))
     }
 
-    /// The facts that hold, newest first.
+    /// Return the facts that hold, newest first.
     #[pyo3(signature = (*, types = None, limit = None, include_superseded = false))]
     fn facts(
         &self,
         py: Python<'_>,
         types: Option<&Bound<'_, PyAny>>,
-        limit: Option<i64>,
+        #[pyo3(from_py_with = checked)] limit: Option<i64>,
         include_superseded: bool,
     ) -> PyResult<Vec<Fact>> {
         let (kinds, store) = (kinds_of(py, types)?, self.store());
@@ -195,19 +195,19 @@ impl FactStore {
         Ok(found.into_iter().map(Fact).collect())
     }
 
-    /// All states of a fact and of those it took the place of, oldest first.
+    /// Return all states of a fact and of those it took the place of, oldest first.
     fn history(&self, py: Python<'_>, id: &Bound<'_, PyString>) -> PyResult<Vec<Fact>> {
         let (id, store) = (text_of(id)?, self.store());
         Ok(enter_core(py, || store.history(&id))?.into_iter().map(Fact).collect())
     }
 
-    /// The facts that answer a question, best first; none if it is about something else.
+    /// Return the facts that answer a question, best first; none if it is about something else.
     #[pyo3(signature = (query, *, limit = 10, types = None, explain = false))]
     fn search(
         &self,
         py: Python<'_>,
         query: &Bound<'_, PyString>,
-        limit: i64,
+        #[pyo3(from_py_with = checked)] limit: i64,
         types: Option<&Bound<'_, PyAny>>,
         explain: bool,
     ) -> PyResult<Vec<FactHit>> {
@@ -217,13 +217,13 @@ impl FactStore {
         Ok(enter_core(py, || store.search(&request))?.into_iter().map(FactHit).collect())
     }
 
-    /// The facts that share most with a text, however little, closest first.
+    /// Return the facts that share most with a text, however little, closest first.
     #[pyo3(signature = (text, *, limit = 20, types = None))]
     fn nearest(
         &self,
         py: Python<'_>,
         text: &Bound<'_, PyString>,
-        limit: i64,
+        #[pyo3(from_py_with = checked)] limit: i64,
         types: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vec<Fact>> {
         let (text, limit, store) = (text_of(text)?, amount_of("limit", limit)?, self.store());
@@ -232,7 +232,7 @@ impl FactStore {
         Ok(found.into_iter().map(Fact).collect())
     }
 
-    /// How much there is.
+    /// Return the size of the store.
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let store = self.store();
         let found = enter_core(py, || store.statistics())?;
@@ -246,7 +246,7 @@ impl FactStore {
         Ok(stats)
     }
 
-    /// What was skipped, healed or done without.
+    /// Return what was skipped, repaired or missing.
     fn health<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let store = self.store();
         let health = health(py, &enter_core(py, || store.health())?)?;
@@ -256,10 +256,10 @@ impl FactStore {
         Ok(health)
     }
 
-    /// Begin anew in a child process, sharing nothing with the parent.
+    /// Start over in a child process, sharing nothing with the parent.
     fn reopen(&self, py: Python<'_>) -> PyResult<()> {
         let settings = self.settings.clone();
-        let fresh = enter_core(py, || knowledge::FactStore::open(&self.path, settings))?;
+        let fresh = enter_core(py, || facts::FactStore::open(&self.path, settings))?;
         let old = std::mem::replace(&mut *self.slot(), Arc::new(fresh));
         // Another thread of the parent may have held its locks when the process forked, so it is never touched again.
         std::mem::forget(old);

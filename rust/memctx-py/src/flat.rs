@@ -1,4 +1,4 @@
-//! `memctx.FlatIndex`.
+//! `memctx.lowlevel.FlatIndex`.
 
 use std::sync::RwLock;
 
@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::array;
-use crate::boundary::{Limits, count_of, dim_of, enter_core, ids_of, reading, texts_of, writing};
+use crate::boundary::{Limits, checked, count_of, dim_of, enter_core, ids_of, reading, texts_of, writing};
 use crate::error::DimensionMismatchError;
 use crate::explanation::Explanation;
 use crate::hit::Hit;
@@ -24,7 +24,7 @@ pub(crate) struct FlatIndex {
 #[pymethods]
 impl FlatIndex {
     #[new]
-    fn new(py: Python<'_>, dim: i64) -> PyResult<Self> {
+    fn new(py: Python<'_>, #[pyo3(from_py_with = checked)] dim: i64) -> PyResult<Self> {
         let dim = dim_of(dim, MAX_DIM)?;
         let inner = enter_core(py, || Core::new(dim))?;
         Ok(Self { dim, inner: RwLock::new(inner) })
@@ -38,7 +38,13 @@ impl FlatIndex {
 
     /// Add a vector; one with the same id is replaced.
     #[pyo3(signature = (id, vector, *, group = ""))]
-    fn add(&self, py: Python<'_>, id: &str, vector: &Bound<'_, PyAny>, group: &str) -> PyResult<()> {
+    fn add(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = checked)] id: &str,
+        vector: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = checked)] group: &str,
+    ) -> PyResult<()> {
         let vector = array::vector(vector)?;
         let values = array::values(&vector)?;
         enter_core(py, || writing(&self.inner).add_many(&[id], values, group))
@@ -46,7 +52,13 @@ impl FlatIndex {
 
     /// Add one row of ``matrix`` for each id. Either all are added or, on an error, none.
     #[pyo3(signature = (ids, matrix, *, group = ""))]
-    fn add_many(&self, py: Python<'_>, ids: &Bound<'_, PyAny>, matrix: &Bound<'_, PyAny>, group: &str) -> PyResult<()> {
+    fn add_many(
+        &self,
+        py: Python<'_>,
+        ids: &Bound<'_, PyAny>,
+        matrix: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = checked)] group: &str,
+    ) -> PyResult<()> {
         let ids = texts_of(ids)?;
         let ids = ids_of(&ids)?;
         let matrix = array::matrix(matrix)?;
@@ -58,23 +70,27 @@ impl FlatIndex {
     }
 
     /// Take a vector out. False when there was none.
-    fn remove(&self, py: Python<'_>, id: &str) -> PyResult<bool> {
+    fn remove(&self, py: Python<'_>, #[pyo3(from_py_with = checked)] id: &str) -> PyResult<bool> {
         enter_core(py, || Ok(writing(&self.inner).remove(id)))
     }
 
-    /// A copy of the vector as it was added, or None.
-    fn get<'py>(&self, py: Python<'py>, id: &str) -> PyResult<Option<Bound<'py, PyArray1<f32>>>> {
+    /// Return a copy of the vector as it was added, or None.
+    fn get<'py>(
+        &self,
+        py: Python<'py>,
+        #[pyo3(from_py_with = checked)] id: &str,
+    ) -> PyResult<Option<Bound<'py, PyArray1<f32>>>> {
         let values = enter_core(py, || Ok(reading(&self.inner).get(id).map(<[f32]>::to_vec)))?;
         Ok(values.map(|values| array::new_vector(py, values)))
     }
 
-    /// The ``k`` nearest by cosine, best first, older first among equals. A zero vector has cosine 0 to all.
+    /// Return the ``k`` nearest by cosine, best first, older first among equals. A zero vector has cosine 0 to all.
     #[pyo3(signature = (vector, k = 10, *, group = None, within = None))]
     fn search<'py>(
         &self,
         py: Python<'py>,
         vector: &Bound<'py, PyAny>,
-        k: i64,
+        #[pyo3(from_py_with = checked)] k: i64,
         group: Option<Bound<'py, PyString>>,
         within: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Vec<Hit>> {
@@ -86,7 +102,7 @@ impl FlatIndex {
         Limits::new(group, within)?.apply(|filter| {
             enter_core(py, || {
                 let index = reading(&self.inner);
-                Ok(Hit::list(index.roster(), &index.search(values, k, filter)?, "cosine"))
+                Ok(Hit::list(index.id_map(), &index.search(values, k, filter)?, "cosine"))
             })
         })
     }
@@ -97,7 +113,7 @@ impl FlatIndex {
         &self,
         py: Python<'py>,
         matrix: &Bound<'py, PyAny>,
-        k: i64,
+        #[pyo3(from_py_with = checked)] k: i64,
         group: Option<Bound<'py, PyString>>,
         within: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Vec<Vec<Hit>>> {
@@ -110,24 +126,29 @@ impl FlatIndex {
             enter_core(py, || {
                 let index = reading(&self.inner);
                 let hits = index.search_many(values, k, filter)?;
-                Ok(hits.iter().map(|hits| Hit::list(index.roster(), hits, "cosine")).collect())
+                Ok(hits.iter().map(|hits| Hit::list(index.id_map(), hits, "cosine")).collect())
             })
         })
     }
 
-    /// The cosine to one stored vector, with the product and the lengths behind it; None when the id is unknown.
-    fn explain(&self, py: Python<'_>, vector: &Bound<'_, PyAny>, id: &str) -> PyResult<Option<Explanation>> {
+    /// Return the cosine to one stored vector, with the product and the lengths behind it; None when the id is unknown.
+    fn explain(
+        &self,
+        py: Python<'_>,
+        vector: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = checked)] id: &str,
+    ) -> PyResult<Option<Explanation>> {
         let vector = array::vector(vector)?;
         let values = array::values(&vector)?;
         enter_core(py, || Ok(reading(&self.inner).explain(values, id)?.map(Explanation)))
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        enter_core(py, || Ok(reading(&self.inner).roster().len()))
+        enter_core(py, || Ok(reading(&self.inner).id_map().len()))
     }
 
-    fn __contains__(&self, py: Python<'_>, id: &str) -> PyResult<bool> {
-        enter_core(py, || Ok(reading(&self.inner).roster().number(id).is_some()))
+    fn __contains__(&self, py: Python<'_>, #[pyo3(from_py_with = checked)] id: &str) -> PyResult<bool> {
+        enter_core(py, || Ok(reading(&self.inner).id_map().number(id).is_some()))
     }
 }
 

@@ -1,4 +1,4 @@
-//! What `memctx.fusion` is made of.
+//! Functions of `memctx.lowlevel.fusion`.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use numpy::PyUntypedArrayMethods as _;
 use pyo3::prelude::*;
 
 use crate::array;
-use crate::boundary::{count_of, enter_core, text_of, texts_of};
+use crate::boundary::{checked, count_of, enter_core, text_of, texts_of};
 use crate::error::ConfigError;
 use crate::hit::Hit;
 
@@ -33,7 +33,12 @@ pub(crate) fn normalize(hits: Hits<'_>) -> Vec<Hit> {
 
 /// Add two rankings up by weight, best first.
 #[pyfunction]
-pub(crate) fn blend(vector: Hits<'_>, bm25: Hits<'_>, vector_weight: f64, bm25_weight: f64) -> PyResult<Vec<Hit>> {
+pub(crate) fn blend(
+    vector: Hits<'_>,
+    bm25: Hits<'_>,
+    #[pyo3(from_py_with = checked)] vector_weight: f64,
+    #[pyo3(from_py_with = checked)] bm25_weight: f64,
+) -> PyResult<Vec<Hit>> {
     let weights =
         Weights { vector: finite("vector_weight", vector_weight)?, bm25: finite("bm25_weight", bm25_weight)? };
     let (vector, bm25) = (Side::of(&vector), Side::of(&bm25));
@@ -48,7 +53,11 @@ pub(crate) fn blend(vector: Hits<'_>, bm25: Hits<'_>, vector_weight: f64, bm25_w
 
 /// Multiply each score by ``rate`` to the power of its age in days, then sort again.
 #[pyfunction]
-pub(crate) fn decay(hits: Hits<'_>, ages_days: Vec<f64>, rate: f64) -> PyResult<Vec<Hit>> {
+pub(crate) fn decay(
+    hits: Hits<'_>,
+    #[pyo3(from_py_with = checked)] ages_days: Vec<f64>,
+    #[pyo3(from_py_with = checked)] rate: f64,
+) -> PyResult<Vec<Hit>> {
     same_length(&hits, "ages_days", ages_days.len())?;
     let decayed = hits.iter().zip(ages_days).map(|(hit, age)| {
         let hit = hit.get().clone();
@@ -62,7 +71,7 @@ pub(crate) fn decay(hits: Hits<'_>, ages_days: Vec<f64>, rate: f64) -> PyResult<
 
 /// Keep hits whose score, divided by the weights that contributed to it, reaches ``min_score``.
 #[pyfunction]
-pub(crate) fn threshold(hits: Hits<'_>, min_score: f64) -> Vec<Hit> {
+pub(crate) fn threshold(hits: Hits<'_>, #[pyo3(from_py_with = checked)] min_score: f64) -> Vec<Hit> {
     hits.iter()
         .map(|hit| (hit.get(), fusion::calibrate(hit.get().score, hit.get().weight)))
         .filter(|(_, calibrated)| min_score <= 0.0 || *calibrated >= min_score)
@@ -79,8 +88,8 @@ pub(crate) fn threshold(hits: Hits<'_>, min_score: f64) -> Vec<Hit> {
 pub(crate) fn mmr(
     py: Python<'_>,
     hits: Hits<'_>,
-    k: i64,
-    balance: f64,
+    #[pyo3(from_py_with = checked)] k: i64,
+    #[pyo3(from_py_with = checked)] balance: f64,
     vectors: Option<&Bound<'_, PyAny>>,
     texts: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Vec<Hit>> {

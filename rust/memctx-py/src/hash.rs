@@ -1,15 +1,15 @@
-//! `memctx.HashEmbedder`.
+//! `memctx.lowlevel.HashEmbedder`.
 
 use std::sync::Arc;
 
-use memctx_core::store::{Maker, Model, Worth};
-use memctx_core::vector::HashEmbedder as Core;
+use memctx_core::embed::HashEmbedder as Core;
+use memctx_core::store::{Maker, Model, VectorWeight};
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::array;
-use crate::boundary::{dim_of, enter_core, text_of, texts_of};
+use crate::boundary::{checked, dim_of, enter_core, text_of, texts_of};
 use crate::error::to_python;
 
 /// Vectors from character trigrams: no model, no network, the same on every machine.
@@ -24,7 +24,7 @@ impl HashEmbedder {
         }
         let maker: Arc<dyn Maker> = self.0.clone();
         let model = Model::instant(Core::NAME, "1", self.0.dim(), maker).map_err(|fault| to_python(&fault))?;
-        Ok(model.worth(Worth::SPELLING))
+        Ok(model.worth(VectorWeight::SPELLING))
     }
 }
 
@@ -32,7 +32,7 @@ impl HashEmbedder {
 impl HashEmbedder {
     #[new]
     #[pyo3(signature = (dim = 384))]
-    fn new(py: Python<'_>, dim: i64) -> PyResult<Self> {
+    fn new(py: Python<'_>, #[pyo3(from_py_with = checked)] dim: i64) -> PyResult<Self> {
         let dim = dim_of(dim, Core::MAX_DIM)?;
         enter_core(py, || Core::new(dim)).map(|core| Self(Arc::new(core)))
     }
@@ -50,7 +50,7 @@ impl HashEmbedder {
         self.0.dim()
     }
 
-    /// The vector of a text: length 1, or all zeros when nothing in the text counts.
+    /// Return the vector of a text: length 1, or all zeros when nothing in the text counts.
     fn embed<'py>(&self, py: Python<'py>, text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyArray1<f32>>> {
         let text = text_of(text)?;
         let values = enter_core(py, || {
@@ -61,7 +61,7 @@ impl HashEmbedder {
         Ok(array::new_vector(py, values))
     }
 
-    /// One row for each text.
+    /// Return one row for each text.
     fn embed_many<'py>(&self, py: Python<'py>, texts: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let texts = texts_of(texts)?;
         let texts = texts.iter().map(text_of).collect::<PyResult<Vec<_>>>()?;

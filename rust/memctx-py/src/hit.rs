@@ -1,7 +1,9 @@
-//! `memctx.Hit`.
+//! `memctx.lowlevel.Hit`.
 
-use memctx_core::{Explanation as Core, Roster, Scored};
+use memctx_core::{Explanation as Core, IdMap, Scored};
 use pyo3::prelude::*;
+
+use crate::boundary::checked;
 
 use crate::error::VectorError;
 use crate::explanation::Explanation;
@@ -18,16 +20,16 @@ pub(crate) struct Hit {
 }
 
 impl Hit {
-    /// The hits of a search by vectors.
+    /// Return the hits of a search by vectors.
     pub(crate) fn cosines(found: Vec<(String, f64)>) -> Vec<Self> {
         let hit = |(id, score)| Self { id, score, weight: 1.0, explain: Core::leaf("cosine", score) };
         found.into_iter().map(hit).collect()
     }
 
-    /// The hits of a search, whose scores are called `name`.
-    pub(crate) fn list(roster: &Roster, scored: &[Scored], name: &'static str) -> Vec<Self> {
+    /// Return the hits of a search, whose scores are called `name`.
+    pub(crate) fn list(id_map: &IdMap, scored: &[Scored], name: &'static str) -> Vec<Self> {
         let hit = |item: &Scored| Self {
-            id: roster.id(item.number).to_owned(),
+            id: id_map.id(item.number).to_owned(),
             score: item.score,
             weight: 1.0,
             explain: Core::leaf(name, item.score),
@@ -39,7 +41,7 @@ impl Hit {
 #[pymethods]
 impl Hit {
     #[new]
-    fn new(id: String, score: f64) -> PyResult<Self> {
+    fn new(#[pyo3(from_py_with = checked)] id: String, #[pyo3(from_py_with = checked)] score: f64) -> PyResult<Self> {
         if !score.is_finite() {
             return Err(VectorError::new_err(format!(
                 "the score of hit {id:?} is {score}; it must be a finite number"
@@ -60,7 +62,7 @@ impl Hit {
         self.score
     }
 
-    /// How the score came about.
+    /// Explain the score.
     #[getter]
     fn explain(&self) -> Explanation {
         Explanation(self.explain.clone())

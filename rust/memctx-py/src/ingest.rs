@@ -1,4 +1,4 @@
-//! What `memctx.ingest` is made of.
+//! Functions of `memctx.lowlevel.ingest`.
 
 use std::sync::RwLock;
 
@@ -6,49 +6,49 @@ use memctx_core::ingest::{self, Topics as Core};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use crate::boundary::{enter_core, reading, text_of, texts_of, writing};
+use crate::boundary::{checked, enter_core, reading, text_of, texts_of, writing};
 
-/// The text without the lines that a chat host added, and without white space around it.
+/// Return the text without the lines that a chat host added, and without white space around it.
 #[pyfunction]
 pub(crate) fn strip_channel_prefix(py: Python<'_>, text: &Bound<'_, PyString>) -> PyResult<String> {
     let text = text_of(text)?;
     enter_core(py, || Ok(ingest::strip_channel_prefix(&text).into_owned()))
 }
 
-/// Whether a text is not worth keeping.
+/// Return whether a text is not worth keeping.
 #[pyfunction]
 pub(crate) fn is_noise(py: Python<'_>, text: &Bound<'_, PyString>) -> PyResult<bool> {
     let text = text_of(text)?;
     enter_core(py, || Ok(ingest::is_noise(&text)))
 }
 
-/// What a text names, by kind, each value once, 256 at most.
+/// Return the entities of a text, by kind, each value once, 256 at most.
 #[pyfunction]
 pub(crate) fn entities(py: Python<'_>, text: &Bound<'_, PyString>) -> PyResult<Vec<Entity>> {
     let text = text_of(text)?;
     enter_core(py, || Ok(ingest::entities(&text).into_iter().map(Entity).collect()))
 }
 
-/// Something that a text names.
+/// Entity in a text.
 #[pyclass(frozen, eq, hash, module = "memctx._core")]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Entity(ingest::Entity);
 
 #[pymethods]
 impl Entity {
-    /// What it is.
+    /// Kind of the entity.
     #[getter]
     fn kind(&self) -> &'static str {
         self.0.kind.name()
     }
 
-    /// How the text spells it.
+    /// Spelling in the text.
     #[getter]
     fn value(&self) -> &str {
         &self.0.value
     }
 
-    /// Where it begins, in UTF-16 units.
+    /// Offset in UTF-16 units.
     #[getter]
     fn offset(&self) -> u32 {
         self.0.offset
@@ -71,18 +71,23 @@ impl Topics {
     }
 
     /// Add a topic, or keywords to the one that has this name already. On an error nothing is added.
-    fn add(&self, py: Python<'_>, name: &str, keywords: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn add(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = checked)] name: &str,
+        keywords: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
         let keywords = texts_of(keywords)?;
         let keywords = keywords.iter().map(|keyword| keyword.to_str()).collect::<PyResult<Vec<_>>>()?;
         enter_core(py, || writing(&self.0).add(name, &keywords))
     }
 
-    /// The names of all topics, in the order they were defined.
+    /// Return the names of all topics, in the order they were defined.
     fn names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         enter_core(py, || Ok(reading(&self.0).names().to_vec()))
     }
 
-    /// The topics of a text, in the order they were defined.
+    /// Return the topics of a text, in the order they were defined.
     fn of(&self, py: Python<'_>, text: &Bound<'_, PyString>) -> PyResult<Vec<String>> {
         let text = text_of(text)?;
         enter_core(py, || Ok(reading(&self.0).of(&text).into_iter().map(str::to_owned).collect()))

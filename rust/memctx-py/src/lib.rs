@@ -8,6 +8,7 @@
 mod array;
 mod bm25;
 mod boundary;
+mod cache;
 mod chain;
 mod cold_status;
 mod cold_store;
@@ -19,26 +20,24 @@ mod fact;
 mod fact_change;
 mod fact_store;
 mod flat;
+mod formats;
 mod fusion;
 mod hash;
 mod hit;
+mod importer;
 mod ingest;
+mod lease;
+mod log_editor;
 mod numbers;
 mod plan;
-mod prints;
 mod prune;
 mod recall;
 mod redact;
 mod replay;
 mod scanner;
 mod segment;
-mod shapes;
-mod shelf;
-mod spelling;
 mod static_embedder;
-mod strings;
 mod text;
-mod trail;
 mod trim;
 mod validity;
 mod vmem;
@@ -48,8 +47,12 @@ mod warm_store;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// What `memctx._core` exports.
-#[pyo3::pymodule]
+/// Exports of `memctx._core`.
+///
+/// It needs the GIL: `cache/fingerprints.rs` walks messages without taking references, which is sound only while no
+/// other thread can change them. Without this declaration `PyO3` tells a free-threaded interpreter that it may run
+/// without one.
+#[pyo3::pymodule(gil_used = true)]
 mod _core {
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
@@ -82,7 +85,13 @@ mod _core {
     #[pymodule_export]
     use crate::hit::Hit;
     #[pymodule_export]
+    use crate::importer::Importer;
+    #[pymodule_export]
     use crate::ingest::{Entity, Topics, entities, is_noise, strip_channel_prefix};
+    #[pymodule_export]
+    use crate::lease::Lease;
+    #[pymodule_export]
+    use crate::log_editor::{LogEditor, Removal, Verified};
     #[pymodule_export]
     use crate::numbers::items_at;
     #[pymodule_export]
@@ -106,7 +115,7 @@ mod _core {
     #[pymodule_export]
     use crate::trim::{Removed, Trim, plan_trim};
     #[pymodule_export]
-    const MISSING_RESULT: &str = memctx_core::scan::STAND_IN;
+    const MISSING_RESULT: &str = memctx_core::messages::MISSING_RESULT;
     #[pymodule_export]
     use crate::validity::{problems, repair_plan};
     #[pymodule_export]

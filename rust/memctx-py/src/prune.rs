@@ -1,4 +1,4 @@
-//! `memctx._core.plan_prune`: what becomes of the results of tools.
+//! `memctx._core.plan_prune`: the form of each tool result.
 
 use std::collections::HashMap;
 
@@ -7,11 +7,11 @@ use memctx_core::text::Estimator;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use crate::boundary::{amount_of, enter_core, guarded, text_of, texts_of};
+use crate::boundary::{amount_of, checked, enter_core, guarded, text_of, texts_of};
 use crate::conversation::Conversation;
 use crate::error::ConfigError;
 
-/// Which results are sent shortened or cleared.
+/// Plan which results are sent shortened or cleared.
 #[pyfunction]
 #[pyo3(signature = (
     conversation, *, mode, context_window, keep_last_assistants = 3, soft_trim_ratio = 0.3, hard_clear_ratio = 0.5,
@@ -23,22 +23,22 @@ use crate::error::ConfigError;
 pub(crate) fn plan_prune(
     py: Python<'_>,
     conversation: &Bound<'_, Conversation>,
-    mode: &str,
-    context_window: i64,
-    keep_last_assistants: i64,
-    soft_trim_ratio: f64,
-    hard_clear_ratio: f64,
-    min_prunable_tool_chars: i64,
-    soft_trim_max_chars: i64,
-    soft_trim_head_chars: i64,
-    soft_trim_tail_chars: i64,
+    #[pyo3(from_py_with = checked)] mode: &str,
+    #[pyo3(from_py_with = checked)] context_window: i64,
+    #[pyo3(from_py_with = checked)] keep_last_assistants: i64,
+    #[pyo3(from_py_with = checked)] soft_trim_ratio: f64,
+    #[pyo3(from_py_with = checked)] hard_clear_ratio: f64,
+    #[pyo3(from_py_with = checked)] min_prunable_tool_chars: i64,
+    #[pyo3(from_py_with = checked)] soft_trim_max_chars: i64,
+    #[pyo3(from_py_with = checked)] soft_trim_head_chars: i64,
+    #[pyo3(from_py_with = checked)] soft_trim_tail_chars: i64,
     hard_clear: bool,
     placeholder: Option<&Bound<'_, PyString>>,
     allow: Option<&Bound<'_, PyAny>>,
     deny: Option<&Bound<'_, PyAny>>,
     sticky: HashMap<u64, String>,
     is_cold: bool,
-    estimator: &str,
+    #[pyo3(from_py_with = checked)] estimator: &str,
 ) -> PyResult<Vec<Pruned>> {
     if context_window <= 0 {
         return Err(ConfigError::new_err(format!("context_window must be above 0, not {context_window}")));
@@ -82,32 +82,32 @@ fn patterns(patterns: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<String>> {
     patterns.iter().map(|pattern| Ok(text_of(pattern)?.into_owned())).collect()
 }
 
-/// What is left of a long text; None if it stays whole.
+/// Return the shortened text; None if it stays whole.
 #[pyfunction]
 pub(crate) fn shorten(
     py: Python<'_>,
     text: &Bound<'_, PyString>,
-    max_chars: i64,
-    head_chars: i64,
-    tail_chars: i64,
+    #[pyo3(from_py_with = checked)] max_chars: i64,
+    #[pyo3(from_py_with = checked)] head_chars: i64,
+    #[pyo3(from_py_with = checked)] tail_chars: i64,
 ) -> PyResult<Option<String>> {
     let (text, cut) = (text_of(text)?, cut_of(max_chars, head_chars, tail_chars)?);
-    enter_core(py, || Ok(cut.apply(&text, Note::AtBirth)))
+    enter_core(py, || Ok(cut.apply(&text, Note::BeforeFirstSend)))
 }
 
-/// The results that are too long: the places of their messages, which of the messages' results they are, what the
-/// tool gave, and what is sent of it.
+/// Return the results that are too long: the indices of their messages, their ordinals, what the tool gave, and what is
+/// sent of it.
 #[pyfunction]
 pub(crate) fn shorten_results(
     py: Python<'_>,
     conversation: &Bound<'_, Conversation>,
-    max_chars: i64,
-    head_chars: i64,
-    tail_chars: i64,
+    #[pyo3(from_py_with = checked)] max_chars: i64,
+    #[pyo3(from_py_with = checked)] head_chars: i64,
+    #[pyo3(from_py_with = checked)] tail_chars: i64,
 ) -> PyResult<Vec<(u32, u32, String, String)>> {
     let (conversation, cut) = (&conversation.get().0, cut_of(max_chars, head_chars, tail_chars)?);
     let row = |short: prune::Shortened| (short.message, short.ordinal, short.whole.body().to_owned(), short.text);
-    enter_core(py, || Ok(prune::at_birth(conversation, cut).into_iter().map(row).collect()))
+    enter_core(py, || Ok(prune::truncate_results(conversation, cut).into_iter().map(row).collect()))
 }
 
 fn cut_of(max_chars: i64, head_chars: i64, tail_chars: i64) -> PyResult<Cut> {
@@ -125,13 +125,13 @@ pub(crate) struct Pruned(prune::Pruned);
 
 #[pymethods]
 impl Pruned {
-    /// The place of its message.
+    /// Index of its message.
     #[getter]
     fn message(&self) -> u32 {
         self.0.message
     }
 
-    /// Which of the message's results it is.
+    /// Index among the message's results.
     #[getter]
     fn ordinal(&self) -> u32 {
         self.0.ordinal
@@ -143,25 +143,25 @@ impl Pruned {
         self.0.key
     }
 
-    /// What became of it.
+    /// Form of the result.
     #[getter]
     fn form(&self) -> &'static str {
         self.0.form.name()
     }
 
-    /// What is sent of it.
+    /// Text that is sent.
     #[getter]
     fn text(&self) -> &str {
         &self.0.text
     }
 
-    /// What it cost.
+    /// Tokens before.
     #[getter]
     fn tokens_before(&self) -> u32 {
         self.0.tokens_before
     }
 
-    /// What it costs now.
+    /// Tokens after.
     #[getter]
     fn tokens_after(&self) -> u32 {
         self.0.tokens_after

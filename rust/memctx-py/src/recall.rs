@@ -9,7 +9,7 @@ use memctx_core::text::Estimator;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use crate::boundary::{enter_core, text_of};
+use crate::boundary::{checked, enter_core, text_of};
 use crate::conversation::Conversation;
 use crate::error::ConfigError;
 use crate::warm_store::StoreHit;
@@ -19,14 +19,14 @@ type GivenParts<'py> = (Bound<'py, PyString>, f64, Bound<'py, PyString>, Bound<'
 type ReadFact = (String, String);
 type ReadDetail = (f64, String, String);
 
-/// Something said, as a search found it or in its parts: id, time, role, content, start and end of the passage, score.
+/// Detail, as a hit of a search or in its parts: id, time, role, content, start and end of the passage, score.
 #[derive(FromPyObject)]
 pub(crate) enum GivenDetail<'py> {
     Hit(Bound<'py, StoreHit>),
     Parts(GivenParts<'py>),
 }
 
-/// Something stored, as a search found it or just its content.
+/// Stored content, as a hit of a search or as text.
 #[derive(FromPyObject)]
 pub(crate) enum GivenContent {
     Hit(Py<StoreHit>),
@@ -42,7 +42,7 @@ impl GivenContent {
     }
 }
 
-/// What is needed of something said, with what has to be kept for it.
+/// Fields of a detail, with the objects that keep them alive.
 struct Said<'a> {
     timestamp: f64,
     role: Cow<'a, str>,
@@ -87,7 +87,7 @@ impl Block {
         &self.0.text
     }
 
-    /// What it costs; 0 when nothing fits.
+    /// Tokens; 0 if nothing fits.
     #[getter]
     fn tokens(&self) -> usize {
         self.0.tokens
@@ -117,17 +117,17 @@ impl Block {
     }
 }
 
-/// The best block of at most ``cap`` tokens.
+/// Return the best block of at most ``cap`` tokens.
 #[pyfunction]
 #[pyo3(signature = (facts, details, *, cap, query = None, excerpt = None, estimator = "script"))]
 pub(crate) fn build_block(
     py: Python<'_>,
     facts: Vec<GivenFact<'_>>,
     details: Vec<GivenDetail<'_>>,
-    cap: i64,
+    #[pyo3(from_py_with = checked)] cap: i64,
     query: Option<&Bound<'_, PyString>>,
-    excerpt: Option<i64>,
-    estimator: &str,
+    #[pyo3(from_py_with = checked)] excerpt: Option<i64>,
+    #[pyo3(from_py_with = checked)] estimator: &str,
 ) -> PyResult<Block> {
     let tokens = |name: &str, value: i64| {
         let refused = |_| ConfigError::new_err(format!("{name} must be 0 or more tokens, not {value}"));
@@ -149,7 +149,7 @@ pub(crate) fn build_block(
     })
 }
 
-/// The facts and details of a block, or None when the text is not just one block.
+/// Return the facts and details of a block, or None when the text is not just one block.
 #[pyfunction]
 pub(crate) fn parse_block(
     py: Python<'_>,
@@ -164,26 +164,26 @@ pub(crate) fn parse_block(
     }))
 }
 
-/// Whether a text, white space around it aside, is just one block.
+/// Return whether a text, white space around it aside, is just one block.
 #[pyfunction]
 pub(crate) fn is_block(py: Python<'_>, text: &Bound<'_, PyString>) -> PyResult<bool> {
     let text = text_of(text)?;
     enter_core(py, || Ok(recall::is_block(&text)))
 }
 
-/// The bytes of a slice of characters.
+/// Return the bytes of a slice of characters.
 fn bytes_of(text: &str, start: usize, end: usize) -> Range<usize> {
-    let at = |place: usize, from: usize| text[from..].char_indices().nth(place).map_or(text.len(), |(at, _)| from + at);
+    let at = |index: usize, from: usize| text[from..].char_indices().nth(index).map_or(text.len(), |(at, _)| from + at);
     let first = at(start, 0);
     first..at(end.saturating_sub(start), first)
 }
 
-/// Which contents the model still sees in a conversation, some messages of which are hidden.
+/// Return which contents the model still sees in a conversation with some messages hidden.
 #[pyfunction]
 pub(crate) fn visible(
     py: Python<'_>,
     conversation: &Conversation,
-    hidden: Vec<u32>,
+    #[pyo3(from_py_with = checked)] hidden: Vec<u32>,
     contents: Vec<GivenContent>,
 ) -> PyResult<Vec<bool>> {
     enter_core(py, || {

@@ -1,12 +1,12 @@
-//! `memctx.Redactor` and `memctx.Masked`.
+//! `memctx.Redactor` and `memctx._core.Masked`.
 
 use std::borrow::Cow;
 
-use memctx_core::ingest::{Redaction, Redactor as Core};
+use memctx_core::redact::{Redaction, Redactor as Core};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyString};
 
-use crate::boundary::{enter_core, text_of};
+use crate::boundary::{checked, enter_core, text_of};
 
 /// Finds secrets in a text and masks them.
 #[pyclass(frozen, module = "memctx._core")]
@@ -16,17 +16,22 @@ pub(crate) struct Redactor(Core);
 impl Redactor {
     #[new]
     #[pyo3(signature = (mode = "mask", *, pii = false, patterns = None))]
-    fn new(py: Python<'_>, mode: &str, pii: bool, patterns: Option<&Bound<'_, PyMapping>>) -> PyResult<Self> {
+    fn new(
+        py: Python<'_>,
+        #[pyo3(from_py_with = checked)] mode: &str,
+        pii: bool,
+        patterns: Option<&Bound<'_, PyMapping>>,
+    ) -> PyResult<Self> {
         let patterns = match patterns {
             Some(patterns) => {
-                patterns.items()?.iter().map(|item| item.extract()).collect::<PyResult<Vec<(String, String)>>>()?
+                patterns.items()?.iter().map(|item| checked(&item)).collect::<PyResult<Vec<(String, String)>>>()?
             }
             None => Vec::new(),
         };
         enter_core(py, || Core::new(Redaction::parse(mode)?, pii, &patterns)).map(Self)
     }
 
-    /// The text with every secret masked.
+    /// Mask every secret in a text.
     fn mask(&self, py: Python<'_>, text: &Bound<'_, PyString>) -> PyResult<Masked> {
         let read = text_of(text)?;
         let masked = enter_core(py, || Ok(self.0.mask(&read)))?;
@@ -53,7 +58,7 @@ impl Masked {
         self.text.clone_ref(py)
     }
 
-    /// How many secrets of each kind were masked, ordered by the name of the kind.
+    /// Number of masked secrets of each kind, ordered by the name of the kind.
     #[getter]
     fn kinds<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let kinds = PyDict::new(py);

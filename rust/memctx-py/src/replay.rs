@@ -1,13 +1,13 @@
-//! `memctx._core.Replay`: what earlier turns took out, taken out again.
+//! `memctx._core.Replay`: repetition of earlier trims.
 
 use std::sync::{Mutex, PoisonError};
 
 use memctx_core::trim;
 use pyo3::prelude::*;
 
-use crate::boundary::{amount_of, enter_core};
+use crate::boundary::{amount_of, checked, enter_core};
 use crate::conversation::Conversation;
-use crate::numbers::{keys_of, new_places};
+use crate::numbers::{keys_of, new_indices};
 use crate::trim::Trim;
 
 /// Takes the same units out of a conversation turn after turn, at next to no cost while it only gets longer.
@@ -21,22 +21,23 @@ impl Replay {
         Self(Mutex::default())
     }
 
-    /// What leaves of the units of these keys, what is left, and for each message left the place it had.
+    /// Repeat the removal of the units of these keys. Return the plan, the rest, and the earlier index of each message
+    /// left.
     #[pyo3(signature = (conversation, sticky, *, protected_recent = 6, pinned = Vec::new()))]
     fn of<'py>(
         &self,
         py: Python<'py>,
         conversation: &Conversation,
         sticky: &Bound<'py, PyAny>,
-        protected_recent: i64,
-        pinned: Vec<i64>,
+        #[pyo3(from_py_with = checked)] protected_recent: i64,
+        #[pyo3(from_py_with = checked)] pinned: Vec<i64>,
     ) -> PyResult<(Trim, Conversation, Bound<'py, PyAny>)> {
         let (sticky, pinned) = (keys_of(sticky)?, conversation.checked(&pinned)?);
         let recent = amount_of("protected_recent", protected_recent)?;
-        let trim::Replayed { plan, kept, places } = enter_core(py, || {
+        let trim::Replayed { plan, kept, indices } = enter_core(py, || {
             let mut replay = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             Ok(replay.of(&conversation.0, &sticky, recent, &pinned))
         })?;
-        Ok((Trim(plan), Conversation(kept), new_places(py, &places)?))
+        Ok((Trim(plan), Conversation(kept), new_indices(py, &indices)?))
     }
 }

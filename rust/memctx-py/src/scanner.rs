@@ -1,21 +1,23 @@
-//! `memctx._core.Scanner`: messages of every shape, read into a [`Conversation`].
+//! `memctx._core.Scanner`: reads messages of every format into a [`Conversation`].
 
+use std::ops::Deref;
 use std::sync::Arc;
 
-use memctx_core::scan::{self, Cache, Key, Kind, Role, Shape, Text, View};
+use memctx_core::messages::{self, Cache, Format, Key, Kind, MessageView, Role, Text};
 use memctx_core::text::Estimator;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyByteArray, PyBytes, PyList, PySequence, PyString, PyTuple};
 
-use crate::boundary::{enter_core, guarded};
+use crate::boundary::{enter_core, guarded, text_of};
+use crate::cache::fingerprints::{Fingerprints, Sought};
+use crate::cache::own_blocks::OwnBlocks;
+use crate::cache::prefix_cache::{Prefix, PrefixCache, Suffix};
+use crate::cache::strings::{self, Strings};
 use crate::conversation::Conversation;
 use crate::error::{ConfigError, MessageShapeError};
-use crate::prints::{Prints, Sought};
-use crate::shapes::{self, Drafted, Part, Sheet, spelled, text};
-use crate::strings::{self, Strings};
-use crate::trail::{Steps, Trail, Trails};
+use crate::formats::{self, Draft, DraftPart, Foreign, Node, spelled, text};
 
 /// Texts of some ten long conversations with what was found out about them.
 const CAPACITY: i64 = 64 << 20;
@@ -25,19 +27,22 @@ const CAPACITY: i64 = 64 << 20;
 pub(crate) struct Scanner {
     price: Price,
     cache: Cache,
+    foreign: Foreign,
     /// None if nothing is to be remembered.
     known: Option<Remembered>,
+    /// None if whatever reads like a block is one.
+    own_blocks: Option<OwnBlocks>,
 }
 
-/// What was read before, found again by where it lies in memory.
+/// Caches of earlier turns, by address.
 #[derive(Default)]
 struct Remembered {
-    lists: Trails,
-    messages: Prints,
+    lists: PrefixCache,
+    messages: Fingerprints,
     strings: Strings,
 }
 
-/// How a text is priced.
+/// Source of token counts.
 enum Price {
     BuiltIn(Estimator),
     Asked(Py<PyAny>),
@@ -47,10 +52,10 @@ enum Price {
 impl Scanner {
     #[new]
     #[pyo3(
-        signature = (estimator = None, *, capacity = CAPACITY),
-        text_signature = "(estimator=\"script\", *, capacity=67108864)"
+        signature = (estimator = None, *, capacity = CAPACITY, own_blocks = None),
+        text_signature = "(estimator=\"script\", *, capacity=67108864, own_blocks=None)"
     )]
-    fn new(estimator: Option<&Bound<'_, PyAny>>, capacity: i64) -> PyResult<Self> {
+    fn new(estimator: Option<&Bound<'_, PyAny>>, capacity: i64, own_blocks: Option<Vec<u64>>) -> PyResult<Self> {
         let price = match estimator {
             None => Price::BuiltIn(Estimator::Script),
             Some(asked) if asked.is_callable() => Price::Asked(asked.clone().unbind()),
@@ -64,39 +69,55 @@ impl Scanner {
         };
         let capacity = usize::try_from(capacity)
             .map_err(|_| ConfigError::new_err(format!("capacity must be 0 bytes or more, not {capacity}")))?;
-        Ok(Self { price, cache: Cache::new(capacity), known: (capacity > 0).then(Remembered::default) })
+        let known = (capacity > 0).then(Remembered::default);
+        let own_blocks = own_blocks.map(OwnBlocks::new);
+        Ok(Self { price, cache: Cache::new(capacity), foreign: Foreign::default(), known, own_blocks })
+    }
+
+    /// Add the keys of blocks that were sent; false if one of them was read as something else before.
+    fn add_own_blocks(&self, py: Python<'_>, keys: Vec<u64>) -> PyResult<bool> {
+        enter_core(py, || Ok(self.own_blocks.as_ref().is_none_or(|own| own.add(keys))))
+    }
+
+    /// Return whether a text, white space around it aside, is just one block, and one that was sent.
+    fn is_own_block(&self, py: Python<'_>, text: &Bound<'_, PyString>) -> PyResult<bool> {
+        let text = text_of(text)?;
+        enter_core(py, || {
+            let key = Text::new(&text, 0).block_key();
+            Ok(key.is_some_and(|key| self.own_blocks.as_ref().is_none_or(|own| own.has(key))))
+        })
     }
 
     /// Read a list of messages; ``shape`` says what they are where that is not to be guessed.
     #[pyo3(signature = (messages, shape = None))]
     fn scan(&self, messages: &Bound<'_, PyAny>, shape: Option<&Bound<'_, PyString>>) -> PyResult<Conversation> {
         let py = messages.py();
-        let shape = match shape {
-            Some(name) => guarded(|| Shape::parse(spelled(Some(name))))?,
-            None => guarded(|| Ok(checked(messages, 0).and_then(|all| shapes::detect(&opened(&all)?))))??,
+        let format = match shape {
+            Some(name) => guarded(|| Format::parse(spelled(Some(name))))?,
+            None => guarded(|| Ok(listed(messages, 0).and_then(|all| formats::detect(&opened(&all)?))))??,
         };
         let Some(known) = &self.known else {
-            let envelopes = guarded(|| Ok(checked(messages, 0)))??;
-            let views = self.read(py, shape, &envelopes.iter().collect::<Vec<_>>())?;
-            return Ok(Conversation(Arc::new(enter_core(py, || Ok(scan::Conversation::new(shape, views)))?)));
+            let envelopes = guarded(|| Ok(listed(messages, 0)))??;
+            let views = self.read(py, format, &envelopes.iter().enumerate().collect::<Vec<_>>())?;
+            return Ok(Conversation(Arc::new(enter_core(py, || Ok(messages::Conversation::new(format, views)))?)));
         };
-        let trail = guarded(|| Ok(messages.cast::<PyList>().ok().and_then(|list| known.lists.take(shape, list))))?;
-        let mut trail = trail.unwrap_or_else(|| Trail::new(shape));
-        let envelopes = guarded(|| Ok(checked(messages, trail.len())))??;
-        let (views, steps) = self.views(py, shape, &envelopes, &known.messages)?;
-        let is_traced = steps.is_some();
-        let trail = enter_core(py, move || {
-            trail.extend(steps.unwrap_or_default(), views);
-            Ok(trail)
+        let prefix = guarded(|| Ok(messages.cast::<PyList>().ok().and_then(|list| known.lists.take(format, list))))?;
+        let mut prefix = prefix.unwrap_or_else(|| Prefix::new(format));
+        let envelopes = guarded(|| Ok(listed(messages, prefix.len())))??;
+        let (views, suffix) = self.views(py, format, prefix.len(), &envelopes, &known.messages)?;
+        let is_traced = suffix.is_some();
+        let prefix = enter_core(py, move || {
+            prefix.extend(suffix.unwrap_or_default(), views);
+            Ok(prefix)
         })?;
-        let conversation = trail.conversation();
+        let conversation = prefix.conversation();
         if is_traced {
-            known.lists.keep(trail);
+            known.lists.keep(prefix);
         }
         Ok(Conversation(conversation))
     }
 
-    /// How many texts it remembers.
+    /// Return the number of cached texts.
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
         enter_core(py, || Ok(self.cache.len()))
     }
@@ -110,50 +131,57 @@ impl Scanner {
 }
 
 impl Scanner {
-    /// The views of messages: known by their prints, or read; and their prints, if all have one.
+    /// Return the views of messages, the first of which is number `start`: known by their fingerprints, or read; and
+    /// their fingerprints, if all have one.
     fn views<'py>(
         &self,
         py: Python<'py>,
-        shape: Shape,
+        format: Format,
+        start: usize,
         messages: &[Bound<'py, PyAny>],
-        known: &Prints,
-    ) -> PyResult<(Vec<View>, Option<Steps>)> {
-        let (sought, words) = known.look(shape, messages);
-        let unread = messages.iter().zip(&sought).filter(|(_, sought)| matches!(sought, Sought::New(_)));
-        let read = self.read(py, shape, &unread.map(|(message, _)| message).collect::<Vec<_>>())?;
+        known: &Fingerprints,
+    ) -> PyResult<(Vec<MessageView>, Option<Suffix>)> {
+        let (sought, words) = known.look(format, messages);
+        let unread = (start..).zip(messages).zip(&sought).filter(|(_, sought)| matches!(sought, Sought::New(_)));
+        let read = self.read(py, format, &unread.map(|(message, _)| message).collect::<Vec<_>>())?;
         let mut new = Vec::with_capacity(read.len());
-        let mut prints = Vec::with_capacity(messages.len());
+        let mut fingerprints = Vec::with_capacity(messages.len());
         let mut read = read.into_iter();
         let views = sought.into_iter().filter_map(|sought| match sought {
-            Sought::Known(view, print) => {
-                prints.push(print);
+            Sought::Known(view, fingerprint) => {
+                fingerprints.push(fingerprint);
                 Some(view)
             }
-            Sought::New(print) => {
+            Sought::New(fingerprint) => {
                 let view = read.next()?;
-                if let Some(print) = print {
-                    prints.push(print.clone());
-                    new.push((print, view.clone()));
+                if let Some(fingerprint) = fingerprint {
+                    fingerprints.push(fingerprint.clone());
+                    new.push((fingerprint, view.clone()));
                 }
                 Some(view)
             }
         });
         let views = views.collect();
         known.hold(new);
-        let is_all = prints.len() == messages.len();
-        Ok((views, is_all.then(|| Steps { words, prints })))
+        let is_all = fingerprints.len() == messages.len();
+        Ok((views, is_all.then(|| Suffix { words, fingerprints })))
     }
 
-    /// The views of messages that are read.
-    fn read<'py>(&self, py: Python<'py>, shape: Shape, messages: &[&Bound<'py, PyAny>]) -> PyResult<Vec<View>> {
-        let letters = guarded(|| Ok(Letters::read(shape, messages)))??;
-        let priced = self.texts(py, &letters)?;
-        Ok(letters.into_views(priced))
+    /// Return the views of messages that are read, each with its index.
+    fn read<'py>(
+        &self,
+        py: Python<'py>,
+        format: Format,
+        messages: &[(usize, &Bound<'py, PyAny>)],
+    ) -> PyResult<Vec<MessageView>> {
+        let draft_messages = guarded(|| Ok(DraftMessages::read(format, messages, &self.foreign)))??;
+        let priced = self.texts(py, &draft_messages)?;
+        Ok(draft_messages.into_views(priced))
     }
 
-    /// The texts of all messages: known by the host's strings, by their content, or new.
-    fn texts(&self, py: Python<'_>, letters: &Letters<'_>) -> PyResult<Vec<Arc<Text>>> {
-        let wordings = letters.wordings();
+    /// Return the texts of all messages: known by the host's strings, by their content, or new.
+    fn texts(&self, py: Python<'_>, draft_messages: &DraftMessages<'_>) -> PyResult<Vec<Arc<Text>>> {
+        let wordings = draft_messages.wordings();
         let Some(Remembered { strings: known, .. }) = &self.known else { return self.priced(py, &wordings) };
         let found = known.look(wordings.iter().map(|wording| wording.string));
         let missing: Vec<Wording<'_, '_>> =
@@ -164,7 +192,7 @@ impl Scanner {
         Ok(found.into_iter().filter_map(|text| text.or_else(|| priced.next())).collect())
     }
 
-    /// The texts with what they cost, as far as known from the cache.
+    /// Return the texts with what they cost, as far as known from the cache.
     fn priced(&self, py: Python<'_>, wordings: &[Wording<'_, '_>]) -> PyResult<Vec<Arc<Text>>> {
         let texts: Vec<&str> = wordings.iter().map(|wording| wording.text).collect();
         let found = enter_core(py, || {
@@ -186,7 +214,9 @@ impl Scanner {
                 missing.tokens = ask(asked.bind(py), missing.text)?;
             }
         }
-        let kept = enter_core(py, || Ok(self.cache.keep(missing.into_iter().map(Missing::made).collect())));
+        let own = self.own_blocks.as_ref();
+        let made = |missing: Missing<'_>| missing.made(own);
+        let kept = enter_core(py, || Ok(self.cache.keep(missing.into_iter().map(made).collect())));
         let mut kept = kept?.into_iter();
         Ok(found.into_iter().filter_map(|text| text.ok().or_else(|| kept.next())).collect())
     }
@@ -204,28 +234,33 @@ fn tokens(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// The shape of a list of messages; Anthropic's where all shapes would read it alike.
+/// Return the format of a list of messages; Anthropic's where all formats would read it alike.
 #[pyfunction]
 pub(crate) fn detect(messages: &Bound<'_, PyAny>) -> PyResult<&'static str> {
-    let shape = guarded(|| Ok(checked(messages, 0).and_then(|envelopes| shapes::detect(&opened(&envelopes)?))))??;
-    Ok(shape.name())
+    guarded(|| {
+        Ok(listed(messages, 0).and_then(|envelopes| {
+            let format = formats::detect(&opened(&envelopes)?)?;
+            DraftMessages::read(format, &envelopes.iter().enumerate().collect::<Vec<_>>(), &Foreign::default())?;
+            Ok(format.name())
+        }))
+    })?
 }
 
 /// All messages of a list, read and not priced yet.
-struct Letters<'py> {
-    sheet: Sheet<'py>,
-    letters: Vec<Letter>,
+struct DraftMessages<'py> {
+    draft: Draft<'py>,
+    draft_messages: Vec<DraftMessage>,
 }
 
-struct Letter {
+struct DraftMessage {
     role: Role,
-    /// Where its pieces end on the sheet.
+    /// End of its parts in the draft.
     end: usize,
     timestamp: Option<f64>,
     is_aborted: bool,
 }
 
-/// Something that has a price.
+/// Text to be counted.
 #[derive(Clone, Copy)]
 struct Wording<'a, 'py> {
     text: &'a str,
@@ -234,7 +269,7 @@ struct Wording<'a, 'py> {
 }
 
 impl Wording<'_, '_> {
-    /// The host's string, which cannot change, if it is worth the holding.
+    /// Return the host's string, which cannot change, if it is worth the holding.
     fn lent(&self) -> Option<PyBackedStr> {
         let string = self.string.filter(|_| self.text.len() >= strings::SHORTEST);
         string.and_then(|string| PyBackedStr::try_from(string.clone()).ok())
@@ -251,85 +286,99 @@ struct Missing<'a> {
 }
 
 impl Missing<'_> {
-    /// The text to be kept.
-    fn made(self) -> Arc<Text> {
+    /// Return the text to be kept.
+    fn made(self, own: Option<&OwnBlocks>) -> Arc<Text> {
         match self.lent {
-            Some(text) => Arc::new(Text::keyed(self.key, text, self.tokens)),
-            None => Arc::new(Text::keyed(self.key, Box::<str>::from(self.text), self.tokens)),
+            Some(text) => Arc::new(judged(Text::keyed(self.key, text, self.tokens), own)),
+            None => Arc::new(judged(Text::keyed(self.key, Box::<str>::from(self.text), self.tokens), own)),
         }
     }
 }
 
-impl<'py> Letters<'py> {
-    fn read(shape: Shape, envelopes: &[&Bound<'py, PyAny>]) -> PyResult<Self> {
-        let mut sheet = Sheet::new(shape, envelopes.len());
-        let mut letters = Vec::with_capacity(envelopes.len());
-        for &envelope in envelopes {
+fn judged<B: Deref<Target = str>>(text: Text<B>, own: Option<&OwnBlocks>) -> Text<B> {
+    match own {
+        Some(own) => own.judged(text),
+        None => text,
+    }
+}
+
+impl<'py> DraftMessages<'py> {
+    /// Read messages, each given with its index. One that is not understood is refused, and with it the list.
+    fn read(format: Format, envelopes: &[(usize, &Bound<'py, PyAny>)], foreign: &Foreign) -> PyResult<Self> {
+        let mut draft = Draft::new(format, envelopes.len());
+        let mut draft_messages = Vec::with_capacity(envelopes.len());
+        for &(index, envelope) in envelopes {
             let message = unwrapped(envelope)?;
-            let part = Part::of(&message);
-            sheet.is_aborted = false;
-            let role = shapes::read(&mut sheet, part)?;
-            let mut timestamp = shapes::timestamp(part)?;
-            if timestamp.is_none() && !message.is(envelope) {
-                timestamp = shapes::timestamp(Part::of(envelope))?;
+            let node = Node::of(&message);
+            draft.begin();
+            if matches!(node, Node::Object(_)) {
+                draft.unsupported = foreign.unsupported(&message)?;
             }
-            letters.push(Letter { role, end: sheet.pieces.len(), timestamp, is_aborted: sheet.is_aborted });
+            let role = formats::read(&mut draft, node)?;
+            if let Some(unsupported) = &draft.unsupported {
+                return Err(formats::refusal(index, &message, unsupported)?);
+            }
+            let mut timestamp = formats::timestamp(node)?;
+            if timestamp.is_none() && !message.is(envelope) {
+                timestamp = formats::timestamp(Node::of(envelope))?;
+            }
+            draft_messages.push(DraftMessage { role, end: draft.parts.len(), timestamp, is_aborted: draft.is_aborted });
         }
-        Ok(Self { sheet, letters })
+        Ok(Self { draft, draft_messages })
     }
 
-    /// Everything that has a price: the texts of the pieces and the names of tools that are called.
+    /// Return everything that has a price: the texts of the parts and the names of tools that are called.
     fn wordings(&self) -> Vec<Wording<'_, 'py>> {
-        let mut wordings = Vec::with_capacity(self.sheet.pieces.len() * 2);
-        for drafted in &self.sheet.pieces {
-            if let Some(words) = &drafted.words {
-                wordings.push(Wording { text: self.sheet.spelled(words), string: words.string() });
+        let mut wordings = Vec::with_capacity(self.draft.parts.len() * 2);
+        for draft_part in &self.draft.parts {
+            if let Some(words) = &draft_part.words {
+                wordings.push(Wording { text: self.draft.spelled(words), string: words.string() });
             }
-            if let Some(name) = called(drafted) {
+            if let Some(name) = called(draft_part) {
                 wordings.push(Wording { text: name, string: None });
             }
         }
         wordings
     }
 
-    /// The views, now that the texts are priced, which come in the order of [`Letters::wordings`].
-    fn into_views(self, texts: Vec<Arc<Text>>) -> Vec<View> {
+    /// Return the views, now that the texts are priced, which come in the order of [`DraftMessages::wordings`].
+    fn into_views(self, texts: Vec<Arc<Text>>) -> Vec<MessageView> {
         let mut texts = texts.into_iter();
         let mut start = 0;
-        let mut drafts = self.sheet.pieces.into_iter();
-        let views = self.letters.into_iter().map(|letter| {
-            let count = letter.end - std::mem::replace(&mut start, letter.end);
-            let pieces = drafts.by_ref().take(count).map(|drafted| finished(drafted, &mut texts));
-            let mut view = View::new(letter.role, pieces.collect::<Arc<[_]>>());
-            (view.timestamp, view.is_aborted) = (letter.timestamp, letter.is_aborted);
+        let mut drafts = self.draft.parts.into_iter();
+        let views = self.draft_messages.into_iter().map(|draft_message| {
+            let count = draft_message.end - std::mem::replace(&mut start, draft_message.end);
+            let parts = drafts.by_ref().take(count).map(|draft_part| finished(draft_part, &mut texts));
+            let mut view = MessageView::new(draft_message.role, parts.collect::<Arc<[_]>>());
+            (view.timestamp, view.is_aborted) = (draft_message.timestamp, draft_message.is_aborted);
             view
         });
         views.collect()
     }
 }
 
-fn called<'a>(drafted: &'a Drafted<'_>) -> Option<&'a str> {
-    drafted.piece.name.as_deref().filter(|_| drafted.piece.kind == Kind::Call)
+fn called<'a>(draft_part: &'a DraftPart<'_>) -> Option<&'a str> {
+    draft_part.part.name.as_deref().filter(|_| draft_part.part.kind == Kind::Call)
 }
 
-fn finished(drafted: Drafted<'_>, texts: &mut impl Iterator<Item = Arc<Text>>) -> scan::Piece {
-    let is_called = called(&drafted).is_some();
-    let mut piece = drafted.piece;
-    if drafted.words.is_some() {
-        piece.text = texts.next();
-        if !drafted.is_label {
-            piece.tokens = piece.tokens.saturating_add(piece.text.as_ref().map_or(0, |text| text.tokens()));
+fn finished(draft_part: DraftPart<'_>, texts: &mut impl Iterator<Item = Arc<Text>>) -> messages::Part {
+    let is_called = called(&draft_part).is_some();
+    let mut part = draft_part.part;
+    if draft_part.words.is_some() {
+        part.text = texts.next();
+        if !draft_part.is_label {
+            part.tokens = part.tokens.saturating_add(part.text.as_ref().map_or(0, |text| text.tokens()));
         }
     }
     if is_called {
-        piece.tokens = piece.tokens.saturating_add(texts.next().map_or(0, |name| name.tokens()));
+        part.tokens = part.tokens.saturating_add(texts.next().map_or(0, |name| name.tokens()));
     }
-    piece
+    part
 }
 
-/// The messages of a list from a place on; what is none is refused, and so is a list with something else in it.
-fn checked<'py>(messages: &Bound<'py, PyAny>, start: usize) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    let found: Vec<Bound<'py, PyAny>> = if let Ok(list) = messages.cast::<PyList>() {
+/// Return the messages of a list from an index on; refuse anything but a list.
+fn listed<'py>(messages: &Bound<'py, PyAny>, start: usize) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    Ok(if let Ok(list) = messages.cast::<PyList>() {
         list.iter().skip(start).collect()
     } else if let Ok(tuple) = messages.cast::<PyTuple>() {
         tuple.iter().skip(start).collect()
@@ -342,33 +391,19 @@ fn checked<'py>(messages: &Bound<'py, PyAny>, start: usize) -> PyResult<Vec<Boun
             return Err(MessageShapeError::new_err(format!("expected a list of messages, not {kind}")));
         }
         messages.try_iter()?.skip(start).collect::<PyResult<_>>()?
-    };
-    for (index, message) in (start..).zip(&found) {
-        if !is_message(message)? {
-            let kind = message.get_type().name()?;
-            return Err(MessageShapeError::new_err(format!(
-                "message {index} is {kind}; expected a dictionary or an object with a role or a type"
-            )));
-        }
-    }
-    Ok(found)
-}
-
-fn is_message(message: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let part = Part::of(message);
-    Ok(!matches!(part, Part::Object(_)) || text!(part, "role")?.is_some() || text!(part, "type")?.is_some())
+    })
 }
 
 fn opened<'py>(envelopes: &[Bound<'py, PyAny>]) -> PyResult<Vec<Bound<'py, PyAny>>> {
     envelopes.iter().map(unwrapped).collect()
 }
 
-/// The message inside a line of a session file, or what was given if it is a message itself.
+/// Return the message inside a line of a session file, or what was given if it is a message itself.
 fn unwrapped<'py>(entry: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let part = Part::of(entry);
-    if text!(part, "role")?.is_none()
-        && let Some(message) = shapes::field!(part, "message")?
-        && text!(Part::of(&message), "role")?.is_some()
+    let node = Node::of(entry);
+    if text!(node, "role")?.is_none()
+        && let Some(message) = formats::field!(node, "message")?
+        && text!(Node::of(&message), "role")?.is_some()
     {
         return Ok(message);
     }

@@ -29,13 +29,13 @@ impl Segment {
         self.0.session_key.as_deref()
     }
 
-    /// When it was said, in milliseconds since 1970.
+    /// Time of the message, in milliseconds since 1970.
     #[getter]
     fn timestamp(&self) -> f64 {
         self.0.timestamp
     }
 
-    /// Who spoke: ``user``, ``assistant``, ``tool`` or what another program wrote.
+    /// Role of the speaker: ``user``, ``assistant``, ``tool`` or what another program wrote.
     #[getter]
     fn role(&self) -> &str {
         &self.0.role
@@ -53,7 +53,7 @@ impl Segment {
         self.0.tokens
     }
 
-    /// What it is about.
+    /// Topics of the segment.
     #[getter]
     fn topics(&self) -> Vec<String> {
         self.0.topics()

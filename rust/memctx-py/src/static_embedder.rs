@@ -3,17 +3,17 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use memctx_core::embed::{Choices, StaticEmbedder as Core};
 use memctx_core::store::Model;
-use memctx_core::vector::{Choices, StaticEmbedder as Core};
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::array;
-use crate::boundary::{amount_of, enter_core, text_of, texts_of};
+use crate::boundary::{amount_of, checked, enter_core, text_of, texts_of};
 use crate::error::to_python;
 
-/// Vectors from a table of word pieces, such as those of model2vec and `WordLlama`: meaning without a runtime.
+/// Vectors from a table of word parts, such as those of model2vec and `WordLlama`: meaning without a runtime.
 #[pyclass(frozen, module = "memctx._core")]
 pub(crate) struct StaticEmbedder(Arc<Core>);
 
@@ -26,16 +26,16 @@ impl StaticEmbedder {
 
 #[pymethods]
 impl StaticEmbedder {
-    /// A model from its folder, or from the ``.safetensors`` file of its table.
+    /// Load a model from its folder, or from the ``.safetensors`` file of its table.
     #[staticmethod]
     #[pyo3(signature = (path, *, tokenizer = None, name = None, dim = None, max_tokens = 512))]
     fn load(
         py: Python<'_>,
-        path: PathBuf,
-        tokenizer: Option<PathBuf>,
-        name: Option<String>,
-        dim: Option<i64>,
-        max_tokens: i64,
+        #[pyo3(from_py_with = checked)] path: PathBuf,
+        #[pyo3(from_py_with = checked)] tokenizer: Option<PathBuf>,
+        #[pyo3(from_py_with = checked)] name: Option<String>,
+        #[pyo3(from_py_with = checked)] dim: Option<i64>,
+        #[pyo3(from_py_with = checked)] max_tokens: i64,
     ) -> PyResult<Self> {
         let dim = dim.map(|dim| amount_of("dim", dim)).transpose()?;
         let max_tokens = amount_of("max_tokens", max_tokens)?;
@@ -68,7 +68,7 @@ impl StaticEmbedder {
         true
     }
 
-    /// The vector of a text: length 1, or all zeros when no known piece is in the text.
+    /// Return the vector of a text: length 1, or all zeros when no known part is in the text.
     fn embed<'py>(&self, py: Python<'py>, text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyArray1<f32>>> {
         let text = text_of(text)?;
         let values = enter_core(py, || {
@@ -79,7 +79,7 @@ impl StaticEmbedder {
         Ok(array::new_vector(py, values))
     }
 
-    /// One row for each text.
+    /// Return one row for each text.
     fn embed_many<'py>(&self, py: Python<'py>, texts: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let texts = texts_of(texts)?;
         let texts = texts.iter().map(text_of).collect::<PyResult<Vec<_>>>()?;

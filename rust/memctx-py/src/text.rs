@@ -4,22 +4,30 @@ use memctx_core::text::{Estimator, Mode};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
-use crate::boundary::{enter_core, guarded, text_of};
-use crate::spelling::spell;
+use crate::boundary::{checked, enter_core, guarded, text_of};
+use crate::cache::string_builder::build_strings;
 
-/// The terms that search sees in a text.
+/// Return the terms that search sees in a text.
 #[pyfunction]
 #[pyo3(signature = (text, mode = "memctx"))]
-pub(crate) fn tokenize<'py>(py: Python<'py>, text: &Bound<'py, PyString>, mode: &str) -> PyResult<Bound<'py, PyList>> {
+pub(crate) fn tokenize<'py>(
+    py: Python<'py>,
+    text: &Bound<'py, PyString>,
+    #[pyo3(from_py_with = checked)] mode: &str,
+) -> PyResult<Bound<'py, PyList>> {
     let text = text_of(text)?;
     // Most of the work is finding and making strings, which takes the interpreter, so it is not released in between.
-    guarded(|| Ok(spell(py, &text, Mode::parse(mode)?)))?
+    guarded(|| Ok(build_strings(py, &text, Mode::parse(mode)?)))?
 }
 
-/// About how many model tokens a text costs, never less than 1.
+/// Estimate the model tokens of a text, never less than 1.
 #[pyfunction]
 #[pyo3(signature = (text, estimator = "utf16"))]
-pub(crate) fn estimate_tokens(py: Python<'_>, text: &Bound<'_, PyString>, estimator: &str) -> PyResult<usize> {
+pub(crate) fn estimate_tokens(
+    py: Python<'_>,
+    text: &Bound<'_, PyString>,
+    #[pyo3(from_py_with = checked)] estimator: &str,
+) -> PyResult<usize> {
     let text = text_of(text)?;
     enter_core(py, || Ok(Estimator::parse(estimator)?.estimate(&text)))
 }

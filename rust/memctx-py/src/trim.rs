@@ -1,4 +1,4 @@
-//! `memctx._core.plan_trim`: which messages leave.
+//! `memctx._core.plan_trim`: the units that leave a conversation.
 
 use std::sync::Arc;
 
@@ -6,11 +6,11 @@ use memctx_core::trim::{self, Request};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
-use crate::boundary::{amount_of, enter_core, text_of};
+use crate::boundary::{amount_of, checked, enter_core, text_of};
 use crate::conversation::Conversation;
 use crate::error::ConfigError;
 
-/// What a trim takes out of a conversation.
+/// Plan which units a trim removes from a conversation.
 #[pyfunction]
 #[pyo3(signature = (
     conversation, query, *, limit, target = None, ceiling = None, protected_recent = 6, protect_task = true,
@@ -21,15 +21,15 @@ pub(crate) fn plan_trim(
     py: Python<'_>,
     conversation: &Bound<'_, Conversation>,
     query: &Bound<'_, PyString>,
-    limit: i64,
-    target: Option<i64>,
-    ceiling: Option<i64>,
-    protected_recent: i64,
+    #[pyo3(from_py_with = checked)] limit: i64,
+    #[pyo3(from_py_with = checked)] target: Option<i64>,
+    #[pyo3(from_py_with = checked)] ceiling: Option<i64>,
+    #[pyo3(from_py_with = checked)] protected_recent: i64,
     protect_task: bool,
     spare_people: bool,
-    pinned: Vec<i64>,
-    sticky: Vec<u64>,
-    costs: Option<Vec<i64>>,
+    #[pyo3(from_py_with = checked)] pinned: Vec<i64>,
+    #[pyo3(from_py_with = checked)] sticky: Vec<u64>,
+    #[pyo3(from_py_with = checked)] costs: Option<Vec<i64>>,
 ) -> PyResult<Trim> {
     let conversation = conversation.get();
     let (query, pinned) = (text_of(query)?, conversation.checked(&pinned)?);
@@ -64,7 +64,7 @@ fn costs_of(costs: &[i64], count: usize) -> PyResult<Vec<u32>> {
     costs.iter().map(|&cost| amount_of("a cost", cost)).collect()
 }
 
-/// What a trim takes out and leaves.
+/// Plan of a trim.
 #[pyclass(frozen, module = "memctx._core")]
 pub(crate) struct Trim(pub(crate) Arc<trim::Plan>);
 
@@ -91,34 +91,34 @@ impl Trim {
     /// The messages that had to stay, and why; none if nothing had to leave.
     #[getter]
     fn protected(&self) -> Vec<(u32, &'static str)> {
-        self.0.protected.iter().map(|(place, reason)| (*place, reason.name())).collect()
+        self.0.protected.iter().map(|(index, reason)| (*index, reason.name())).collect()
     }
 
-    /// What the conversation cost.
+    /// Tokens of the conversation.
     #[getter]
     fn tokens_before(&self) -> u64 {
         self.0.tokens_before
     }
 
-    /// What is left of that.
+    /// Tokens left after the trim.
     #[getter]
     fn tokens_after(&self) -> u64 {
         self.0.tokens_after
     }
 
-    /// A trim is due but waits until the tools have done their work.
+    /// True if a trim is due but waits until the tools have finished.
     #[getter]
     fn is_deferred(&self) -> bool {
         self.0.is_deferred
     }
 
-    /// How many of the units that were trimmed before there are.
+    /// Number of units trimmed before that are still there.
     #[getter]
     fn recognised(&self) -> usize {
-        self.0.recognised
+        self.0.recognized
     }
 
-    /// How many units leave.
+    /// Return the number of units removed.
     fn __len__(&self) -> usize {
         self.0.removed.len()
     }
@@ -135,7 +135,7 @@ pub(crate) struct Removed(trim::Removed);
 
 #[pymethods]
 impl Removed {
-    /// Its place among the units.
+    /// Index among the units.
     #[getter]
     fn unit(&self) -> u32 {
         self.0.unit
@@ -147,31 +147,31 @@ impl Removed {
         self.0.key
     }
 
-    /// Its messages, by their places.
+    /// Indices of its messages.
     #[getter]
     fn messages<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, &*self.0.messages)
     }
 
-    /// What it cost.
+    /// Tokens of the unit.
     #[getter]
     fn tokens(&self) -> u64 {
         self.0.tokens
     }
 
-    /// How much it told about the query.
+    /// Relevance to the query.
     #[getter]
     fn score(&self) -> f64 {
         self.0.score
     }
 
-    /// What made it leave.
+    /// Reason for the removal.
     #[getter]
     fn layer(&self) -> &'static str {
         self.0.layer.name()
     }
 
-    /// The same in words.
+    /// The reason as a sentence.
     #[getter]
     fn reason(&self) -> &'static str {
         self.0.layer.reason()

@@ -1,4 +1,4 @@
-//! What `memctx.vmem` is made of.
+//! Functions of `memctx.lowlevel.vmem`.
 
 use std::path::PathBuf;
 
@@ -8,15 +8,15 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 use crate::array;
-use crate::boundary::{enter_core, ids_of, texts_of};
+use crate::boundary::{checked, enter_core, ids_of, texts_of};
 
-/// What `memctx.vmem.verify` found in a file.
+/// Report of `memctx.lowlevel.vmem.verify` on a file.
 #[pyclass(frozen, module = "memctx._core")]
 pub(crate) struct VmemReport(Report);
 
 #[pymethods]
 impl VmemReport {
-    /// Length of the vectors.
+    /// Return the length of the vectors.
     #[getter]
     fn dim(&self) -> usize {
         self.0.dim
@@ -46,7 +46,7 @@ impl VmemReport {
         self.0.trailing_bytes
     }
 
-    /// Whether the file carries a checksum and whether it holds.
+    /// State of the file's checksum.
     #[getter]
     fn checksum(&self) -> &'static str {
         match self.0.checksum {
@@ -76,18 +76,18 @@ impl VmemReport {
 #[pyfunction]
 pub(crate) fn vmem_read(
     py: Python<'_>,
-    path: PathBuf,
+    #[pyo3(from_py_with = checked)] path: PathBuf,
 ) -> PyResult<(Bound<'_, PyList>, Bound<'_, PyArray2<f32>>, VmemReport)> {
     let Vectors { ids, values, report } = enter_core(py, || vmem::read(&path))?;
     let ids = PyList::new(py, ids.iter())?;
     Ok((ids, array::new_matrix(py, values, report.dim)?, VmemReport(report)))
 }
 
-/// Write a file anew, whole or not at all.
+/// Rewrite a file, whole or not at all.
 #[pyfunction]
 pub(crate) fn vmem_write(
     py: Python<'_>,
-    path: PathBuf,
+    #[pyo3(from_py_with = checked)] path: PathBuf,
     ids: &Bound<'_, PyAny>,
     matrix: &Bound<'_, PyAny>,
     checksum: bool,
@@ -103,7 +103,7 @@ pub(crate) fn vmem_write(
 #[pyfunction]
 pub(crate) fn vmem_append(
     py: Python<'_>,
-    path: PathBuf,
+    #[pyo3(from_py_with = checked)] path: PathBuf,
     ids: &Bound<'_, PyAny>,
     matrix: &Bound<'_, PyAny>,
 ) -> PyResult<()> {
@@ -116,6 +116,6 @@ pub(crate) fn vmem_append(
 
 /// Check a file and say what is in it.
 #[pyfunction]
-pub(crate) fn vmem_verify(py: Python<'_>, path: PathBuf) -> PyResult<VmemReport> {
+pub(crate) fn vmem_verify(py: Python<'_>, #[pyo3(from_py_with = checked)] path: PathBuf) -> PyResult<VmemReport> {
     enter_core(py, || vmem::verify(&path)).map(VmemReport)
 }

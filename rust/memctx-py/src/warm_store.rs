@@ -1,4 +1,4 @@
-//! `memctx.WarmStore` and what it returns.
+//! `memctx.lowlevel.WarmStore` and what it returns.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -6,15 +6,15 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use memctx_core::ingest::redact::Redaction;
-use memctx_core::scan::{self, Row};
-use memctx_core::store::{self, Durability, Found, Model, Ranking, Record, Request, Settings, Worth};
+use memctx_core::messages::{self, Row};
+use memctx_core::redact::Redaction;
+use memctx_core::store::{self, Durability, Found, Model, Ranking, Record, Request, Settings, VectorWeight};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
 use crate::array;
-use crate::boundary::{enter_core, text_of, texts_of};
+use crate::boundary::{checked, enter_core, text_of, texts_of};
 use crate::cold_status::ColdStatus;
 use crate::cold_store::Scan;
 use crate::conversation::Conversation;
@@ -32,17 +32,17 @@ pub(crate) struct WarmStore {
     path: PathBuf,
     settings: Settings,
     /// Replaced in a child process, which must not share files and locks with its parent.
-    store: Mutex<Arc<store::WarmStore>>,
+    store: Mutex<Arc<store::Store>>,
 }
 
 impl WarmStore {
-    fn store(&self) -> Arc<store::WarmStore> {
+    fn store(&self) -> Arc<store::Store> {
         Arc::clone(&self.slot())
     }
 
     /// Held only for as long as it takes to copy a pointer, and never while the interpreter is released: so no thread
     /// can hold it when a process forks.
-    fn slot(&self) -> MutexGuard<'_, Arc<store::WarmStore>> {
+    fn slot(&self) -> MutexGuard<'_, Arc<store::Store>> {
         self.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -51,7 +51,7 @@ impl WarmStore {
         &self,
         py: Python<'_>,
         records: &Bound<'_, PyAny>,
-        store_them: impl FnOnce(&store::WarmStore, &[Record<'_>]) -> memctx_core::Result<Vec<store::Added>> + Send,
+        store_them: impl FnOnce(&store::Store, &[Record<'_>]) -> memctx_core::Result<Vec<store::Added>> + Send,
     ) -> PyResult<Vec<Added>> {
         type Given<'py> = (Bound<'py, PyString>, Bound<'py, PyString>, Option<f64>, Option<Bound<'py, PyString>>);
         let given: Vec<Given<'_>> = records.try_iter()?.map(|record| record?.extract()).collect::<PyResult<_>>()?;
@@ -87,18 +87,18 @@ impl WarmStore {
     #[allow(clippy::too_many_arguments, clippy::fn_params_excessive_bools)] // named in Python
     fn new(
         py: Python<'_>,
-        path: PathBuf,
+        #[pyo3(from_py_with = checked)] path: PathBuf,
         session_id: &Bound<'_, PyString>,
         cross_session: bool,
-        max_segments: i64,
-        eviction_days: f64,
-        durability: &str,
-        redaction: &str,
+        #[pyo3(from_py_with = checked)] max_segments: i64,
+        #[pyo3(from_py_with = checked)] eviction_days: f64,
+        #[pyo3(from_py_with = checked)] durability: &str,
+        #[pyo3(from_py_with = checked)] redaction: &str,
         pii: bool,
-        patterns: Option<HashMap<String, String>>,
-        lock_timeout: f64,
+        #[pyo3(from_py_with = checked)] patterns: Option<HashMap<String, String>>,
+        #[pyo3(from_py_with = checked)] lock_timeout: f64,
         cold: bool,
-        cold_deadline_ms: f64,
+        #[pyo3(from_py_with = checked)] cold_deadline_ms: f64,
         model: Option<&Bound<'_, PyAny>>,
         replaces_vectors: bool,
     ) -> PyResult<Self> {
@@ -134,7 +134,7 @@ impl WarmStore {
             })
         })?;
         let opened = settings.clone();
-        let store = enter_core(py, || store::WarmStore::open(&path, opened))?;
+        let store = enter_core(py, || store::Store::open(&path, opened))?;
         Ok(Self { path, settings, store: Mutex::new(Arc::new(store)) })
     }
 
@@ -152,12 +152,12 @@ impl WarmStore {
 
     /// Store ``(role, content, timestamp, metadata)`` records; they are acknowledged when this returns.
     fn add(&self, py: Python<'_>, records: &Bound<'_, PyAny>) -> PyResult<Vec<Added>> {
-        self.store_all(py, records, store::WarmStore::add)
+        self.store_all(py, records, store::Store::add)
     }
 
     /// `add`, without waiting for the disk.
     fn put(&self, py: Python<'_>, records: &Bound<'_, PyAny>) -> PyResult<Vec<Added>> {
-        self.store_all(py, records, store::WarmStore::put)
+        self.store_all(py, records, store::Store::put)
     }
 
     /// Store what there is to archive of some messages of a conversation, without waiting for the disk.
@@ -166,14 +166,14 @@ impl WarmStore {
         &self,
         py: Python<'_>,
         conversation: &Conversation,
-        indices: Vec<i64>,
+        #[pyo3(from_py_with = checked)] indices: Vec<i64>,
         tools: bool,
     ) -> PyResult<Vec<Added>> {
         let places = conversation.checked(&indices)?;
         let store = self.store();
         let added = enter_core(py, || {
             let views = places.iter().map(|&place| &conversation.0.views[place as usize]);
-            let rows: Vec<Row<'_>> = views.flat_map(scan::rows).filter(|row| tools || row.role != "tool").collect();
+            let rows: Vec<Row<'_>> = views.flat_map(messages::rows).filter(|row| tools || row.role != "tool").collect();
             let records: Vec<Record<'_>> = rows
                 .iter()
                 .map(|row| Record {
@@ -200,18 +200,18 @@ impl WarmStore {
         py: Python<'_>,
         query: &Bound<'_, PyString>,
         vector: Option<&Bound<'_, PyAny>>,
-        limit: i64,
+        #[pyo3(from_py_with = checked)] limit: i64,
         session_id: Option<&Bound<'_, PyString>>,
         roles: Option<&Bound<'_, PyAny>>,
-        since: Option<f64>,
-        until: Option<f64>,
+        #[pyo3(from_py_with = checked)] since: Option<f64>,
+        #[pyo3(from_py_with = checked)] until: Option<f64>,
         topics: Option<&Bound<'_, PyAny>>,
-        min_score: f64,
-        ranking: &str,
-        window: i64,
+        #[pyo3(from_py_with = checked)] min_score: f64,
+        #[pyo3(from_py_with = checked)] ranking: &str,
+        #[pyo3(from_py_with = checked)] window: i64,
         explain: bool,
         everything: bool,
-        deadline_ms: Option<f64>,
+        #[pyo3(from_py_with = checked)] deadline_ms: Option<f64>,
     ) -> PyResult<Vec<StoreHit>> {
         let query = text_of(query)?;
         let vector = vector.map(array::vector).transpose()?;
@@ -275,7 +275,12 @@ impl WarmStore {
 
     /// The segments nearest to a vector by cosine, of everything stored, best first.
     #[pyo3(signature = (vector, k = 10))]
-    fn nearest(&self, py: Python<'_>, vector: &Bound<'_, PyAny>, k: i64) -> PyResult<Vec<Hit>> {
+    fn nearest(
+        &self,
+        py: Python<'_>,
+        vector: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = checked)] k: i64,
+    ) -> PyResult<Vec<Hit>> {
         let vector = array::vector(vector)?;
         let (values, k, store) = (array::values(&vector)?, whole("k", k)?, self.store());
         Ok(Hit::cosines(enter_core(py, || store.nearest(values, k))?))
@@ -283,7 +288,11 @@ impl WarmStore {
 
     /// Texts whose vectors are still to come, with the ids to supply them under; none while another process sees to it.
     #[pyo3(signature = (limit = 64))]
-    fn unembedded(&self, py: Python<'_>, limit: i64) -> PyResult<Vec<(String, String)>> {
+    fn unembedded(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = checked)] limit: i64,
+    ) -> PyResult<Vec<(String, String)>> {
         let (limit, store) = (whole("limit", limit)?, self.store());
         enter_core(py, || store.unembedded(limit))
     }
@@ -317,7 +326,12 @@ impl WarmStore {
 
     /// The segments around one in its session, in order and without it.
     #[pyo3(signature = (id, distance = 2))]
-    fn neighbours(&self, py: Python<'_>, id: &Bound<'_, PyString>, distance: i64) -> PyResult<Vec<Segment>> {
+    fn neighbours(
+        &self,
+        py: Python<'_>,
+        id: &Bound<'_, PyString>,
+        #[pyo3(from_py_with = checked)] distance: i64,
+    ) -> PyResult<Vec<Segment>> {
         let (id, distance, store) = (text_of(id)?, whole("distance", distance)?, self.store());
         Ok(enter_core(py, || store.neighbours(&id, distance))?.into_iter().map(Segment).collect())
     }
@@ -335,7 +349,12 @@ impl WarmStore {
     }
 
     /// Look for a topic, or for more keywords of one, in what is added from now on.
-    fn add_topic(&self, py: Python<'_>, name: &str, keywords: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn add_topic(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = checked)] name: &str,
+        keywords: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
         let (keywords, store) = (texts_of(keywords)?, self.store());
         let keywords = all_of(&keywords)?;
         enter_core(py, || store.add_topic(name, &keywords.iter().map(|word| &**word).collect::<Vec<_>>()))
@@ -382,7 +401,7 @@ impl WarmStore {
     /// Begin anew in a child process, sharing nothing with the parent.
     fn reopen(&self, py: Python<'_>) -> PyResult<()> {
         let settings = self.settings.clone();
-        let fresh = enter_core(py, || store::WarmStore::open(&self.path, settings))?;
+        let fresh = enter_core(py, || store::Store::open(&self.path, settings))?;
         let old = std::mem::replace(&mut *self.slot(), Arc::new(fresh));
         // Another thread of the parent may have held its locks when the process forked, so it is never touched again.
         std::mem::forget(old);
@@ -422,7 +441,7 @@ fn model_of(model: &Bound<'_, PyAny>) -> PyResult<Model> {
         let expected = "an embedder of the core or (name, revision, dim, is_latin_only)";
         ConfigError::new_err(format!("model must be {expected}, not {found}"))
     })?;
-    let worth = if is_latin_only { Worth::LATIN_MEANING } else { Worth::MEANING };
+    let worth = if is_latin_only { VectorWeight::LATIN_MEANING } else { VectorWeight::MEANING };
     Ok(enter_core(model.py(), || Model::supplied(&name, &revision, dim))?.worth(worth))
 }
 
@@ -497,7 +516,7 @@ impl StoreHit {
         self.found.distance
     }
 
-    /// The piece of the content that matched, as start and end of a slice.
+    /// The part of the content that matched, as start and end of a slice.
     #[getter]
     fn passage<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let Found { segment, passage, .. } = &self.found;
@@ -533,7 +552,8 @@ pub(crate) fn health<'py>(py: Python<'py>, found: &store::Health) -> PyResult<Bo
     health.set_item("skipped", skipped)?;
     health.set_item("skipped_lines", found.skipped_lines)?;
     health.set_item("healed", found.healed)?;
-    health.set_item("degraded", found.is_degraded)?;
+    health.set_item("degraded", found.is_degraded())?;
+    health.set_item("reasons", &found.reasons)?;
     health.set_item("damaged", found.damaged)?;
     health.set_item("faults", found.faults.iter().collect::<Vec<_>>())?;
     health.set_item("snapshot", &found.snapshot)?;

@@ -1,11 +1,12 @@
-//! What is known of a larger collection that some texts were taken from.
+//! Statistics of a larger collection that some texts were taken from.
 
 use rustc_hash::FxHashMap;
 
 use super::score::Statistics;
 use crate::text::Term;
 
-/// Counts of all texts of a collection, for a few of them: what a word tells depends on all texts, not on those at hand.
+/// Counts of all texts of a collection, for a few of them: what a word tells depends on all texts, not on those at
+/// hand.
 #[derive(Clone, Debug)]
 pub struct Background {
     statistics: Statistics,
@@ -13,7 +14,7 @@ pub struct Background {
 }
 
 impl Background {
-    /// A collection in which no word was counted yet.
+    /// Create a collection in which no word was counted yet.
     #[must_use]
     pub fn new(statistics: Statistics) -> Self {
         Self { statistics, counts: FxHashMap::default() }
@@ -24,13 +25,13 @@ impl Background {
         self.counts.insert(Term::new(token), texts);
     }
 
-    /// What the formula needs to know of the collection, which has no fewer texts than are at hand.
+    /// Return the statistics of the collection, which has no fewer texts than are in memory.
     pub(super) fn statistics(&self, own: Statistics) -> Statistics {
         let documents = self.statistics.documents.max(own.documents);
         Statistics { documents, ..self.statistics }
     }
 
-    /// How many texts have a term, of which `own` are at hand; none if it was not counted.
+    /// Return the document frequency of a term, `own` of which are in memory; 0 if it was not counted.
     pub(super) fn count(&self, term: Term, own: usize) -> usize {
         self.counts.get(&term).map_or(0, |&counted| counted.max(own))
     }

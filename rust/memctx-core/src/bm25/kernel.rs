@@ -9,14 +9,14 @@
 use super::postings::Posting;
 use super::score::Norm;
 
-/// What a term adds to a score.
+/// Contribution of a term to a score.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Worth {
+pub(super) struct Contribution {
     pub(super) weight: f64,
     pub(super) norm: Norm,
 }
 
-impl Worth {
+impl Contribution {
     #[inline]
     pub(super) fn part(self, tf: u32, length: u32) -> f64 {
         self.weight * self.norm.saturate(f64::from(tf), f64::from(length))
@@ -27,7 +27,7 @@ impl Worth {
 /// each document, and `tf` tells how often a document holds the term.
 #[inline]
 pub(super) fn accumulate(
-    worth: Worth,
+    contribution: Contribution,
     block: &[Posting],
     lengths: &[u32],
     scores: &mut [f64],
@@ -36,21 +36,27 @@ pub(super) fn accumulate(
     #[cfg(target_arch = "x86_64")]
     if block.len() >= x86::GROUP && is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx2") {
         // SAFETY: the processor has the instructions.
-        unsafe { x86::accumulate(worth, block, lengths, scores, tf) };
+        unsafe { x86::accumulate(contribution, block, lengths, scores, tf) };
         return;
     }
-    add_each(worth, block, lengths, scores, &tf);
+    add_each(contribution, block, lengths, scores, &tf);
 }
 
 #[inline]
-fn add_each(worth: Worth, postings: &[Posting], lengths: &[u32], scores: &mut [f64], tf: &impl Fn(Posting) -> u32) {
+fn add_each(
+    contribution: Contribution,
+    postings: &[Posting],
+    lengths: &[u32],
+    scores: &mut [f64],
+    tf: &impl Fn(Posting) -> u32,
+) {
     for &posting in postings {
         let document = posting.document() as usize;
-        scores[document] += worth.part(tf(posting), lengths[document]);
+        scores[document] += contribution.part(tf(posting), lengths[document]);
     }
 }
 
-/// The highest of the scores of each stride, none of which is below 0.
+/// Return the highest of the scores of each stride, none of which is below 0.
 pub(super) fn heights<const STRIDE: usize>(strides: &[[f64; STRIDE]]) -> Vec<f64> {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
@@ -60,7 +66,7 @@ pub(super) fn heights<const STRIDE: usize>(strides: &[[f64; STRIDE]]) -> Vec<f64
     strides.iter().map(highest).collect()
 }
 
-/// The highest of the scores, found in several lanes so that the compiler uses vector registers.
+/// Return the highest of the scores, found in several lanes so that the compiler uses vector registers.
 #[allow(clippy::inline_always)] // so that it is compiled for the instructions that its caller may use
 #[inline(always)]
 fn highest<const STRIDE: usize>(stride: &[f64; STRIDE]) -> f64 {
@@ -80,7 +86,7 @@ fn highest<const STRIDE: usize>(stride: &[f64; STRIDE]) -> f64 {
 mod x86 {
     use super::super::postings::{MAX_DOCUMENTS, Posting, TF_BITS, TF_MANY};
     use super::super::score::Norm;
-    use super::{Worth, add_each, highest};
+    use super::{Contribution, add_each, highest};
     use std::arch::x86_64::{
         __m256i, _mm256_and_si256, _mm256_castsi256_ps, _mm256_cmpeq_epi32, _mm256_cmpgt_epi32, _mm256_i32gather_epi32,
         _mm256_loadu_si256, _mm256_movemask_ps, _mm256_set1_epi32, _mm256_srli_epi32, _mm512_add_pd,
@@ -93,7 +99,7 @@ mod x86 {
 
     #[target_feature(enable = "avx512f,avx2")]
     pub(super) fn accumulate(
-        worth: Worth,
+        contribution: Contribution,
         block: &[Posting],
         lengths: &[u32],
         scores: &mut [f64],
@@ -101,17 +107,17 @@ mod x86 {
     ) {
         let (groups, rest) = block.as_chunks::<GROUP>();
         for group in groups {
-            if !add_group(worth, group, lengths, scores) {
-                add_each(worth, group, lengths, scores, &tf);
+            if !add_group(contribution, group, lengths, scores) {
+                add_each(contribution, group, lengths, scores, &tf);
             }
         }
-        add_each(worth, rest, lengths, scores, &tf);
+        add_each(contribution, rest, lengths, scores, &tf);
     }
 
-    /// False, and nothing done, if a document lies outside the scores or a frequency does not fit its posting.
+    /// Add nothing and return false if a document lies outside the scores or a frequency does not fit its posting.
     #[target_feature(enable = "avx512f,avx2")]
-    fn add_group(worth: Worth, group: &[Posting; GROUP], lengths: &[u32], scores: &mut [f64]) -> bool {
-        let Norm { base, slope } = worth.norm;
+    fn add_group(contribution: Contribution, group: &[Posting; GROUP], lengths: &[u32], scores: &mut [f64]) -> bool {
+        let Norm { base, slope } = contribution.norm;
         let many = _mm256_set1_epi32(TF_MANY.cast_signed());
         let count = lengths.len().min(scores.len()).min(MAX_DOCUMENTS) as u32;
         let count = _mm256_set1_epi32(count.cast_signed());
@@ -127,7 +133,7 @@ mod x86 {
         let tfs = _mm512_cvtepi32_pd(tfs);
         let tempered = _mm512_mul_pd(_mm512_set1_pd(slope), _mm512_cvtepu32_pd(lengths));
         let norms = _mm512_add_pd(tfs, _mm512_add_pd(_mm512_set1_pd(base), tempered));
-        let parts = _mm512_mul_pd(_mm512_set1_pd(worth.weight), _mm512_div_pd(tfs, norms));
+        let parts = _mm512_mul_pd(_mm512_set1_pd(contribution.weight), _mm512_div_pd(tfs, norms));
         // SAFETY: likewise; and the documents of a list differ, so no sum is lost.
         unsafe {
             let sums = _mm512_add_pd(_mm512_i32gather_pd::<8>(documents, scores.as_ptr()), parts);
@@ -170,7 +176,7 @@ mod tests {
             average_length in 1.0..900.0_f64, seed in prop::collection::vec(1..100_000_u32, 700),
         ) {
             let norm = Statistics { documents: 9, average_length }.norm();
-            let worth = Worth { weight, norm };
+            let contribution = Contribution { weight, norm };
             let mut document = 0;
             let block: Vec<Posting> = entries.iter().map(|&(gap, tf)| {
                 document += gap;
@@ -179,8 +185,8 @@ mod tests {
             let tf = |posting: Posting| if posting.tf() == 255 { 300 } else { posting.tf() };
             let scores: Vec<f64> = seed.iter().map(|&value| f64::from(value) / 7.0).collect();
             let (mut fast, mut plain) = (scores.clone(), scores);
-            accumulate(worth, &block, &seed, &mut fast, tf);
-            add_each(worth, &block, &seed, &mut plain, &tf);
+            accumulate(contribution, &block, &seed, &mut fast, tf);
+            add_each(contribution, &block, &seed, &mut plain, &tf);
             prop_assert_eq!(fast, plain);
         }
 

@@ -1,4 +1,4 @@
-//! Which documents hold a term, and how often.
+//! Postings: the documents of a term, with frequencies.
 
 use std::io::{self, Write};
 
@@ -29,7 +29,7 @@ impl Posting {
         self.0 >> TF_BITS
     }
 
-    /// The frequency, or [`TF_MANY`] if it is that or more.
+    /// Return the frequency, or [`TF_MANY`] if it is that or more.
     #[inline]
     pub(super) fn tf(self) -> u32 {
         self.0 & TF_MANY
@@ -48,16 +48,16 @@ pub(super) struct Postings {
 
 const BLOCK: usize = 1024;
 
-/// Where the postings of one term are.
+/// Posting list of one term.
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub(super) struct List {
     newest: Posting,
     /// Postings in blocks.
     stored: u32,
-    /// Where the first block begins.
+    /// Offset of the first block.
     head: u32,
-    /// Where the next posting goes.
+    /// Offset of the next posting.
     tail: u32,
     /// Documents that are still there.
     live: u32,
@@ -78,19 +78,19 @@ impl List {
         self.stored as usize + 1
     }
 
-    /// A frequency that no document exceeds; none if it is not known.
+    /// Return a frequency that no document exceeds; none if it is not known.
     pub(super) fn peak(&self) -> Option<u32> {
         Some(u32::from(self.peak)).filter(|&peak| peak < TF_MANY)
     }
 
-    /// One document that holds the term is gone.
+    /// Forget one document that holds the term.
     pub(super) fn forget_one(&mut self) {
         self.live -= 1;
     }
 }
 
 impl Postings {
-    /// The list of a term that its first document holds `tf` times.
+    /// Return the list of a term that its first document holds `tf` times.
     pub(super) fn start(&mut self, term: u32, document: u32, tf: u32) -> List {
         self.note_frequent(term, document, tf);
         let newest = Posting::new(document, tf);
@@ -121,7 +121,7 @@ impl Postings {
 
     /// Count a term of the newest document; true if it is the first of its kind there.
     ///
-    /// Whether it is cannot be foreseen. So both cases do the same, and differ in what is written where.
+    /// The case cannot be predicted, so both do the same work and differ only in the values written.
     #[inline]
     pub(super) fn count(&mut self, list: &mut List, term: u32, document: u32) -> bool {
         let is_first = list.newest.document() != document;
@@ -129,8 +129,8 @@ impl Postings {
             self.start_block(list);
         }
         let first = u32::from(is_first);
-        let place = (list.tail + first).saturating_sub(1) as usize;
-        if let Some(word) = self.words.get_mut(place) {
+        let position = (list.tail + first).saturating_sub(1) as usize;
+        if let Some(word) = self.words.get_mut(position) {
             *word = if is_first { list.newest } else { *word };
         }
         list.tail += first;
@@ -146,7 +146,7 @@ impl Postings {
         is_first
     }
 
-    /// A document holds a term once more that it holds at least [`TF_MANY`] times with this one.
+    /// Count one more occurrence of a term in a document that holds it at least [`TF_MANY`] times with this one.
     #[cold]
     fn repeat_frequent(&mut self, term: u32, document: u32) {
         let count = self.frequent.entry((term, document)).or_insert(TF_MANY - 1);
@@ -189,7 +189,7 @@ impl Postings {
         }
     }
 
-    /// How often the posting's document holds the term.
+    /// Return the frequency of the term in the posting's document.
     #[inline]
     pub(super) fn tf(&self, term: u32, posting: Posting) -> u32 {
         match posting.tf() {
@@ -204,7 +204,7 @@ impl Postings {
         prefetch(self.words.as_ptr().wrapping_add(list.head as usize));
     }
 
-    /// The postings of a list in slices, documents ascending.
+    /// Return the postings of a list in slices, documents ascending.
     #[inline]
     pub(super) fn blocks<'a>(&'a self, list: &'a List) -> Blocks<'a> {
         Blocks { words: &self.words, list, at: list.head as usize, read: 0 }
@@ -241,8 +241,8 @@ impl<'a> Iterator for Blocks<'a> {
     }
 }
 
-/// The length of the block that the posting of that index lies in: the blocks of 2, 8, 32 and so on begin at 0, 2, 10
-/// and so on, each at two thirds of a power of four less one.
+/// Return the length of the block that the posting of that index lies in: the blocks of 2, 8, 32 and so on begin at 0,
+/// 2, 10 and so on, each at two thirds of a power of four less one.
 fn block_len(index: usize) -> usize {
     (2 << ((index * 3 / 2 + 1).ilog2() & !1)).min(BLOCK)
 }
@@ -280,7 +280,7 @@ mod tests {
         }
 
         #[test]
-        fn what_was_pushed_is_read(entries in prop::collection::vec((1..5_u32, 1..400_u32), 1..1500)) {
+        fn pushed_postings_are_read_back(entries in prop::collection::vec((1..5_u32, 1..400_u32), 1..1500)) {
             let mut postings = Postings::default();
             let mut list = None;
             let mut expected = Vec::new();

@@ -1,17 +1,17 @@
-//! Answering a query.
+//! Query evaluation with early termination.
 //!
 //! Terms are read one after another, the rarest first, and each adds its part to the score of every document that
 //! holds it. In between, the best that all remaining terms together could still add is compared with the `k`-th best
 //! score so far: once no document outside the lead can reach that score, the rest of the postings is only looked up for
-//! the few documents still in the race. What is left out cannot change the answer. Often the rare terms decide the race,
+//! the few remaining candidates. What is left out cannot change the answer. Often the rare terms settle the top k,
 //! and then only the documents that hold one of them are ever looked at.
 
 use rustc_hash::FxHashMap;
 
-use super::kernel::{self, Worth};
+use super::accumulator::Accumulator;
+use super::kernel::{self, Contribution};
 use super::postings::List;
 use super::score::{Norm, Statistics, weight};
-use super::tally::Tally;
 use super::texts::Texts;
 use crate::text::{Term, for_each_token, terms_into};
 use crate::{Explanation, Scored, TopK};
@@ -43,15 +43,15 @@ struct QueryTerm<'a> {
     bound: f64,
 }
 
-/// How a term is asked for.
+/// Role of a term in a query.
 #[derive(Clone, Debug)]
 pub(super) struct Asked {
     pub(super) repeats: u32,
-    /// What a match counts for: 1 for a word of the query itself.
+    /// Weight of a match: 1 for a word of the query itself.
     pub(super) share: f64,
-    /// Which word of the query it stands for.
+    /// Number of the query word that it represents.
     pub(super) word: u32,
-    /// How it is spelled, if that is not in the query.
+    /// Spelling, if it is not in the query.
     pub(super) form: Option<Box<str>>,
 }
 
@@ -64,7 +64,7 @@ impl<'a> Query<'a> {
         Self::of(index, tokens.chunk_by(|a, b| a == b).map(|same| (same[0], asked(same))))
     }
 
-    /// The query for terms, each of which is given once.
+    /// Return the query for terms, each of which is given once.
     pub(super) fn of(index: &'a Texts, terms: impl Iterator<Item = (Term, Asked)>) -> Self {
         let statistics = index.statistics();
         let norm = statistics.norm();
@@ -74,87 +74,87 @@ impl<'a> Query<'a> {
         Self { index, statistics, norm, terms }
     }
 
-    /// The best `k` documents of those admitted.
+    /// Return the best `k` documents of those admitted.
     pub(super) fn best(&self, k: usize, admit: impl Fn(u32) -> bool) -> Vec<Scored> {
-        let mut tally = Tally::new(self.index.lengths.len());
+        let mut accumulator = Accumulator::new(self.index.lengths.len());
         let mut unread = Unread::of(&self.terms);
         let mut floor = 0.0;
         for (at, term) in self.terms.iter().enumerate() {
-            if unread.is_worth_a_look(tally.cost_of_a_look(term.list.len()), floor) {
-                let look = tally.look();
-                floor = look.leaders(k, &admit).floor();
+            if unread.is_checkpoint_due(accumulator.checkpoint_cost(term.list.len()), floor) {
+                let checkpoint = accumulator.checkpoint();
+                floor = checkpoint.top_k(k, &admit).floor();
                 let rest = &self.terms[at..];
                 let reach = unread.bound * (1.0 + ROUNDING);
                 let enough = unread.postings / (MEETING_COST * rest.len());
                 if reach < floor
-                    && let Some(runners) = look.runners(floor - reach, enough, &admit)
+                    && let Some(candidates) = checkpoint.candidates(floor - reach, enough, &admit)
                 {
-                    return self.finish(k, rest, runners);
+                    return self.finish(k, rest, candidates);
                 }
             }
-            self.accumulate(term, &mut tally);
+            self.accumulate(term, &mut accumulator);
             unread.pass(term);
         }
-        tally.best(k, admit)
+        accumulator.best(k, admit)
     }
 
-    /// The scores of all documents.
-    pub(super) fn tally(&self) -> Tally {
-        let mut tally = Tally::new(self.index.lengths.len());
+    /// Return the scores of all documents.
+    pub(super) fn scores(&self) -> Accumulator {
+        let mut accumulator = Accumulator::new(self.index.lengths.len());
         for term in &self.terms {
-            self.accumulate(term, &mut tally);
+            self.accumulate(term, &mut accumulator);
         }
-        tally
+        accumulator
     }
 
     /// Add what one term is worth to every document that holds it.
-    fn accumulate(&self, term: &QueryTerm<'_>, tally: &mut Tally) {
+    fn accumulate(&self, term: &QueryTerm<'_>, accumulator: &mut Accumulator) {
         let (postings, lengths) = (&self.index.postings, &self.index.lengths);
         let tf = |posting| postings.tf(term.number, posting);
-        let worth = self.worth(term);
-        if tally.stays_few(term.list.len()) {
+        let contribution = self.contribution(term);
+        if accumulator.stays_few(term.list.len()) {
             for &posting in postings.blocks(term.list).flatten() {
                 let document = posting.document();
-                tally.add(document, worth.part(tf(posting), lengths[document as usize]));
+                accumulator.add(document, contribution.part(tf(posting), lengths[document as usize]));
             }
         } else {
-            let scores = tally.all();
+            let scores = accumulator.all();
             for block in postings.blocks(term.list) {
-                kernel::accumulate(worth, block, lengths, scores, tf);
+                kernel::accumulate(contribution, block, lengths, scores, tf);
             }
         }
     }
 
-    fn worth(&self, term: &QueryTerm<'_>) -> Worth {
-        Worth { weight: term.weight, norm: self.norm }
+    fn contribution(&self, term: &QueryTerm<'_>) -> Contribution {
+        Contribution { weight: term.weight, norm: self.norm }
     }
 
     /// Bring the scores of a few documents up to date with the terms not read yet; who falls behind on the way is out.
-    fn finish(&self, k: usize, terms: &[QueryTerm<'_>], mut runners: Vec<Scored>) -> Vec<Scored> {
+    fn finish(&self, k: usize, terms: &[QueryTerm<'_>], mut candidates: Vec<Scored>) -> Vec<Scored> {
         for (at, term) in terms.iter().enumerate() {
-            self.visit(term, &mut runners, |runner, tf| {
-                runner.score += self.worth(term).part(tf, self.index.lengths[runner.number as usize]);
+            self.visit(term, &mut candidates, |candidate, tf| {
+                candidate.score += self.contribution(term).part(tf, self.index.lengths[candidate.number as usize]);
             });
             let bound: f64 = terms[at + 1..].iter().map(|term| term.bound).sum();
-            let least = best_of(k, &runners).floor() - bound * (1.0 + ROUNDING);
-            runners.retain(|runner| runner.score >= least);
+            let least = best_of(k, &candidates).floor() - bound * (1.0 + ROUNDING);
+            candidates.retain(|candidate| candidate.score >= least);
         }
-        best_of(k, &runners).into_sorted()
+        best_of(k, &candidates).into_sorted()
     }
 
-    /// Call `meet` for every one of the ascending `runners` that holds the term.
-    fn visit(&self, term: &QueryTerm<'_>, runners: &mut [Scored], mut meet: impl FnMut(&mut Scored, u32)) {
-        let mut rest = runners;
+    /// Call `meet` for every one of the ascending `candidates` that holds the term.
+    fn visit(&self, term: &QueryTerm<'_>, candidates: &mut [Scored], mut meet: impl FnMut(&mut Scored, u32)) {
+        let mut rest = candidates;
         for mut block in self.index.postings.blocks(term.list) {
             let Some(last) = block.last().map(|posting| posting.document()) else { continue };
-            let inside = rest.partition_point(|runner| runner.number <= last);
+            let inside = rest.partition_point(|candidate| candidate.number <= last);
             let (here, beyond) = rest.split_at_mut(inside);
-            for runner in here {
-                block = &block[block.partition_point(|posting| posting.document() < runner.number)..];
+            for candidate in here {
+                block = &block[block.partition_point(|posting| posting.document() < candidate.number)..];
                 if let Some(&posting) = block.first()
-                    && posting.document() == runner.number
+                    && posting.document() == candidate.number
                 {
-                    meet(runner, self.index.postings.tf(term.number, posting));
+                    meet(candidate, self.index.postings.tf(term.number, posting));
                 }
             }
             rest = beyond;
@@ -164,23 +164,23 @@ impl<'a> Query<'a> {
         }
     }
 
-    /// Which word of the query each term that some document holds stands for, by the number of the term.
+    /// Return the query word of each term that some document holds, by the number of the term.
     pub(super) fn words(&self) -> FxHashMap<u32, u32> {
         self.terms.iter().map(|term| (term.number, term.asked.word)).collect()
     }
 
-    /// The numbers of the terms that a document holds.
+    /// Return the numbers of the terms that a document holds.
     pub(super) fn terms_of(&self, document: u32) -> &[u32] {
         self.index.contents.of(document)
     }
 
-    /// The score of one document, term by term. `text` is the query's.
+    /// Return the score of one document, term by term. `text` is the query's.
     pub(super) fn explain(&self, text: &str, document: u32) -> Explanation {
         let length = f64::from(self.index.lengths[document as usize]);
         let mut parts = Vec::new();
         for term in &self.terms {
-            let mut runner = [Scored { number: document, score: 0.0 }];
-            self.visit(term, &mut runner, |_, tf| {
+            let mut candidate = [Scored { number: document, score: 0.0 }];
+            self.visit(term, &mut candidate, |_, tf| {
                 let token =
                     term.asked.form.as_ref().map_or_else(|| token_of(term.term, text, self.index), ToString::to_string);
                 parts.push(self.statistics.explain(
@@ -199,7 +199,7 @@ impl<'a> Query<'a> {
 }
 
 impl<'a> QueryTerm<'a> {
-    /// A term that some document holds.
+    /// Return a term that some document holds.
     fn new(index: &'a Texts, statistics: Statistics, norm: Norm, term: Term, asked: Asked) -> Option<Self> {
         let number = index.terms.find(term)?;
         let list = index.terms.list(number);
@@ -214,7 +214,7 @@ impl<'a> QueryTerm<'a> {
     }
 }
 
-/// The best `k` of some documents.
+/// Return the best `k` of some documents.
 fn best_of(k: usize, documents: &[Scored]) -> TopK {
     let mut best = TopK::new(k);
     for &document in documents {
@@ -223,7 +223,7 @@ fn best_of(k: usize, documents: &[Scored]) -> TopK {
     best
 }
 
-/// What the terms not read yet amount to.
+/// Sums over the terms not read yet.
 struct Unread {
     postings: usize,
     bound: f64,
@@ -246,16 +246,16 @@ impl Unread {
         self.given += term.bound;
     }
 
-    /// Whether the race may be decided, and knowing so saves more than finding out, which costs as much as reading so
-    /// many postings. `floor` is the `k`-th best score when it was last looked for.
-    fn is_worth_a_look(&self, cost: Option<usize>, floor: f64) -> bool {
+    /// Return whether the top k may be settled, and knowing so saves more than finding out, which costs as much as
+    /// reading so many postings. `floor` is the `k`-th best score when it was last looked for.
+    fn is_checkpoint_due(&self, cost: Option<usize>, floor: f64) -> bool {
         const GROWTH: f64 = 1.2;
         let may_be_decided = self.bound < self.given && (floor == 0.0 || self.bound < floor * GROWTH);
         may_be_decided && cost.is_some_and(|cost| self.postings > cost)
     }
 }
 
-/// How the text spells a term.
+/// Return the spelling of a term in a text.
 fn token_of(term: Term, text: &str, index: &Texts) -> String {
     let mut spelling = String::new();
     for_each_token(text, index.mode(), |token| {
@@ -271,8 +271,9 @@ mod tests {
     use super::*;
     use crate::text::Mode;
 
-    /// Rare words and common ones, in queries of a few to dozens of them: some are decided by the rare words, some later,
-    /// some not before the end. Reading everything is the plain way; the answers have to be the same to the last bit.
+    /// Rare words and common ones, in queries of a few to dozens of them: some are decided by the rare words, some
+    /// later, some not before the end. Reading everything is the plain way; the answers have to be the same to the last
+    /// bit.
     #[test]
     fn ending_early_equals_reading_all() {
         let mut state = 7_u64;
@@ -296,7 +297,7 @@ mod tests {
             let query = Query::new(&texts, &asked);
             for k in [1, 10] {
                 let admit = |number: u32| !number.is_multiple_of(7);
-                assert_eq!(query.best(k, admit), query.tally().best(k, admit), "{k} of {asked:?}");
+                assert_eq!(query.best(k, admit), query.scores().best(k, admit), "{k} of {asked:?}");
             }
         }
     }

@@ -1,14 +1,14 @@
-//! A question put to the index: what it is about counts, not how it is worded.
+//! Questions: content words in any form, rather than the exact wording.
 
 use rustc_hash::FxHashSet;
 
+use super::accumulator::Accumulator;
 use super::query::{Asked, Query};
-use super::tally::Tally;
 use super::texts::Texts;
 use crate::text::{Mode, Term, aboutness, for_each_form, for_each_token, is_cjk, is_filler};
 use crate::{Explanation, Scored};
 
-/// What another form of a word counts for against the word itself.
+/// Weight of another form of a word, relative to the word itself.
 pub(super) const FORM_SHARE: f64 = 0.7;
 
 /// A question, with what the index knows of its words.
@@ -22,14 +22,14 @@ pub struct Question<'a> {
     words: Vec<Weighed>,
 }
 
-/// What a word of the question tells.
+/// Weight of a word of the question.
 #[derive(Clone, Copy, Debug)]
 struct Weighed {
     weight: f64,
     is_cjk: bool,
 }
 
-/// How much of what a question says some texts have.
+/// Share of a question's weight that some texts cover.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cover {
     /// The share of what its words tell that the best of the texts has. A word that no text has counts as missing.
@@ -48,10 +48,10 @@ pub(super) struct Word {
 #[derive(Default)]
 struct Forms {
     terms: Vec<Term>,
-    /// Where the forms of each word end.
+    /// End of the forms of each word.
     of_word: Vec<usize>,
     letters: String,
-    /// Where each form ends.
+    /// End of each form.
     ends: Vec<usize>,
 }
 
@@ -87,17 +87,17 @@ impl<'a> Question<'a> {
         let mut weighed = Vec::with_capacity(words.len());
         let statistics = index.statistics();
         let mut next = 0;
-        for (word, place) in words.into_iter().zip(0..) {
+        for (word, position) in words.into_iter().zip(0..) {
             let Word { token, term, repeats } = word;
-            let mut rarest = Some(of_words[place as usize]).filter(|&count| count > 0);
-            terms.push((term, Asked { repeats, share: 1.0, word: place, form: None }));
-            let end = forms.of_word[place as usize];
+            let mut rarest = Some(of_words[position as usize]).filter(|&count| count > 0);
+            terms.push((term, Asked { repeats, share: 1.0, word: position, form: None }));
+            let end = forms.of_word[position as usize];
             let own = std::mem::replace(&mut next, end)..end;
             for (form, &count) in own.clone().zip(&of_forms[own]).filter(|(_, count)| **count > 0) {
                 let other = forms.terms[form];
                 if used.insert(other) {
                     let spelled = Some(forms.spelled(form).into());
-                    terms.push((other, Asked { repeats, share: FORM_SHARE, word: place, form: spelled }));
+                    terms.push((other, Asked { repeats, share: FORM_SHARE, word: position, form: spelled }));
                 }
                 rarest = rarest.or(Some(count));
             }
@@ -107,20 +107,20 @@ impl<'a> Question<'a> {
         Self { text, query: Query::of(index, terms.into_iter()), words: weighed }
     }
 
-    /// The best `k` texts that share a word with the question, of those whose numbers pass the test; best first, older
-    /// first among equals.
+    /// Return the best `k` texts that share a word with the question, of those whose numbers pass the test; best first,
+    /// older first among equals.
     #[must_use]
     pub fn best(&self, k: usize, admit: impl Fn(u32) -> bool) -> Vec<Scored> {
         self.query.best(k, admit)
     }
 
-    /// The scores of all texts.
+    /// Return the scores of all texts.
     #[must_use]
-    pub fn tally(&self) -> Tally {
-        self.query.tally()
+    pub fn scores(&self) -> Accumulator {
+        self.query.scores()
     }
 
-    /// How much of the question the best of these texts has.
+    /// Return the share of the question that the best of these texts covers.
     #[must_use]
     pub fn cover(&self, texts: &[Scored]) -> Cover {
         let all: f64 = self.words.iter().map(|word| word.weight).sum();
@@ -139,7 +139,7 @@ impl<'a> Question<'a> {
             asked[word] >> bit & 1 != 0
         };
         let mut is_met = vec![false; self.words.len()];
-        let mut told = |text: &Scored| -> f64 {
+        let mut covered = |text: &Scored| -> f64 {
             is_met.fill(false);
             let terms = self.query.terms_of(text.number).iter().filter(may_be_asked);
             for word in terms.filter_map(|term| words.get(term)) {
@@ -148,19 +148,19 @@ impl<'a> Question<'a> {
             // A word in two forms is one word, and sums depend on their order.
             self.words.iter().zip(&is_met).filter(|(_, is_met)| **is_met).map(|(word, _)| word.weight).sum()
         };
-        let best = texts.iter().map(&mut told).fold(0.0, f64::max);
+        let best = texts.iter().map(&mut covered).fold(0.0, f64::max);
         let cjk: f64 = self.words.iter().filter(|word| word.is_cjk).map(|word| word.weight).sum();
         Cover { share: best / all, cjk: cjk / all }
     }
 
-    /// The score of a text, term by term.
+    /// Return the score of a text, term by term.
     #[must_use]
     pub fn explain(&self, number: u32) -> Explanation {
         self.query.explain(self.text, number)
     }
 }
 
-/// The words of a question, each once, those that say something if there are any.
+/// Return the words of a question, each once, those that say something if there are any.
 pub(super) fn words(mode: Mode, text: &str) -> Vec<Word> {
     let mut words = all_words(mode, text);
     if words.iter().any(|word| !is_filler(&word.token)) {
@@ -169,7 +169,7 @@ pub(super) fn words(mode: Mode, text: &str) -> Vec<Word> {
     words
 }
 
-/// The words of a text, each once.
+/// Return the words of a text, each once.
 pub(super) fn all_words(mode: Mode, text: &str) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
     for_each_token(text, mode, |token| {
@@ -214,22 +214,22 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_tally_has_the_scores_of_a_search(
+        fn an_accumulator_has_the_scores_of_a_search(
             contents in prop::collection::vec("(deploy|deploys|port|飞书|x){1,2}( (deploy|port|alpha|beta|x)){0,6}", 1..40),
             question in "(deploy|ports|飞书)( (deployed|port|alpha|gamma|x)){0,6}",
         ) {
             let texts = texts(&contents.iter().map(String::as_str).collect::<Vec<_>>());
             let question = texts.ask(&question);
-            let (tally, all) = (question.tally(), question.best(contents.len(), |_| true));
+            let (accumulator, all) = (question.scores(), question.best(contents.len(), |_| true));
             for number in 0..contents.len() as u32 {
                 let score = all.iter().find(|hit| hit.number == number).map_or(0.0, |hit| hit.score);
-                prop_assert_eq!(tally.of(number).to_bits(), score.to_bits());
+                prop_assert_eq!(accumulator.of(number).to_bits(), score.to_bits());
             }
-            prop_assert_eq!(tally.best(3, |number| number % 2 == 0), question.best(3, |number| number % 2 == 0));
+            prop_assert_eq!(accumulator.best(3, |number| number % 2 == 0), question.best(3, |number| number % 2 == 0));
             let least = all.get(all.len() / 2).map_or(1.0, |hit| hit.score);
             let mut above: Vec<Scored> = all.into_iter().filter(|hit| hit.score >= least).collect();
             above.sort_unstable_by_key(|hit| hit.number);
-            prop_assert_eq!(tally.above(least, |_| true), above);
+            prop_assert_eq!(accumulator.above(least, |_| true), above);
         }
 
         #[test]

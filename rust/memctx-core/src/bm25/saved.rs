@@ -1,4 +1,4 @@
-//! Texts on disk, so that opening them again needs no reading of words.
+//! Serialization of the index, so that opening it needs no tokenization.
 
 use std::io::{self, Write};
 

@@ -1,14 +1,14 @@
-//! The BM25 formula, in one place.
+//! The BM25 formula.
 
 use super::query::Asked;
 use crate::Explanation;
 
-/// How soon more of the same term stops counting.
+/// Saturation of term frequency.
 pub const K1: f64 = 1.2;
-/// How much a long document is held against it.
+/// Strength of length normalization.
 pub const B: f64 = 0.75;
 
-/// What the formula needs to know of the whole index.
+/// Collection statistics of BM25.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Statistics {
     /// Documents in the index.
@@ -18,19 +18,19 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// How much a term tells that stands in `documents_with` of the documents.
+    /// Return the inverse document frequency of a term that occurs in `documents_with` of the documents.
     #[must_use]
     pub fn idf(&self, documents_with: usize) -> f64 {
         let (all, with) = (self.documents as f64, documents_with as f64);
         ((all - with + 0.5) / (with + 0.5) + 1.0).ln()
     }
 
-    /// The part of the formula that depends on the document's length, as `base + slope * length`.
+    /// Return the part of the formula that depends on the document's length, as `base + slope * length`.
     pub(crate) fn norm(&self) -> Norm {
         Norm { base: K1 * (1.0 - B), slope: K1 * B / self.average_length }
     }
 
-    /// What one term adds to a document's score, and why.
+    /// Explain the contribution of one term to a document's score.
     pub(super) fn explain(
         &self,
         token: &str,
@@ -54,12 +54,12 @@ impl Statistics {
     }
 }
 
-/// What a term of the query is worth before a document is looked at. A term given twice counts twice.
+/// Return the weight of a query term, independent of any document. A term given twice counts twice.
 pub(crate) fn weight(idf: f64, repeats: u32) -> f64 {
     idf * (K1 + 1.0) * f64::from(repeats)
 }
 
-/// How length tempers term frequency.
+/// Length normalization of term frequency.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Norm {
     pub(super) base: f64,

@@ -23,7 +23,7 @@ pub(super) struct TermTable {
     /// Open addressing; a bucket holds the upper half of the hash and the number plus one, or 0 if empty.
     buckets: Vec<u64>,
     entries: Vec<Entry>,
-    /// Chosen at random, so that nobody can write a text whose terms collide.
+    /// Chosen at random, so that no one can write a text whose terms collide.
     seed: u64,
 }
 
@@ -40,7 +40,7 @@ impl Default for TermTable {
 }
 
 impl TermTable {
-    /// The terms, their numbers and lists, in order.
+    /// Return the terms, their numbers and lists, in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, Term, &List)> {
         (0..).zip(&self.entries).map(|(number, entry)| (number, entry.term, &entry.list))
     }
@@ -57,12 +57,12 @@ impl TermTable {
         &mut self.entries[number as usize].list
     }
 
-    /// The number of a term.
+    /// Return the number of a term.
     pub(super) fn find(&self, term: Term) -> Option<u32> {
         self.confirm(term, self.look_up(self.probe(term)))
     }
 
-    /// Where the search for a term begins.
+    /// Return the start of the probe sequence of a term.
     ///
     /// A search touches memory at three random places. So it has three steps, each of which asks for what the next one
     /// needs: doing a step for many terms before the next step for any lets them be fetched side by side.
@@ -73,7 +73,7 @@ impl TermTable {
         probe
     }
 
-    /// The number of a term that is probably the one, or [`UNKNOWN`]. The table must be as it was for the probe.
+    /// Return the number of a term that is probably the one, or [`UNKNOWN`]. The table must be as it was for the probe.
     #[inline]
     pub(super) fn look_up(&self, probe: Probe) -> u32 {
         let mut at = self.home(probe);
@@ -91,7 +91,7 @@ impl TermTable {
         }
     }
 
-    /// The number of a term, unless it is new, given what looking it up gave.
+    /// Return the number of a term, unless it is new, given what looking it up gave.
     #[inline]
     pub(super) fn confirm(&self, term: Term, number: u32) -> Option<u32> {
         match self.entries.get(number as usize) {
@@ -101,7 +101,7 @@ impl TermTable {
         }
     }
 
-    /// The number of a term when another one has the same tag.
+    /// Return the number of a term when another one has the same tag.
     #[cold]
     fn find_behind_another(&self, term: Term) -> Option<u32> {
         let probe = self.probe(term);
@@ -121,7 +121,7 @@ impl TermTable {
         probe.0 as usize & (self.buckets.len() - 1)
     }
 
-    /// The number that the next new term gets.
+    /// Return the number that the next new term gets.
     pub(super) fn next_number(&self) -> u32 {
         self.entries.len() as u32
     }

@@ -1,4 +1,4 @@
-//! The inverted index itself: texts in, numbers out.
+//! Inverted index over numbered texts.
 
 use super::background::Background;
 use super::postings::{MAX_DOCUMENTS, Postings};
@@ -12,7 +12,7 @@ use crate::{Error, Explanation, Result, Scored};
 /// Texts under the numbers 0, 1, 2 … in the order they come, exact at every moment: an added text is found by the next
 /// search, and counts and average length are always those of the texts present.
 ///
-/// It does not know which numbers are still in use: searches are told by a test of numbers. [`super::Bm25Index`] adds
+/// It does not know which numbers are still in use: searches take a test of numbers. [`super::Bm25Index`] adds
 /// ids and groups.
 #[derive(Debug, Default)]
 pub struct Texts {
@@ -22,17 +22,17 @@ pub struct Texts {
     /// Length in tokens by number.
     pub(super) lengths: Vec<u32>,
     pub(super) contents: Contents,
-    /// How many are present.
+    /// Number of texts present.
     pub(super) live: usize,
     /// Their tokens.
     pub(super) tokens: u64,
     background: Option<Background>,
-    desk: Desk,
+    scratch: Scratch,
 }
 
-/// What adding a text needs, kept to be allocated once.
+/// Buffers for adding a text, allocated once.
 #[derive(Debug, Default)]
-struct Desk {
+struct Scratch {
     /// The terms of the text, repeats included.
     terms: Vec<Term>,
     probes: Vec<Probe>,
@@ -54,25 +54,25 @@ impl Texts {
     /// Numbers that can be given out.
     pub const LIMIT: usize = MAX_DOCUMENTS;
 
-    /// None yet, to be read in this mode.
+    /// Create an empty index that reads text in this mode.
     #[must_use]
     pub fn new(mode: Mode) -> Self {
         Self { mode, ..Self::default() }
     }
 
-    /// Take the texts for a part of a collection: from now on its counts decide what a word tells, and words that were not
-    /// counted there tell nothing.
+    /// Take the texts for a part of a collection: from now on its counts decide what a word tells, and words that were
+    /// not counted there tell nothing.
     pub fn set_background(&mut self, background: Background) {
         self.background = Some(background);
     }
 
-    /// The mode they are read in.
+    /// Return the mode they are read in.
     #[must_use]
     pub fn mode(&self) -> Mode {
         self.mode
     }
 
-    /// Numbers given out so far, used or not.
+    /// Return the count of numbers given out so far, used or not.
     #[must_use]
     pub fn span(&self) -> usize {
         self.lengths.len()
@@ -84,22 +84,22 @@ impl Texts {
             return Err(Error::Full { what: "the index", limit: Self::LIMIT });
         }
         let document = self.span() as u32;
-        let mut desk = std::mem::take(&mut self.desk);
-        terms_into(text, self.mode, &mut desk.terms);
-        let length = u32::try_from(desk.terms.len()).unwrap_or(u32::MAX);
-        self.enter(document, &mut desk);
-        self.desk = desk.cleared();
+        let mut scratch = std::mem::take(&mut self.scratch);
+        terms_into(text, self.mode, &mut scratch.terms);
+        let length = u32::try_from(scratch.terms.len()).unwrap_or(u32::MAX);
+        self.enter(document, &mut scratch);
+        self.scratch = scratch.cleared();
         self.lengths.push(length);
         self.tokens += u64::from(length);
         self.live += 1;
         Ok(document)
     }
 
-    /// Write the terms on the desk into the postings of a new document.
+    /// Write the buffered terms into the postings of a new document.
     ///
     /// Several passes instead of one: each asks for what the next one needs, see [`TermTable::probe`].
-    fn enter(&mut self, document: u32, desk: &mut Desk) {
-        let Desk { terms, probes, numbers } = desk;
+    fn enter(&mut self, document: u32, scratch: &mut Scratch) {
+        let Scratch { terms, probes, numbers } = scratch;
         for terms in terms.chunks(BATCH) {
             probes.clear();
             probes.extend(terms.iter().map(|&term| self.terms.probe(term)));
@@ -123,8 +123,8 @@ impl Texts {
         self.contents.ends.push(self.contents.terms.len() as u64);
     }
 
-    /// Count a term of the newest document, whose number may be unknown. Gives its number, and whether it is the first of
-    /// its kind in the document.
+    /// Count a term of the newest document, whose number may be unknown. Gives its number, and whether it is the first
+    /// of its kind in the document.
     #[inline]
     fn note(&mut self, document: u32, term: Term, number: u32) -> (u32, bool) {
         // What was unknown when it was looked up may have come in since.
@@ -146,14 +146,14 @@ impl Texts {
         self.live -= 1;
     }
 
-    /// The best `k` texts that share a term with the query, of those whose numbers pass the test; best first, older
-    /// first among equals.
+    /// Return the best `k` texts that share a term with the query, of those whose numbers pass the test; best first,
+    /// older first among equals.
     #[must_use]
     pub fn search(&self, query: &str, k: usize, admit: impl Fn(u32) -> bool) -> Vec<Scored> {
         Query::new(self, query).best(k, admit)
     }
 
-    /// How many texts have a term; of the whole collection, where they are a part of one.
+    /// Return the document frequency of a term; in the whole collection, if the texts are part of one.
     pub(crate) fn count(&self, term: Term) -> usize {
         self.counted(term, self.terms.find(term).map_or(0, |number| self.terms.list(number).live()))
     }
@@ -172,38 +172,38 @@ impl Texts {
         counts
     }
 
-    /// How many texts have a term that `own` of those at hand have.
+    /// Return the document frequency of a term that `own` of the texts in memory have.
     pub(super) fn counted(&self, term: Term, own: usize) -> usize {
         self.background.as_ref().map_or(own, |background| background.count(term, own))
     }
 
-    /// The numbers of the texts that have a term, ascending; those of removed texts among them.
+    /// Return the numbers of the texts that have a term, ascending; those of removed texts among them.
     pub(crate) fn holders(&self, term: Term) -> impl Iterator<Item = u32> {
         let list = self.terms.find(term).map(|number| self.terms.list(number));
         list.into_iter().flat_map(|list| self.postings.blocks(list)).flatten().map(|posting| posting.document())
     }
 
-    /// A question as a person asks it: its meaning words, in whatever form, rather than its wording.
+    /// Parse a question as a person asks it: its content words, in any form.
     #[must_use]
     pub fn ask<'a>(&'a self, question: &'a str) -> Question<'a> {
         Question::new(self, question)
     }
 
-    /// The score of a text for a query, term by term.
+    /// Return the score of a text for a query, term by term.
     #[must_use]
     pub fn explain(&self, query: &str, number: u32) -> Explanation {
         Query::new(self, query).explain(query, number)
     }
 
-    /// What the formula needs to know of all texts.
+    /// Return the statistics of all texts.
     #[must_use]
     pub fn statistics(&self) -> Statistics {
         let own = Statistics { documents: self.live, average_length: self.tokens as f64 / self.live.max(1) as f64 };
         self.background.as_ref().map_or(own, |background| background.statistics(own))
     }
 
-    /// The same texts without the removed ones. `documents` holds the new number of each old one, ascending, or none
-    /// for those that were removed.
+    /// Return the same texts without the removed ones. `documents` holds the new number of each old one, ascending, or
+    /// none for those that were removed.
     #[must_use]
     pub fn renumbered(&self, documents: &[Option<u32>]) -> Self {
         let mut terms = TermTable::default();
@@ -236,11 +236,11 @@ impl Texts {
     }
 }
 
-impl Desk {
+impl Scratch {
     /// Beyond this many terms the memory is given back after use.
     const KEPT: usize = 1 << 16;
 
-    /// The same without what an unusually long text took.
+    /// Return the empty buffers, without the memory of an unusually long text.
     fn cleared(self) -> Self {
         if self.terms.capacity() > Self::KEPT { Self::default() } else { self }
     }

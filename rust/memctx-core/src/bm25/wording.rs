@@ -1,4 +1,4 @@
-//! How a question is put to a collection that is too large to read.
+//! Selection of query terms for a collection that is too large to scan.
 
 use rustc_hash::FxHashSet;
 
@@ -20,12 +20,13 @@ pub(crate) struct Wording {
 }
 
 impl Wording {
-    /// A question as [`super::Question`] reads it; `count` tells how many texts of the collection have a word.
+    /// Select the terms of a question as [`super::Question`] reads it; `count` returns the document frequency of a
+    /// word.
     pub(crate) fn of_question(text: &str, statistics: Statistics, count: impl Fn(&str) -> usize) -> Self {
         Self::new(words(Mode::Memctx, text), true, statistics, count)
     }
 
-    /// A query in its very words.
+    /// Select the terms of a query as written.
     pub(crate) fn of_query(text: &str, statistics: Statistics, count: impl Fn(&str) -> usize) -> Self {
         Self::new(all_words(Mode::Memctx, text), false, statistics, count)
     }

@@ -1,4 +1,4 @@
-//! Adding two rankings up, letting age count, and measuring the result on one scale.
+//! Weighted blend of two rankings, decay by age, and calibration.
 
 use std::hash::Hash;
 
@@ -6,10 +6,10 @@ use rustc_hash::FxHashMap;
 
 use crate::Explanation;
 
-/// What a day does to a score by default: half is left after 139 days.
+/// Default decay of a score per day: half is left after 139 days.
 pub const DECAY: f64 = 0.995;
 
-/// How much each side counts.
+/// Weights of the two rankings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weights {
     /// The vector side.
@@ -32,17 +32,17 @@ impl Weights {
     }
 }
 
-/// What the two sides say of one item; 0 where a side did not find it.
+/// Scores of one item in the two rankings; 0 where a ranking does not have it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Blend {
     /// The cosine.
     pub vector: f64,
-    /// The normalised BM25 score.
+    /// The normalized BM25 score.
     pub bm25: f64,
 }
 
 impl Blend {
-    /// The weighted sum.
+    /// Return the weighted sum.
     ///
     /// ```
     /// use memctx_core::fusion::{Blend, Weights};
@@ -55,7 +55,7 @@ impl Blend {
         weights.vector * self.vector + weights.bm25 * self.bm25
     }
 
-    /// The sum of the weights that contributed.
+    /// Return the sum of the weights that contributed.
     #[must_use]
     pub fn weight(self, weights: Weights) -> f64 {
         let of = |part: f64, weight: f64| if part > 0.0 { weight } else { 0.0 };
@@ -63,34 +63,34 @@ impl Blend {
     }
 }
 
-/// Both sides of every item: those of the vector side in its order, then those that only the text side found.
+/// Return both sides of every item: those of the vector side in its order, then those that only the text side found.
 pub fn merge<K: Copy + Eq + Hash>(vector: &[(K, f64)], bm25: &[(K, f64)]) -> Vec<(K, Blend)> {
     let mut merged: Vec<(K, Blend)> = Vec::with_capacity(vector.len() + bm25.len());
-    let mut places: FxHashMap<K, usize> = FxHashMap::default();
+    let mut indices: FxHashMap<K, usize> = FxHashMap::default();
     let mut at = |key: K, merged: &mut Vec<(K, Blend)>| {
-        *places.entry(key).or_insert_with(|| {
+        *indices.entry(key).or_insert_with(|| {
             merged.push((key, Blend::default()));
             merged.len() - 1
         })
     };
     for &(key, score) in vector {
-        let place = at(key, &mut merged);
-        merged[place].1.vector = score;
+        let index = at(key, &mut merged);
+        merged[index].1.vector = score;
     }
     for &(key, score) in bm25 {
-        let place = at(key, &mut merged);
-        merged[place].1.bm25 = score;
+        let index = at(key, &mut merged);
+        merged[index].1.bm25 = score;
     }
     merged
 }
 
-/// The largest score if it is above zero, which is what scores are divided by to bring them to at most 1.
+/// Return the largest score if it is above zero, which is what scores are divided by to bring them to at most 1.
 #[must_use]
 pub fn normalize(scores: impl IntoIterator<Item = f64>) -> Option<f64> {
     scores.into_iter().filter(|score| *score > 0.0).max_by(f64::total_cmp)
 }
 
-/// What a score is multiplied with at an age: `rate` to the power of the days.
+/// Return the factor of a score at an age: `rate` to the power of the days.
 ///
 /// Age below zero counts as zero; a rate of 1 or more changes nothing, one of 0 or less leaves nothing.
 ///
@@ -109,14 +109,14 @@ pub fn decay_factor(age_days: f64, rate: f64) -> f64 {
     }
 }
 
-/// A score divided by the weights that contributed to it: the scale on which a minimum is tested.
+/// Return a score divided by the weights that contributed to it: the scale on which a minimum is tested.
 #[must_use]
 pub fn calibrate(score: f64, weight: f64) -> f64 {
     if weight > 0.0 { score / weight } else { score }
 }
 
 impl Blend {
-    /// The sum and its two summands.
+    /// Return the sum and its two summands.
     #[must_use]
     pub fn explain(self, weights: Weights, vector: Option<Explanation>, bm25: Option<Explanation>) -> Explanation {
         let part = |name: &'static str, weight: f64, value: f64, of: Option<Explanation>| {

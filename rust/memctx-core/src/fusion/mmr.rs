@@ -1,25 +1,25 @@
-//! Maximal marginal relevance: a choice whose members differ.
+//! Maximal marginal relevance: selection of diverse results.
 
 use crate::Explanation;
 
-/// How much relevance counts against difference by default.
+/// Default weight of relevance against diversity.
 pub const BALANCE: f64 = 0.7;
 
 /// One choice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pick {
-    /// Which of the candidates.
+    /// Index of the candidate.
     pub index: usize,
     /// `balance * relevance - (1 - balance) * likeness`, the highest of what was left.
     pub value: f64,
     /// Its score, brought to between 0 and 1 over all candidates.
     pub relevance: f64,
-    /// How like it is to the choice before that it is most like.
+    /// Highest similarity to an earlier choice.
     pub likeness: f64,
 }
 
 impl Pick {
-    /// The value and what it was made of.
+    /// Return the value and what it was made of.
     #[must_use]
     pub fn explain(&self, score: Explanation) -> Explanation {
         let parts = vec![
@@ -76,7 +76,7 @@ pub fn mmr(scores: &[f64], k: usize, balance: f64, likeness: impl Fn(usize, usiz
 pub struct Trigrams(Vec<[char; 3]>);
 
 impl Trigrams {
-    /// The distinct trigrams of a text.
+    /// Create the distinct trigrams of a text.
     #[must_use]
     pub fn new(text: &str) -> Self {
         let folded: Vec<char> = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase().chars().collect();
@@ -92,7 +92,7 @@ impl Trigrams {
         Self(grams)
     }
 
-    /// The share of all trigrams of the two that both have: 1 for the same, 0 for nothing in common.
+    /// Return the share of all trigrams of the two that both have: 1 for the same, 0 for nothing in common.
     #[must_use]
     pub fn likeness(&self, other: &Self) -> f64 {
         let common = self.0.iter().filter(|gram| other.0.binary_search(gram).is_ok()).count();

@@ -1,4 +1,4 @@
-//! From two rankings to one: the numbers behind a blend, and why they are what they are.
+//! Fusion of two rankings.
 
 mod blend;
 mod mmr;

@@ -1,12 +1,12 @@
-//! Messages that say nothing worth keeping.
+//! Detection of messages that are not worth storing.
 
 use crate::text::{trim_js, utf16_len};
 
 /// A text of so many UTF-16 units, or fewer, says nothing.
 const SHORT: usize = 6;
 
-/// Whether a text is not worth keeping: it has six UTF-16 units or fewer, or is one of the messages that agents and
-/// their hosts exchange to keep in step.
+/// Return whether a text is not worth keeping: it has six UTF-16 units or fewer, or is one of the messages that agents
+/// and their hosts exchange to keep in step.
 ///
 /// ```
 /// use memctx_core::ingest::is_noise;

@@ -1,4 +1,4 @@
-//! What a chat host writes around a message: lines with a time stamp, and blocks that describe the channel.
+//! Prefixes that chat hosts write around a message: time stamps, and blocks that describe the channel.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 const BLOCK_NAMES: [&str; 3] = ["Conversation", "Sender", "Channel"];
 const BLOCK_ENDING: &str = "(untrusted metadata)";
 
-/// The text without the lines that a chat host added, and without white space around it.
+/// Return the text without the lines that a chat host added, and without white space around it.
 ///
 /// Two kinds of line go: those that open with a date in brackets, as in `System: [2026-02-15 18:49:02 GMT+8] ...` or
 /// `[Sun 2026-02-15 18:49] ...`, and headings such as `Sender (untrusted metadata):` with the JSON below them. The
@@ -41,8 +41,8 @@ pub fn strip_channel_prefix(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The text from the first line on that a chat host did not add, without white space around it. Cheap however long the
-/// text is.
+/// Return the text from the first line on that a chat host did not add, without white space around it. Cheap however
+/// long the text is.
 pub(crate) fn past_channel_prefix(text: &str) -> &str {
     let text = trim_js(text);
     if !text.as_bytes().first().is_some_and(|&first| may_begin(first)) {
@@ -61,12 +61,12 @@ pub(crate) fn past_channel_prefix(text: &str) -> &str {
     trim_js(&text[start..])
 }
 
-/// Whether a stamp or a heading can begin so: nearly every line is decided by its first byte.
+/// Return whether a stamp or a heading can begin so: nearly every line is decided by its first byte.
 fn may_begin(first: u8) -> bool {
     matches!(first, b'[' | b'C' | b'S' | b'c' | b's')
 }
 
-/// Whether a line, trimmed, is the host's; `in_block` says whether it stands below a heading.
+/// Return whether a line, trimmed, is the host's; `in_block` says whether it stands below a heading.
 fn goes(line: &str, in_block: &mut bool) -> bool {
     let first = line.as_bytes().first().copied();
     if first.is_some_and(may_begin) {
@@ -82,7 +82,7 @@ fn goes(line: &str, in_block: &mut bool) -> bool {
     *in_block
 }
 
-/// Whether a line opens with a date in brackets and goes on behind it.
+/// Return whether a line opens with a date in brackets and goes on behind it.
 fn is_stamped(line: &str) -> bool {
     let line = line.strip_prefix("System:").map_or(line, trim_start);
     let Some(line) = line.strip_prefix('[') else { return false };
@@ -95,7 +95,7 @@ fn is_stamped(line: &str) -> bool {
     date.bytes().enumerate().all(fits) && rest.starts_with(is_js_space)
 }
 
-/// Whether a line is the heading of a block.
+/// Return whether a line is the heading of a block.
 fn is_heading(line: &str) -> bool {
     let line = line.strip_suffix(':').unwrap_or(line);
     let Some(line) = line.len().checked_sub(BLOCK_ENDING.len()).and_then(|at| {
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_alone_is_borrowed() {
+    fn an_unchanged_text_is_borrowed() {
         let text = " Send it\n[draft] System: no\n\tConversation over\n";
         let Cow::Borrowed(kept) = strip_channel_prefix(text) else { panic!("a copy was made") };
         assert_eq!(kept, text.trim());

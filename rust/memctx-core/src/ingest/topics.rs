@@ -1,9 +1,9 @@
-//! What a text is about, by keywords.
+//! Topics of a text, by keywords.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::literals::{Literal, Literals};
+use crate::literals::{Literal, Literals};
 use crate::text::{ends_word, has_case_beyond_ascii, trim_js};
 use crate::{Error, Result};
 
@@ -75,13 +75,13 @@ impl Topics {
         Ok(())
     }
 
-    /// The names of all topics, in the order they were defined.
+    /// Return the names of all topics, in the order they were defined.
     #[must_use]
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// The topics of a text, in the order they were defined.
+    /// Return the topics of a text, in the order they were defined.
     #[must_use]
     pub fn of(&self, text: &str) -> Vec<&str> {
         let mut found = vec![false; self.names.len()];
@@ -94,9 +94,9 @@ impl Topics {
     }
 
     fn mark(&self, text: &str, found: &mut [bool]) {
-        self.finder.for_each(text.as_bytes(), |number, place| {
+        self.finder.for_each(text.as_bytes(), |number, range| {
             let keyword = &self.keywords[number];
-            found[keyword.topic] |= keyword.anywhere || stands_apart(text, place);
+            found[keyword.topic] |= keyword.anywhere || stands_apart(text, range);
         });
     }
 
@@ -143,13 +143,13 @@ fn finder(keywords: &[Keyword]) -> Literals {
     Literals::new(keywords.iter().map(|keyword| Literal { text: &keyword.folded, any_case: true }))
 }
 
-/// The text in lower case; letters that have two small forms in the one that their capital leads to.
+/// Return the text in lower case; letters that have two small forms in the one that their capital leads to.
 fn fold(text: &str) -> String {
     text.to_lowercase().replace('ſ', "s").replace('ς', "σ")
 }
 
-/// Whether nothing but white space, punctuation or an end of the text is beside a part of it.
-fn stands_apart(text: &str, place: Range<usize>) -> bool {
-    let (before, behind) = (&text[..place.start], &text[place.end..]);
+/// Return whether nothing but white space, punctuation or an end of the text is beside a part of it.
+fn stands_apart(text: &str, range: Range<usize>) -> bool {
+    let (before, behind) = (&text[..range.start], &text[range.end..]);
     before.chars().next_back().is_none_or(ends_word) && behind.chars().next().is_none_or(ends_word)
 }

@@ -1,15 +1,15 @@
-//! Keeping the head and the tail of a long text.
+//! Shortening of a long text to its head and tail.
 
 use crate::text::utf16_len;
 
-/// How a long text is shortened. Lengths are in UTF-16 units, as hosts count them; no character is cut in two.
+/// Lengths for shortening a text, in UTF-16 units as hosts count them; no character is cut in two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
-    /// What is no longer than this stays whole.
+    /// Length up to which a text stays whole.
     pub max_chars: usize,
-    /// How much of the beginning stays.
+    /// Length of the head that stays.
     pub head_chars: usize,
-    /// How much of the end stays.
+    /// Length of the tail that stays.
     pub tail_chars: usize,
 }
 
@@ -19,13 +19,13 @@ impl Default for Cut {
     }
 }
 
-/// What the model is told of the cut.
+/// Note to the model about the cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Note {
     /// The result was there and is shorter now.
     Pruned,
     /// The result has never been longer where the model sees it.
-    AtBirth,
+    BeforeFirstSend,
 }
 
 const GAP: &str = "\n...\n";
@@ -37,22 +37,22 @@ impl Note {
     const fn start(self) -> &'static str {
         match self {
             Self::Pruned => "\n\n[Tool result shortened: the first ",
-            Self::AtBirth => "\n\n[Long tool result: the first ",
+            Self::BeforeFirstSend => "\n\n[Long tool result: the first ",
         }
     }
 }
 
 impl Cut {
-    /// What is left of a text, or nothing if it stays whole: it is short, or was shortened before, or nothing would be
-    /// gained.
+    /// Return the shortened text, or none if it stays whole: it is short, was shortened before, or would not get
+    /// shorter.
     ///
     /// ```
     /// use memctx_core::prune::{Cut, Note};
     ///
     /// let cut = Cut { max_chars: 150, head_chars: 4, tail_chars: 2 };
-    /// let short = cut.apply(&"0123456789".repeat(20), Note::AtBirth).unwrap();
+    /// let short = cut.apply(&"0123456789".repeat(20), Note::BeforeFirstSend).unwrap();
     /// assert_eq!(short, "0123\n...\n89\n\n[Long tool result: the first 4 and the last 2 of 200 characters are kept.]");
-    /// assert_eq!(cut.apply(&short, Note::AtBirth), None);
+    /// assert_eq!(cut.apply(&short, Note::BeforeFirstSend), None);
     /// ```
     #[must_use]
     pub fn apply(&self, text: &str, note: Note) -> Option<String> {
@@ -71,7 +71,7 @@ impl Cut {
         (short.len() < text.len() && !self.was_applied(text, note)).then_some(short)
     }
 
-    /// Whether a text is what is left of another, cut like this or shorter.
+    /// Return whether a text is what is left of another, cut like this or shorter.
     pub(super) fn was_applied(&self, text: &str, note: Note) -> bool {
         let Some(counted) = text.strip_suffix(END) else { return false };
         let Some(at) = counted.rfind(note.start()) else { return false };
@@ -83,28 +83,28 @@ impl Cut {
     }
 }
 
-/// The three numbers of a note.
+/// Return the three numbers of a note.
 fn counts_of(counted: &str) -> Option<[usize; 3]> {
     let (head, rest) = counted.split_once(AND)?;
     let (tail, length) = rest.split_once(OF)?;
     Some([head.parse().ok()?, tail.parse().ok()?, length.parse().ok()?])
 }
 
-/// As much of the beginning as fits so many units.
+/// Return the longest head of so many units at most.
 fn first(text: &str, units: usize) -> &str {
     let mut left = units;
     let end = text.char_indices().find(|(_, c)| !fits(&mut left, *c)).map_or(text.len(), |(at, _)| at);
     &text[..end]
 }
 
-/// As much of the end as fits so many units.
+/// Return the longest tail of so many units at most.
 fn last(text: &str, units: usize) -> &str {
     let mut left = units;
     let cut = text.char_indices().rev().find(|(_, c)| !fits(&mut left, *c));
     &text[cut.map_or(0, |(at, c)| at + c.len_utf8())..]
 }
 
-/// Whether a character fits into what is left, which is less from then on.
+/// Return whether a character fits into what is left, which is less from then on.
 fn fits(left: &mut usize, c: char) -> bool {
     let after = left.checked_sub(c.len_utf16());
     *left = after.unwrap_or(*left);
@@ -149,7 +149,7 @@ mod tests {
         })
     }
 
-    /// The same, character by character.
+    /// Return the same, character by character.
     fn naive(cut: Cut, text: &str) -> Option<String> {
         fn taken(chars: impl Iterator<Item = char>, units: usize) -> Vec<char> {
             let mut left = units;
@@ -179,7 +179,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_what_its_naive_twin_says(text in "[a-c.\n飞😀]{0,500}", cut in cut()) {
+        fn cutting_equals_the_reference_implementation(text in "[a-c.\n飞😀]{0,500}", cut in cut()) {
             let short = cut.apply(&text, Note::Pruned);
             prop_assert_eq!(&short, &naive(cut, &text));
             if let Some(short) = short {

@@ -1,6 +1,6 @@
-//! Names of tools by pattern.
+//! Patterns of tool names.
 
-/// Which tools are meant: those that a pattern allows and none denies. No pattern allows all.
+/// Selection of tools: those that a pattern allows and none denies. No pattern allows all.
 #[derive(Clone, Debug, Default)]
 pub struct Globs {
     allow: Vec<Vec<char>>,
@@ -17,7 +17,7 @@ impl Globs {
         Self { allow: read(allow), deny: read(deny) }
     }
 
-    /// Whether the tool of that name is meant.
+    /// Return whether the tool of that name is meant.
     #[must_use]
     pub fn admit(&self, name: &str) -> bool {
         if self.allow.is_empty() && self.deny.is_empty() {
@@ -33,7 +33,7 @@ fn lower(text: &str) -> Vec<char> {
     text.to_lowercase().chars().collect()
 }
 
-/// Whether a pattern covers the whole name. It never looks back further than to the last `*`.
+/// Return whether a pattern covers the whole name. It never looks back further than to the last `*`.
 fn matches(pattern: &[char], name: &[char]) -> bool {
     let (mut at, mut read) = (0, 0);
     let mut star = None;
@@ -48,9 +48,9 @@ fn matches(pattern: &[char], name: &[char]) -> bool {
                 read += 1;
             }
             _ => {
-                let Some((place, swallowed)) = star else { return false };
-                star = Some((place, swallowed + 1));
-                (at, read) = (place + 1, swallowed + 1);
+                let Some((index, swallowed)) = star else { return false };
+                star = Some((index, swallowed + 1));
+                (at, read) = (index + 1, swallowed + 1);
             }
         }
     }

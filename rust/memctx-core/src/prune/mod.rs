@@ -1,17 +1,17 @@
-//! Pruning: which results of tools are shortened or cleared before messages are sent, and to what.
+//! Pruning: shortens or clears tool results before messages are sent.
 
-mod at_birth;
 mod cut;
 mod globs;
 mod plan;
 mod request;
+mod truncate_results;
 mod weight;
 
-pub use at_birth::{Shortened, at_birth};
 pub use cut::{Cut, Note};
 pub use globs::Globs;
 pub use plan::{Pruned, plan};
 pub use request::{Form, Mode, Request};
+pub use truncate_results::{Shortened, truncate_results};
 
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-//! The plan of a pruning.
+//! Plan of a pruning.
 
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -6,25 +6,25 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::cut::Note;
 use super::request::{Form, Mode, Request};
 use super::weight;
-use crate::scan::{Conversation, Piece, Role, Text};
+use crate::messages::{Conversation, Part, Role, Text};
 use crate::text::{CHARS_PER_TOKEN, weighted_len};
 
 /// A result that is sent in another form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pruned {
-    /// The place of its message.
+    /// Index of its message.
     pub message: u32,
-    /// Which of the message's results it is.
+    /// Index among the message's results.
     pub ordinal: u32,
     /// A hash of the id of its call, of its text, and of how many such results stand before it.
     pub key: u64,
-    /// What became of it.
+    /// Form of the result.
     pub form: Form,
-    /// What is sent of it.
+    /// Text that is sent.
     pub text: String,
-    /// What it cost.
+    /// Tokens before.
     pub tokens_before: u32,
-    /// What it costs now.
+    /// Tokens after.
     pub tokens_after: u32,
 }
 
@@ -52,16 +52,16 @@ struct ToolResult<'v> {
     message: usize,
     ordinal: u32,
     key: u64,
-    piece: &'v Piece,
+    part: &'v Part,
     text: &'v Text,
     form: Option<(Form, String)>,
 }
 
 impl ToolResult<'_> {
     fn may_be_pruned(&self, request: &Request) -> bool {
-        let name = self.piece.name.as_deref().unwrap_or_default();
+        let name = self.part.name.as_deref().unwrap_or_default();
         let is_ours = || request.cut.was_applied(self.text.body(), Note::Pruned);
-        self.form.is_none() && !self.piece.has_media && request.tools.admit(name) && !is_ours()
+        self.form.is_none() && !self.part.has_media && request.tools.admit(name) && !is_ours()
     }
 
     /// Give it a form, if that makes it shorter.
@@ -76,7 +76,7 @@ impl ToolResult<'_> {
         }
     }
 
-    /// The characters of the window that its text takes now.
+    /// Return the characters of the window that its text takes now.
     fn chars(&self) -> u64 {
         self.form.as_ref().map_or_else(|| self.text.weighted_len(), |(_, text)| weighted_len(text)) as u64
     }
@@ -88,14 +88,14 @@ impl ToolResult<'_> {
     fn pruned(self, request: &Request) -> Option<Pruned> {
         let (form, text) = self.form?;
         let tokens = u32::try_from(request.estimator.estimate(&text)).unwrap_or(u32::MAX);
-        let frame = self.piece.tokens.saturating_sub(self.text.tokens());
+        let frame = self.part.tokens.saturating_sub(self.text.tokens());
         Some(Pruned {
             message: self.message as u32,
             ordinal: self.ordinal,
             key: self.key,
             form,
             text,
-            tokens_before: self.piece.tokens,
+            tokens_before: self.part.tokens,
             tokens_after: frame.saturating_add(tokens),
         })
     }
@@ -105,21 +105,21 @@ fn results_of(conversation: &Conversation) -> Vec<ToolResult<'_>> {
     let mut repeats: FxHashMap<u64, u64> = FxHashMap::default();
     let mut found = Vec::new();
     for (message, view) in conversation.views.iter().enumerate() {
-        for (ordinal, piece) in (0..).zip(view.results()) {
-            let Some(text) = piece.text.as_deref() else { continue };
-            let id = piece.id.as_deref().unwrap_or_default();
+        for (ordinal, part) in (0..).zip(view.results()) {
+            let Some(text) = part.text.as_deref() else { continue };
+            let id = part.id.as_deref().unwrap_or_default();
             let same = xxh3_64_with_seed(id.as_bytes(), text.hash());
             let repeat = repeats.entry(same).or_default();
             let key = xxh3_64_with_seed(&repeat.to_le_bytes(), same);
             *repeat += 1;
-            found.push(ToolResult { message, ordinal, key, piece, text, form: None });
+            found.push(ToolResult { message, ordinal, key, part, text, form: None });
         }
     }
     found
 }
 
-/// What became of a result before becomes of it again. One that the model has not answered yet cannot have been pruned
-/// before, unless none are kept; it only looks like one that was.
+/// Repeat the form of each result from earlier turns. A result that the model has not answered yet cannot have been
+/// pruned before, unless none are kept; it only looks like one that was.
 fn replay(results: &mut [ToolResult<'_>], conversation: &Conversation, request: &Request) {
     if request.sticky.is_empty() {
         return;
@@ -128,14 +128,14 @@ fn replay(results: &mut [ToolResult<'_>], conversation: &Conversation, request: 
         0 => conversation.views.len(),
         _ => conversation.views.iter().rposition(|view| view.role == Role::Assistant).unwrap_or(0),
     };
-    for result in results.iter_mut().filter(|result| result.message < answered && !result.piece.has_media) {
+    for result in results.iter_mut().filter(|result| result.message < answered && !result.part.has_media) {
         if let Some(&form) = request.sticky.get(&result.key) {
             result.take(form, request);
         }
     }
 }
 
-/// The results that are old enough and whose tools are meant.
+/// Return the results that are old enough and whose tools are meant.
 fn prunable<'r, 'v>(
     results: &'r mut [ToolResult<'v>],
     conversation: &Conversation,
@@ -152,12 +152,12 @@ fn prunable<'r, 'v>(
         .collect()
 }
 
-/// Where the so manieth answer of the model from the end begins.
+/// Return the start of the `keep`-th last answer of the model.
 fn cutoff(conversation: &Conversation, keep: usize) -> Option<usize> {
     let Some(before) = keep.checked_sub(1) else { return Some(conversation.views.len()) };
     let views = conversation.views.iter().enumerate().rev();
-    let answers = views.filter(|(place, view)| view.role == Role::Assistant && !conversation.continues(*place));
-    answers.map(|(place, _)| place).nth(before)
+    let answers = views.filter(|(index, view)| view.role == Role::Assistant && !conversation.continues(*index));
+    answers.map(|(index, _)| index).nth(before)
 }
 
 fn clear_all(results: &mut [ToolResult<'_>], conversation: &Conversation, request: &Request) {

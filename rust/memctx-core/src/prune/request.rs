@@ -1,4 +1,4 @@
-//! What a pruning is asked to do.
+//! Request of a pruning.
 
 use rustc_hash::FxHashMap;
 
@@ -7,21 +7,21 @@ use super::globs::Globs;
 use crate::text::Estimator;
 use crate::{Error, Result};
 
-/// When results are pruned.
+/// Condition for pruning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// Never.
     Off,
-    /// As the context fills, but only while the provider's cache is cold anyway.
+    /// When the context fills, but only while the provider's cache is cold anyway.
     CacheTtl,
-    /// As the context fills.
+    /// When the context fills.
     Adaptive,
     /// Always, and all of them are cleared.
     Aggressive,
 }
 
 impl Mode {
-    /// The mode of that name.
+    /// Return the mode of that name.
     pub fn parse(name: &str) -> Result<Self> {
         match name {
             "off" => Ok(Self::Off),
@@ -36,7 +36,7 @@ impl Mode {
     }
 }
 
-/// What becomes of a result.
+/// Form of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
     /// Its head and tail stay.
@@ -46,7 +46,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// The name Python knows it by.
+    /// Return the name Python knows it by.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -55,7 +55,7 @@ impl Form {
         }
     }
 
-    /// The form of that name.
+    /// Return the form of that name.
     pub fn parse(name: &str) -> Result<Self> {
         [Self::Soft, Self::Clear]
             .into_iter()
@@ -64,12 +64,12 @@ impl Form {
     }
 }
 
-/// What a pruning is asked to do.
+/// Request of a pruning.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// When it prunes.
+    /// Condition for pruning.
     pub mode: Mode,
-    /// How many tokens the model takes.
+    /// Tokens of the model's context window.
     pub context_window: u64,
     /// Results after the so manieth answer of the model from the end are left alone; with 0 none is.
     pub keep_last_assistants: usize,
@@ -79,24 +79,24 @@ pub struct Request {
     pub hard_clear_ratio: f64,
     /// Unless there are fewer characters in them than this.
     pub min_prunable_tool_chars: u64,
-    /// How a long result is shortened.
+    /// Lengths for shortening.
     pub cut: Cut,
-    /// Whether results are cleared at all; `Mode::Aggressive` does not ask.
+    /// True to clear results; ignored by `Mode::Aggressive`.
     pub hard_clear: bool,
-    /// What stands for a cleared result.
+    /// Text of a cleared result.
     pub placeholder: String,
-    /// Whose results may be pruned.
+    /// Tools whose results may be pruned.
     pub tools: Globs,
-    /// What became of results in earlier turns, by key. It becomes of them again, whatever the share is now.
+    /// Forms of results in earlier turns, by key. They are repeated at any usage.
     pub sticky: FxHashMap<u64, Form>,
     /// The provider's cache holds nothing of the conversation any more.
     pub is_cold: bool,
-    /// What tells the cost of what is left of a result.
+    /// Estimator for the tokens of shortened results.
     pub estimator: Estimator,
 }
 
 impl Request {
-    /// A pruning with the usual settings.
+    /// Create a pruning with the usual settings.
     #[must_use]
     pub fn new(mode: Mode, context_window: u64) -> Self {
         Self {

@@ -1,26 +1,26 @@
-//! What holds for every pruning.
+//! Tests of the invariants of pruning.
 
 use std::sync::Arc;
 
 use proptest::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::{Cut, Form, Globs, Mode, Note, Pruned, Request, at_birth, plan};
-use crate::scan::draft::{call, result, said};
-use crate::scan::{Conversation, Kind, Piece, Role, Shape, View};
+use super::{Cut, Form, Globs, Mode, Note, Pruned, Request, plan, truncate_results};
+use crate::messages::draft::{call, result, said};
+use crate::messages::{Conversation, Format, Kind, MessageView, Part, Role};
 use crate::text::{Estimator, weighted_len};
 
-fn conversation(views: Vec<View>) -> Conversation {
-    Conversation::new(Shape::Anthropic, views)
+fn conversation(views: Vec<MessageView>) -> Conversation {
+    Conversation::new(Format::Anthropic, views)
 }
 
-/// A call of a tool and its answer.
-fn exchange(id: &str, name: &str, body: &str) -> [View; 2] {
-    let asking = View::new(Role::Assistant, vec![call(id, name, "{}")]);
-    [asking, View::new(Role::Tool, vec![result(id, body)])]
+/// Return a call of a tool and its answer.
+fn exchange(id: &str, name: &str, body: &str) -> [MessageView; 2] {
+    let asking = MessageView::new(Role::Assistant, vec![call(id, name, "{}")]);
+    [asking, MessageView::new(Role::Tool, vec![result(id, body)])]
 }
 
-/// A task, exchanges with answers of so many characters, and so many closing words of the model.
+/// Return a task, exchanges with answers of so many characters, and so many closing words of the model.
 fn talk(lengths: &[usize], closing: usize) -> Conversation {
     let mut views = vec![said(Role::User, "task")];
     for (number, &length) in lengths.iter().enumerate() {
@@ -38,18 +38,18 @@ fn sticky(pruned: &[Pruned]) -> FxHashMap<u64, Form> {
     pruned.iter().map(|pruned| (pruned.key, pruned.form)).collect()
 }
 
-/// The conversation as it is sent.
+/// Return the conversation as it is sent.
 fn sent(talk: &Conversation, pruned: &[Pruned]) -> Conversation {
     let mut views = talk.views.clone();
     for change in pruned {
         let view = &mut views[change.message as usize];
-        let mut pieces = view.pieces.to_vec();
-        let places: Vec<usize> = (0..pieces.len()).filter(|&at| pieces[at].kind == Kind::Result).collect();
-        let piece = &mut pieces[places[change.ordinal as usize]];
-        *piece = Piece { name: piece.name.clone(), ..result(piece.id.as_deref().unwrap_or_default(), &change.text) };
-        *view = View { is_recalled: view.is_recalled, ..View::new(view.role, pieces) };
+        let mut parts = view.parts.to_vec();
+        let indices: Vec<usize> = (0..parts.len()).filter(|&at| parts[at].kind == Kind::Result).collect();
+        let part = &mut parts[indices[change.ordinal as usize]];
+        *part = Part { name: part.name.clone(), ..result(part.id.as_deref().unwrap_or_default(), &change.text) };
+        *view = MessageView { is_recalled: view.is_recalled, ..MessageView::new(view.role, parts) };
     }
-    Conversation::new(talk.shape, views)
+    Conversation::new(talk.format, views)
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn cache_ttl_waits_until_the_cache_is_cold() {
 }
 
 #[test]
-fn what_follows_the_last_answers_is_left_alone() {
+fn results_after_the_last_answers_are_left_alone() {
     let old = |keep| Request { keep_last_assistants: keep, ..Request::new(Mode::Aggressive, 1000) };
     let talk = talk(&[100, 100, 100], 0);
     assert_eq!(forms(&plan(&talk, &old(0))).len(), 3);
@@ -125,12 +125,12 @@ fn what_follows_the_last_answers_is_left_alone() {
 fn items_of_one_answer_are_one_answer() {
     let mut views = vec![said(Role::User, "task")];
     for id in ["a", "b"] {
-        views.push(View::new(Role::Assistant, vec![Piece::new(Kind::Thinking, None)]));
+        views.push(MessageView::new(Role::Assistant, vec![Part::new(Kind::Thinking, None)]));
         views.extend(exchange(id, "read", &"x".repeat(100)));
     }
     let request = Request { keep_last_assistants: 2, ..Request::new(Mode::Aggressive, 1000) };
-    assert_eq!(plan(&Conversation::new(Shape::Responses, views.clone()), &request), []);
-    assert_eq!(forms(&plan(&Conversation::new(Shape::Pi, views), &request)), [(3, Form::Clear)]);
+    assert_eq!(plan(&Conversation::new(Format::Responses, views.clone()), &request), []);
+    assert_eq!(forms(&plan(&Conversation::new(Format::Pi, views), &request)), [(3, Form::Clear)]);
 }
 
 #[test]
@@ -152,13 +152,13 @@ fn pictures_are_never_cut_and_tools_are_chosen() {
     views.extend((0..3).map(|_| said(Role::Assistant, "done")));
     let request = Request::new(Mode::Aggressive, 1000);
     let with = |allow: &[&str], deny: &[&str]| Request { tools: Globs::new(allow, deny), ..request.clone() };
-    let places = |views: &[View], request: &Request| -> Vec<u32> {
+    let indices = |views: &[MessageView], request: &Request| -> Vec<u32> {
         plan(&conversation(views.to_vec()), request).iter().map(|pruned| pruned.message).collect()
     };
-    assert_eq!(places(&views, &with(&["BASH", "web*"], &[])), [4, 6]);
-    assert_eq!(places(&views, &with(&["*"], &["bash"])), [2, 6]);
-    Arc::make_mut(&mut views[2].pieces)[0].has_media = true;
-    assert_eq!(places(&views, &request), [4, 6]);
+    assert_eq!(indices(&views, &with(&["BASH", "web*"], &[])), [4, 6]);
+    assert_eq!(indices(&views, &with(&["*"], &["bash"])), [2, 6]);
+    Arc::make_mut(&mut views[2].parts)[0].has_media = true;
+    assert_eq!(indices(&views, &request), [4, 6]);
 }
 
 #[test]
@@ -195,14 +195,14 @@ fn a_result_that_only_looks_like_one_that_was_pruned_is_left_alone() {
 #[test]
 fn results_are_shortened_at_birth() {
     let cut = Cut { max_chars: 200, head_chars: 10, tail_chars: 10 };
-    let born = View::new(Role::Tool, vec![result("a", "short"), result("b", &"long ".repeat(100))]);
-    let found = at_birth(&conversation(vec![born]), cut);
+    let born = MessageView::new(Role::Tool, vec![result("a", "short"), result("b", &"long ".repeat(100))]);
+    let found = truncate_results(&conversation(vec![born]), cut);
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].message, found[0].ordinal, found[0].whole.body().len()), (0, 1, 500));
-    assert_eq!(Some(&found[0].text), cut.apply(&"long ".repeat(100), Note::AtBirth).as_ref());
+    assert_eq!(Some(&found[0].text), cut.apply(&"long ".repeat(100), Note::BeforeFirstSend).as_ref());
 }
 
-fn views() -> impl Strategy<Value = Vec<View>> {
+fn views() -> impl Strategy<Value = Vec<MessageView>> {
     let id = prop::sample::select(vec!["call_0", "call_1", "call_2"]);
     let name = prop::sample::select(vec!["read", "Bash"]);
     let body = (prop::sample::select(vec!["x", "飞", "😀", "word "]), 0..400_usize);
@@ -210,10 +210,10 @@ fn views() -> impl Strategy<Value = Vec<View>> {
     let step = prop_oneof![
         2 => Just(vec![said(Role::User, "go on")]),
         2 => Just(vec![said(Role::Assistant, "done")]),
-        1 => Just(vec![View { is_recalled: true, ..said(Role::User, "block") }]),
+        1 => Just(vec![MessageView { is_recalled: true, ..said(Role::User, "block") }]),
         6 => (id, name, body, any::<bool>()).prop_map(|(id, name, body, has_media)| {
             let mut views = exchange(id, name, &body);
-            Arc::make_mut(&mut views[1].pieces)[0].has_media = has_media && body.len() % 3 == 0;
+            Arc::make_mut(&mut views[1].parts)[0].has_media = has_media && body.len() % 3 == 0;
             views.to_vec()
         }),
     ];
@@ -243,14 +243,14 @@ fn request() -> impl Strategy<Value = Request> {
 
 proptest! {
     #[test]
-    fn the_laws_of_a_pruning(views in views(), request in request()) {
+    fn pruning_keeps_its_invariants(views in views(), request in request()) {
         let talk = conversation(views);
         let pruned = plan(&talk, &request);
         prop_assert_eq!(&pruned, &plan(&talk, &request), "the same every time");
         for change in &pruned {
-            let piece = talk.views[change.message as usize].results().nth(change.ordinal as usize).expect("it is there");
-            prop_assert!(!piece.has_media);
-            let whole = piece.text.as_ref().expect("it has a text").body();
+            let part = talk.views[change.message as usize].results().nth(change.ordinal as usize).expect("it is there");
+            prop_assert!(!part.has_media);
+            let whole = part.text.as_ref().expect("it has a text").body();
             prop_assert!(weighted_len(&change.text) < weighted_len(whole) || change.text.len() < whole.len());
         }
         let keys: std::collections::HashSet<u64> = pruned.iter().map(|pruned| pruned.key).collect();
@@ -260,7 +260,7 @@ proptest! {
     }
 
     #[test]
-    fn what_was_pruned_reads_the_same_for_ever(views in views(), more in views(), request in request(), window in 1..9000_u64) {
+    fn pruned_results_stay_the_same(views in views(), more in views(), request in request(), window in 1..9000_u64) {
         let first = plan(&conversation(views.clone()), &request);
         let grown = views.iter().cloned().chain(more).collect();
         let later = Request { context_window: window, is_cold: false, sticky: sticky(&first), ..request };

@@ -1,43 +1,43 @@
-//! The block that carries what was recalled, written and read back.
+//! Format of the recalled block: writer and parser.
 
 use std::fmt::Write as _;
 
 use super::escape::{escape, escape_label, unescape, unescape_label};
-use super::stamp;
+use super::timestamp;
 
 pub(super) const OPEN: &str = "<recalled-context source=\"memory-context\">";
 pub(super) const CLOSE: &str = "</recalled-context>";
 const FACTS: (&str, &str) = ("<knowledge>", "</knowledge>");
 const DETAILS: (&str, &str) = ("<detail>", "</detail>");
-/// What the lines of a fact open with from the second on.
+/// Indentation of the second and later lines of a fact.
 const INDENT: &str = "  ";
 
-/// Something known.
+/// Fact in a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
-    /// What kind of fact: `decision`, `config`, …
+    /// Kind of the fact: `decision`, `config`, …
     pub kind: String,
-    /// What is known.
+    /// Content of the fact.
     pub content: String,
 }
 
-/// Something that was said.
+/// Detail in a block.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Detail {
-    /// When, in milliseconds since 1970. A block keeps the minute.
+    /// Time, in milliseconds since 1970. A block keeps the minute.
     pub timestamp: f64,
-    /// Who said it.
+    /// Role of the speaker.
     pub role: String,
-    /// What was said, or the piece of it that matters.
+    /// Content of the message, or an excerpt.
     pub content: String,
 }
 
-/// What a block says.
+/// Parsed block.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parsed {
-    /// What is known, in order.
+    /// Facts, in order.
     pub facts: Vec<Fact>,
-    /// What was said, in order.
+    /// Details, in order.
     pub details: Vec<Detail>,
 }
 
@@ -72,13 +72,13 @@ pub fn parse(text: &str) -> Option<Parsed> {
     (write(&parsed) == text).then_some(parsed)
 }
 
-/// Whether a text, white space around it aside, is just one block.
+/// Return whether a text, white space around it aside, is just one block.
 #[must_use]
 pub fn is_block(text: &str) -> bool {
     parse(text).is_some()
 }
 
-/// The block of some records, in the order they have; nothing if there are none.
+/// Return the block of some records, in the order they have; nothing if there are none.
 #[must_use]
 pub fn write(records: &Parsed) -> String {
     let lines: Vec<String> = records.facts.iter().map(|fact| fact_line(&fact.kind, &fact.content)).collect();
@@ -87,7 +87,7 @@ pub fn write(records: &Parsed) -> String {
     assemble(&lines, &entries)
 }
 
-/// The block of lines and entries that are written already.
+/// Return the block of lines and entries that are written already.
 pub(super) fn assemble(lines: &[String], entries: &[String]) -> String {
     let mut text = String::new();
     let parts = [(FACTS, lines, "\n"), (DETAILS, entries, "\n\n")];
@@ -97,7 +97,8 @@ pub(super) fn assemble(lines: &[String], entries: &[String]) -> String {
     if text.is_empty() { text } else { format!("{OPEN}\n\n{text}{CLOSE}") }
 }
 
-/// What the frame adds to the lines and entries, each of which ends in a line feed more than its content, entries in two.
+/// Return the frame around the lines and entries; each line ends in one line feed more than its content, each entry in
+/// two.
 pub(super) fn frame(has_facts: bool, has_details: bool) -> String {
     let part = |(open, close): (&str, &str), is_there: bool, ends: &str| {
         if is_there { format!("{open}{close}{ends}") } else { String::new() }
@@ -106,15 +107,15 @@ pub(super) fn frame(has_facts: bool, has_details: bool) -> String {
     format!("{OPEN}\n\n{facts}{details}{CLOSE}")
 }
 
-/// A fact as it stands in a block.
+/// Return a fact as it stands in a block.
 pub(super) fn fact_line(kind: &str, content: &str) -> String {
     let content = escape(content).replace('\n', &format!("\n{INDENT}"));
     format!("- [{}] {content}", escape_label(kind))
 }
 
-/// A detail as it stands in a block.
+/// Return a detail as it stands in a block.
 pub(super) fn detail_entry(timestamp: f64, role: &str, content: &str) -> String {
-    format!("[{} {}] {}", stamp::format(timestamp), escape_label(role), escape(content))
+    format!("[{} {}] {}", timestamp::format(timestamp), escape_label(role), escape(content))
 }
 
 fn read_facts(text: &str) -> Option<Vec<Fact>> {
@@ -147,9 +148,9 @@ fn read_details(text: &str) -> Option<Vec<Detail>> {
     Some(details)
 }
 
-/// The time and the role of an entry, and what stands behind its header.
+/// Return the time and the role of an entry, and what stands behind its header.
 fn read_header(text: &str) -> Option<(f64, &str, &str)> {
-    let (timestamp, rest) = stamp::parse(text.strip_prefix('[')?)?;
+    let (timestamp, rest) = timestamp::parse(text.strip_prefix('[')?)?;
     let (role, body) = rest.strip_prefix(' ')?.split_once("] ")?;
     (!role.contains('\n')).then_some((timestamp, role, body))
 }
@@ -170,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn the_format_is_the_originals() {
+    fn the_format_is_openclaw_s() {
         let records = Parsed {
             facts: vec![fact("decision", "Use A"), fact("config", "port 3000")],
             details: vec![
@@ -186,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_quite_a_block_is_none() {
+    fn text_like_a_block_is_not_parsed() {
         let block = write(&Parsed { facts: vec![fact("a", "b")], details: vec![detail(0.0, "user", "c")] });
         for text in [
             String::new(),
@@ -213,7 +214,7 @@ mod tests {
         assert_eq!(parse(&block), Some(records));
     }
 
-    /// A text as a lax reader sees it: widths and cases folded, white space and what nobody sees left out.
+    /// Return a text as a lax reader sees it: widths and cases folded, white space and invisible characters left out.
     fn lax(text: &str) -> String {
         let is_seen = |c: &char| !c.is_whitespace() && !matches!(c, '\u{200B}'..='\u{200F}' | '\u{AD}' | '\u{FEFF}');
         text.nfkc().filter(is_seen).flat_map(char::to_lowercase).collect()

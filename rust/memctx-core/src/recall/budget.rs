@@ -1,4 +1,4 @@
-//! What goes into a block of a given size.
+//! Selection of facts and details for a block of a given size.
 
 use std::ops::Range;
 
@@ -10,28 +10,28 @@ use crate::text::Estimator;
 
 /// The share of a block that facts may take before details are looked at, in percent.
 pub const FACT_SHARE: usize = 30;
-/// Tokens of one message that are told, as long as there are others that also want a place.
+/// Tokens of one message that are included, as long as there are others that also want a place.
 pub const EXCERPT: usize = 150;
 /// A piece of a message with fewer tokens than this says too little to be worth its header.
 const LEAST: usize = 24;
 
-/// A fact that could be told.
+/// A fact that could be included.
 #[derive(Clone, Debug)]
 pub struct FactItem<'a> {
-    /// What kind of fact.
+    /// Kind of the fact.
     pub kind: &'a str,
-    /// What is known.
+    /// Content of the fact.
     pub content: &'a str,
     /// Higher is better.
     pub score: f64,
 }
 
-/// Something said that could be told.
+/// Candidate detail.
 #[derive(Clone, Debug)]
 pub struct DetailItem<'a> {
-    /// When it was said, in milliseconds since 1970.
+    /// Time of the message, in milliseconds since 1970.
     pub timestamp: f64,
-    /// Who said it.
+    /// Role of the speaker.
     pub role: &'a str,
     /// All of it.
     pub content: &'a str,
@@ -41,12 +41,12 @@ pub struct DetailItem<'a> {
     pub score: f64,
 }
 
-/// What to tell, and in how much space.
+/// Candidates, and the space for them.
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
-    /// What is known, in the order in which it is to be told.
+    /// Facts, in the order in which they appear.
     pub facts: &'a [FactItem<'a>],
-    /// What was said.
+    /// Details.
     pub details: &'a [DetailItem<'a>],
     /// The question it answers; long messages are cut to where its words stand.
     pub query: &'a str,
@@ -54,7 +54,7 @@ pub struct Request<'a> {
     pub cap: usize,
     /// The most tokens of one message, as long as others also want a place: [`EXCERPT`] unless there is a reason.
     pub excerpt: usize,
-    /// How tokens are counted.
+    /// Estimator of tokens.
     pub estimator: Estimator,
 }
 
@@ -63,20 +63,20 @@ pub struct Request<'a> {
 pub struct Block {
     /// The text; empty if nothing fits.
     pub text: String,
-    /// What it costs; 0 if nothing fits.
+    /// Tokens; 0 if nothing fits.
     pub tokens: usize,
-    /// The facts told, in order, by their place in the request.
+    /// The facts included, in order, by their index in the request.
     pub facts: Vec<usize>,
-    /// The details told, oldest first, by their place in the request.
+    /// The details included, oldest first, by their index in the request.
     pub details: Vec<usize>,
-    /// Those of the details that were cut.
+    /// Indices of the details that were cut.
     pub cut: Vec<usize>,
 }
 
-/// The best block that fits.
+/// Return the best block that fits.
 ///
-/// Facts may take 30 % and details the rest; what one side leaves goes to the other. The best scores come first, and what
-/// is too long for the space left is cut to the piece that matters or passed over for something shorter.
+/// Facts may take 30 % and details the rest; what one side leaves goes to the other. The best scores come first, and
+/// what is too long for the space left is cut to the piece that matters or passed over for something shorter.
 #[must_use]
 pub fn build(request: &Request<'_>) -> Block {
     let mut space = Space::new(request);
@@ -92,7 +92,7 @@ pub fn build(request: &Request<'_>) -> Block {
 fn by_score(scores: impl Iterator<Item = f64>) -> Vec<usize> {
     let mut order: Vec<(usize, f64)> = scores.enumerate().collect();
     order.sort_by(|a, b| b.1.total_cmp(&a.1));
-    order.into_iter().map(|(place, _)| place).collect()
+    order.into_iter().map(|(index, _)| index).collect()
 }
 
 /// A block in the making. Costs are in thirds of a token, in which texts add up.
@@ -100,8 +100,8 @@ struct Space<'a> {
     request: &'a Request<'a>,
     lines: Vec<(usize, String)>,
     entries: Vec<Entry>,
-    told: FxHashSet<(Side, &'a str, &'a str)>,
-    /// What lines and entries cost with the line feeds behind them.
+    included: FxHashSet<(Side, &'a str, &'a str)>,
+    /// Tokens of lines and entries with the line feeds after them.
     facts: usize,
     details: usize,
 }
@@ -112,14 +112,14 @@ enum Side {
     Details,
 }
 
-/// What the details are read for, and where it was found in those that are long.
+/// Query terms, with their positions in long details.
 struct Words {
     wanted: Wanted,
     readings: Vec<Option<Reading>>,
 }
 
 struct Entry {
-    place: usize,
+    index: usize,
     text: String,
     is_cut: bool,
 }
@@ -127,23 +127,23 @@ struct Entry {
 impl<'a> Space<'a> {
     fn new(request: &'a Request<'a>) -> Self {
         let (lines, entries) = (Vec::new(), Vec::new());
-        Self { request, lines, entries, told: FxHashSet::default(), facts: 0, details: 0 }
+        Self { request, lines, entries, included: FxHashSet::default(), facts: 0, details: 0 }
     }
 
     fn thirds(&self, text: &str) -> usize {
         self.request.estimator.thirds(text)
     }
 
-    /// What is left of so many tokens once there are lines or entries or both.
+    /// Return the tokens left once there are lines or entries or both.
     fn room(&self, cap: usize, has_facts: bool, has_details: bool) -> Option<usize> {
         cap.saturating_mul(3).checked_sub(self.thirds(&frame(has_facts, has_details)) + self.facts + self.details)
     }
 
     /// Add the facts that fit while facts take no more than a share of the block, and all of it no more than its cap.
     fn take_facts(&mut self, order: &[usize], share: usize) {
-        for &place in order {
-            let fact = &self.request.facts[place];
-            if self.lines.iter().any(|(known, _)| *known == place) {
+        for &index in order {
+            let fact = &self.request.facts[index];
+            if self.lines.iter().any(|(known, _)| *known == index) {
                 continue;
             }
             let line = fact_line(fact.kind, fact.content);
@@ -151,16 +151,16 @@ impl<'a> Space<'a> {
             let fits = self.room(self.request.cap, true, !self.entries.is_empty()).is_some_and(|room| cost <= room);
             if fits
                 && (self.facts + cost).div_ceil(3) <= share
-                && self.told.insert((Side::Facts, fact.kind, fact.content))
+                && self.included.insert((Side::Facts, fact.kind, fact.content))
             {
                 self.facts += cost;
-                self.lines.push((place, line));
+                self.lines.push((index, line));
             }
         }
     }
 
-    /// How many of the best details are read to tell what their words are worth: twice as many as there is room for, and
-    /// enough to tell at all. The others are hardly ever told.
+    /// Return the number of best details that are read for term statistics: twice as many as there is room for, and
+    /// enough for a sample. The others hardly ever fit.
     fn within_reach(&self) -> usize {
         const FEWEST: usize = 4;
         FEWEST.max(2 * self.request.cap / self.request.excerpt.max(1))
@@ -174,19 +174,19 @@ impl<'a> Space<'a> {
             is_long.then(|| Reading::new(detail.content, detail.passage.clone(), &wanted))
         };
         let mut readings: Vec<Option<Reading>> = self.request.details.iter().map(|_| None).collect();
-        for &place in order.iter().take(self.within_reach()) {
-            readings[place] = read(&self.request.details[place]);
+        for &index in order.iter().take(self.within_reach()) {
+            readings[index] = read(&self.request.details[index]);
         }
         wanted.weigh(&readings);
         let words = Words { wanted, readings };
-        for &place in order {
-            let detail = &self.request.details[place];
-            if self.told.contains(&(Side::Details, detail.role, detail.content)) {
+        for &index in order {
+            let detail = &self.request.details[index];
+            if self.included.contains(&(Side::Details, detail.role, detail.content)) {
                 continue;
             }
             let Some(room) = self.room(self.request.cap, !self.lines.is_empty(), true) else { return };
-            if let Some(entry) = self.entry(place, &words, self.request.excerpt, room) {
-                self.told.insert((Side::Details, detail.role, detail.content));
+            if let Some(entry) = self.entry(index, &words, self.request.excerpt, room) {
+                self.included.insert((Side::Details, detail.role, detail.content));
                 self.details += self.thirds(&entry.text) + 2;
                 self.entries.push(entry);
             }
@@ -195,7 +195,7 @@ impl<'a> Space<'a> {
             let Some(room) = self.room(self.request.cap, !self.lines.is_empty(), true) else { return };
             if self.entries[at].is_cut && room >= 3 * LEAST {
                 let before = self.thirds(&self.entries[at].text) + 2;
-                if let Some(entry) = self.entry(self.entries[at].place, &words, usize::MAX / 3, room + before) {
+                if let Some(entry) = self.entry(self.entries[at].index, &words, usize::MAX / 3, room + before) {
                     self.details += self.thirds(&entry.text) + 2;
                     self.details -= before;
                     self.entries[at] = entry;
@@ -204,16 +204,16 @@ impl<'a> Space<'a> {
         }
     }
 
-    /// A detail with at most so many tokens of content that fits into the room, if enough of it does.
-    fn entry(&self, place: usize, words: &Words, most: usize, room: usize) -> Option<Entry> {
+    /// Return a detail with at most so many tokens of content that fits into the room, if enough of it does.
+    fn entry(&self, index: usize, words: &Words, most: usize, room: usize) -> Option<Entry> {
         /// Escaping makes text longer, by how much is known only when it is done.
         const TRIES: usize = 4;
-        let DetailItem { timestamp, role, content, passage, .. } = &self.request.details[place];
+        let DetailItem { timestamp, role, content, passage, .. } = &self.request.details[index];
         let header = self.thirds(&detail_entry(*timestamp, role, "")) + 2;
         let mut most = most.min(room.checked_sub(header)? / 3);
         let least = LEAST.min(self.request.estimator.estimate(content));
         let short;
-        let reading = if let Some(reading) = &words.readings[place] {
+        let reading = if let Some(reading) = &words.readings[index] {
             reading
         } else {
             short = Reading::new(content, passage.clone(), &words.wanted);
@@ -227,7 +227,7 @@ impl<'a> Space<'a> {
             let text = detail_entry(*timestamp, role, &piece);
             let cost = self.thirds(&text) + 2;
             if cost <= room {
-                return Some(Entry { place, text, is_cut: piece != *content });
+                return Some(Entry { index, text, is_cut: piece != *content });
             }
             most = most.saturating_sub((cost - room).div_ceil(3));
         }
@@ -236,14 +236,14 @@ impl<'a> Space<'a> {
 
     fn finish(mut self) -> Block {
         let details = self.request.details;
-        self.lines.sort_by_key(|(place, _)| *place);
+        self.lines.sort_by_key(|(index, _)| *index);
         self.entries.sort_by(|a, b| {
-            let (a, b) = (a.place, b.place);
+            let (a, b) = (a.index, b.index);
             details[a].timestamp.total_cmp(&details[b].timestamp).then(a.cmp(&b))
         });
-        let cut = self.entries.iter().filter(|entry| entry.is_cut).map(|entry| entry.place).collect();
+        let cut = self.entries.iter().filter(|entry| entry.is_cut).map(|entry| entry.index).collect();
         let (facts, lines): (Vec<usize>, Vec<String>) = self.lines.into_iter().unzip();
-        let (details, entries) = self.entries.into_iter().map(|entry| (entry.place, entry.text)).unzip();
+        let (details, entries) = self.entries.into_iter().map(|entry| (entry.index, entry.text)).unzip();
         let entries: Vec<String> = entries;
         let text = assemble(&lines, &entries);
         let tokens = if text.is_empty() { 0 } else { self.request.estimator.estimate(&text) };
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_words_are_told_once() {
+    fn the_same_words_are_included_once() {
         let details = [detail(0.0, "user", "say it again", 1.0), detail(9.0, "user", "say it again", 0.9)];
         assert_eq!(built(&[], &details, 500).details, [0]);
     }

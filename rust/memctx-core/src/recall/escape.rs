@@ -1,9 +1,9 @@
-//! Making text safe to stand in a block, and back again.
+//! Escaping of text inside a block.
 //!
-//! Nothing is lost and little is touched. What looks like one of our tags gets a backslash behind its bracket, what looks
-//! like an entry's header one before its line, whatever backslashes are there already; so taking one away gives the text
-//! back. What nobody sees, such as control characters, becomes `\u{7}`; there, backslashes that stand before it or before
-//! something that reads like it are doubled.
+//! Nothing is lost and little is touched. What looks like one of our tags gets a backslash behind its bracket, what
+//! looks like an entry's header one before its line, whatever backslashes are there already; so taking one away gives
+//! the text back. Invisible characters, such as control characters, become `\u{7}`; there, backslashes that stand
+//! before it or before something that reads like it are doubled.
 
 use std::borrow::Cow;
 
@@ -11,17 +11,17 @@ use super::lookalike::{is_header, is_tag, opens_tag};
 #[cfg(test)]
 pub(super) use tests::tricky;
 
-/// A text in which nothing can be taken for a tag of ours or an entry's header, and everything can be seen.
+/// Return a text in which nothing can be taken for a tag of ours or an entry's header, and everything can be seen.
 pub(super) fn escape(text: &str) -> Cow<'_, str> {
     rewrite(text, Way::There)
 }
 
-/// The text that was escaped.
+/// Return the text that was escaped.
 pub(super) fn unescape(text: &str) -> Cow<'_, str> {
     rewrite(text, Way::Back)
 }
 
-/// A short name with everything that is no letter, digit or plain joint written as `\u{..}`.
+/// Return a short name with everything that is no letter, digit or plain joint written as `\u{..}`.
 pub(super) fn escape_label(label: &str) -> Cow<'_, str> {
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' ' | ':');
     if label.chars().all(is_plain) {
@@ -31,7 +31,7 @@ pub(super) fn escape_label(label: &str) -> Cow<'_, str> {
     Cow::Owned(label.chars().map(spell).collect())
 }
 
-/// The name that was escaped; none if this is no name.
+/// Return the name that was escaped; none if this is no name.
 pub(super) fn unescape_label(label: &str) -> Option<String> {
     let mut plain = String::with_capacity(label.len());
     let mut rest = label;
@@ -45,8 +45,8 @@ pub(super) fn unescape_label(label: &str) -> Option<String> {
     Some(plain)
 }
 
-/// Whether a character may not stand in a block as it is: controls, line ends other than our own, changes of direction,
-/// tag characters.
+/// Return whether a character may not stand in a block as it is: controls, line ends other than our own, changes of
+/// direction, tag characters.
 pub(super) fn is_hidden(c: char) -> bool {
     matches!(c, '\0'..='\u{8}' | '\u{B}'..='\u{1F}' | '\u{7F}'..='\u{9F}' | '\u{2028}'..='\u{202E}'
         | '\u{2066}'..='\u{206F}' | '\u{FFF9}'..='\u{FFFB}' | '\u{E0000}'..='\u{E007F}')
@@ -92,14 +92,14 @@ fn is_looked_at(byte: u8) -> bool {
     }
 }
 
-/// What comes in the place of a stretch of the text.
+/// Replacement of a range of the text.
 struct Edit {
     from: usize,
     to: usize,
     with: Cow<'static, str>,
 }
 
-/// What is to be done where a character stands, and where to look next.
+/// Return the edit at a character, and the offset to continue at.
 fn look(text: &str, at: usize, c: char, way: Way) -> (Option<Edit>, usize) {
     let behind = at + c.len_utf8();
     if c == '\\' {
@@ -130,7 +130,7 @@ fn look(text: &str, at: usize, c: char, way: Way) -> (Option<Edit>, usize) {
     }
 }
 
-/// What becomes of backslashes before a hidden character, or before what reads like one made visible.
+/// Return the edit of backslashes before a hidden character, or before text that reads like an escaped one.
 fn around_spelling(text: &str, at: usize, end: usize, way: Way) -> Option<Edit> {
     let count = end - at;
     let rest = &text[end..];
@@ -155,12 +155,12 @@ fn backslashes(text: &str) -> usize {
     text.bytes().take_while(|&byte| byte == b'\\').count()
 }
 
-/// A character as it is made visible.
+/// Return a character as it is made visible.
 fn spelling(c: char) -> String {
     format!("\\u{{{:x}}}", u32::from(c))
 }
 
-/// The character that is spelled here behind a backslash, and how many bytes that takes.
+/// Return the character that is spelled here behind a backslash, and how many bytes that takes.
 fn spelled(text: &str) -> Option<(char, usize)> {
     const LONGEST: usize = 6;
     let digits = text.strip_prefix("u{")?;
@@ -200,7 +200,7 @@ mod tests {
         }
     }
 
-    /// Texts made of what the rules are about.
+    /// Return texts made of what the rules are about.
     pub(in super::super) fn tricky() -> impl Strategy<Value = String> {
         let piece = prop_oneof![
             r"[<＜﹤]{0,2}[\\]{0,3}[/／ ]{0,2}(recalled-context|RECALLED context|knowledge|detail|ｄｅｔａｉｌ|de\u{200b}tail|recalled[\r\n]{0,3}context)[> ]?",
@@ -217,7 +217,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(2000))]
 
         #[test]
-        fn what_was_escaped_comes_back(text in tricky()) {
+        fn escaping_is_reversible(text in tricky()) {
             let escaped = escape(&text);
             prop_assert_eq!(unescape(&escaped), text.as_str());
             prop_assert!(escaped.chars().zip(escaped.chars().skip(1).chain(['\0'])).all(|(c, next)| !is_hidden(c) || (c == '\r' && next == '\n')));

@@ -1,4 +1,4 @@
-//! The piece of a text that matters most, no longer than allowed.
+//! Excerpts: the best passage of a text within a budget.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ const SNAP: usize = 40;
 pub(super) struct Wanted(FxHashMap<Term, f64>);
 
 impl Wanted {
-    /// The words of a question, all worth the same.
+    /// Create the words of a question, all worth the same.
     pub(super) fn new(question: &str) -> Self {
         let mut worth: FxHashMap<Term, f64> = FxHashMap::default();
         for_each_token(question, Mode::Memctx, |token| {
@@ -68,7 +68,7 @@ impl Reading {
     }
 }
 
-/// The terms of a text that are in the table, each once.
+/// Return the terms of a text that are in the table, each once.
 fn terms_of<T>(text: &str, known: &FxHashMap<Term, T>) -> Vec<Term> {
     let mut found = Vec::new();
     for_each_token(text, Mode::Memctx, |token| {
@@ -80,8 +80,8 @@ fn terms_of<T>(text: &str, known: &FxHashMap<Term, T>) -> Vec<Term> {
     found
 }
 
-/// The best piece of `text` that costs at most `most` tokens, cut at good borders and marked with `…` where it was cut; the
-/// text itself if that is no longer. `reading` is where it matched.
+/// Return the best piece of `text` that costs at most `most` tokens, cut at good borders and marked with `…` where it
+/// was cut; the text itself if that is no longer. `reading` is where it matched.
 pub(super) fn excerpt(text: &str, reading: &Reading, wanted: &Wanted, most: usize, estimator: Estimator) -> String {
     let scale = Scale(estimator);
     let room = 3 * most;
@@ -96,7 +96,7 @@ pub(super) fn excerpt(text: &str, reading: &Reading, wanted: &Wanted, most: usiz
     format!("{}{piece}{}", mark(window.start > 0), mark(window.start + piece.len() < text.trim_end().len()))
 }
 
-/// What text costs, in thirds of a token: in these, characters add up.
+/// Cost of text in thirds of a token, in which the costs of characters add up.
 #[derive(Clone, Copy)]
 struct Scale(Estimator);
 
@@ -110,7 +110,7 @@ impl Scale {
     }
 }
 
-/// The stretches around which most of the wanted words stand, within the room there is.
+/// Return the stretches around which most of the wanted words stand, within the room there is.
 fn focus(text: &str, reading: &Reading, wanted: &Wanted, room: usize, scale: Scale) -> Range<usize> {
     let Reading { stretches, found, start } = reading;
     let costs: Vec<usize> = stretches.iter().map(|stretch| scale.of(&text[stretch.clone()])).collect();
@@ -137,7 +137,7 @@ fn focus(text: &str, reading: &Reading, wanted: &Wanted, room: usize, scale: Sca
     best
 }
 
-/// A text in stretches that end with a line or a sentence, or are long enough.
+/// Return a text in stretches that end with a line or a sentence, or are long enough.
 fn stretches(text: &str) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
     let (mut start, mut length) = (0, 0);
@@ -160,8 +160,8 @@ fn stretches(text: &str) -> Vec<Range<usize>> {
     pieces
 }
 
-/// A range with as much of its surroundings as there is room for, a third of it before; of a range that is too long, its
-/// beginning.
+/// Return a range with as much of its surroundings as there is room for, a third of it before; of a range that is too
+/// long, its beginning.
 fn grown(text: &str, focus: Range<usize>, room: usize, scale: Scale) -> Range<usize> {
     let inside = scale.of(&text[focus.clone()]);
     let Some(free) = room.checked_sub(inside) else {
@@ -178,7 +178,7 @@ fn grown(text: &str, focus: Range<usize>, room: usize, scale: Scale) -> Range<us
     focus.start - before..focus.end + after
 }
 
-/// How many bytes of the characters there is room for, and what they cost.
+/// Return the number of bytes of the characters that fit, and their cost.
 fn reach(characters: impl Iterator<Item = char>, room: usize, scale: Scale) -> (usize, usize) {
     let (mut bytes, mut cost) = (0, 0);
     for c in characters {
@@ -192,7 +192,8 @@ fn reach(characters: impl Iterator<Item = char>, room: usize, scale: Scale) -> (
     (bytes, cost)
 }
 
-/// A range that begins and ends at a line or a word if one of them is near, and never inside a character with its marks.
+/// Return a range that begins and ends at a line or a word if one of them is near, and never inside a character with
+/// its marks.
 fn snapped(text: &str, window: Range<usize>, focus: &Range<usize>) -> Range<usize> {
     let Range { mut start, mut end } = window;
     if start > 0 && start < focus.start {
@@ -218,12 +219,12 @@ fn snapped(text: &str, window: Range<usize>, focus: &Range<usize>) -> Range<usiz
     start..end
 }
 
-/// The first characters of a text.
+/// Return the first characters of a text.
 fn near(text: &str, most: usize) -> &str {
     text.char_indices().nth(most).map_or(text, |(at, _)| &text[..at])
 }
 
-/// Whether a character belongs to the one before it.
+/// Return whether a character belongs to the one before it.
 fn is_attached(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36F}' | '\u{200D}' | '\u{20D0}'..='\u{20FF}' | '\u{FE00}'..='\u{FE0F}'
         | '\u{1F3FB}'..='\u{1F3FF}' | '\u{E0020}'..='\u{E007F}' | '\u{E0100}'..='\u{E01EF}')

@@ -1,4 +1,4 @@
-//! What a reader would take for one of our own tags or entry headers.
+//! Detection of text that reads like our own tags or entry headers.
 
 use std::iter::once;
 
@@ -12,13 +12,13 @@ const PARTS: [&str; 2] = ["knowledge", "detail"];
 /// The form of an entry's header: `0` is a digit, a space is any stretch of white space.
 const HEADER: &str = "[0000-00-00 00:00 ";
 
-/// Whether a character can open a tag.
+/// Return whether a character can open a tag.
 pub(super) fn opens_tag(c: char) -> bool {
     matches!(c, '<' | '＜' | '﹤' | '‹' | '⟨' | '〈' | '\u{2329}' | '❮' | '˂' | 'ᐸ' | '≮')
 }
 
-/// Whether a text that stands behind an opening bracket makes it one of our tags, in whatever case, width or spacing;
-/// `before` is what stands before the bracket.
+/// Return whether a text that stands behind an opening bracket makes it one of our tags, in any case, width or
+/// spacing; `before` is what stands before the bracket.
 ///
 /// An opening `<Detail>` right behind a word is a type in somebody's code. It can do no harm, as nothing closes it.
 pub(super) fn is_tag(behind: &str, before: Option<char>) -> bool {
@@ -30,7 +30,7 @@ pub(super) fn is_tag(behind: &str, before: Option<char>) -> bool {
     behind_name(rest, BLOCK).is_some() || (!is_harmless && PARTS.iter().any(|name| ends(behind_name(rest, name))))
 }
 
-/// Whether a line opens like an entry's header.
+/// Return whether a line opens like an entry's header.
 pub(super) fn is_header(line: &str) -> bool {
     let mut rest = line.chars().filter(|&c| !is_invisible(c)).peekable();
     while rest.next_if(|&c| is_blank(c)).is_some() {}
@@ -47,7 +47,7 @@ pub(super) fn is_header(line: &str) -> bool {
     })
 }
 
-/// What stands behind a name, if the text opens with it.
+/// Return the text after a name, if it opens with that name.
 fn behind_name<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     name.chars().try_fold(text, |rest, expected| {
         let rest = past(rest, |c| is_read_over(c) || is_dash(c));
@@ -55,8 +55,8 @@ fn behind_name<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     })
 }
 
-/// A text from the first character on that is not read over. A carriage return is only when it is part of a line's end:
-/// any other is made visible, and would no longer be read over then.
+/// Return a text from the first character on that is not skipped. A carriage return is only when it is part of a line's
+/// end: any other is made visible, and would no longer be read over then.
 fn past(mut text: &str, is_read_over: impl Fn(char) -> bool) -> &str {
     while let Some(rest) = text.strip_prefix("\r\n").or_else(|| text.strip_prefix(&is_read_over)) {
         text = rest;
@@ -64,7 +64,7 @@ fn past(mut text: &str, is_read_over: impl Fn(char) -> bool) -> &str {
     text
 }
 
-/// The small Latin letter or the digit that a character looks like, or the character itself.
+/// Return the small Latin letter or the digit that a character looks like, or the character itself.
 fn fold(c: char) -> char {
     if c.is_ascii() {
         return c.to_ascii_lowercase();
@@ -101,7 +101,7 @@ fn is_dash(c: char) -> bool {
     matches!(c, '-' | '_' | '\u{2010}'..='\u{2015}' | '−' | '﹘' | '﹣' | '－' | '＿' | 'ー')
 }
 
-/// White space of any kind, and what nobody sees.
+/// White space of any kind, and invisible characters.
 fn is_read_over(c: char) -> bool {
     is_blank(c) || c == '\n' || is_invisible(c)
 }

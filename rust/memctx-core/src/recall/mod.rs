@@ -1,12 +1,11 @@
-//! What is brought back: how much fits, how it is written into a message, and how that is told apart from what a person
-//! wrote.
+//! The recalled block: selection, format, and recognition in a message.
 
 mod block;
 mod budget;
 mod escape;
 mod excerpt;
 mod lookalike;
-mod stamp;
+mod timestamp;
 mod visible;
 
 pub use block::{Detail, Fact, Parsed, is_block, parse, write};

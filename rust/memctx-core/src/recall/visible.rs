@@ -1,4 +1,4 @@
-//! Whether something stored still stands in the conversation, so that it need not be brought back.
+//! Visibility of stored text in a conversation; visible text need not be recalled.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -6,17 +6,18 @@ use std::ops::Range;
 use rustc_hash::FxHashSet;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::ingest::{past_channel_prefix, split_at_masks, strip_channel_prefix};
-use crate::scan::{Conversation, Kind, Text, View};
+use crate::ingest::{past_channel_prefix, strip_channel_prefix};
+use crate::messages::{Conversation, Kind, MessageView, Text};
+use crate::redact::split_at_masks;
 
 /// Texts are looked up by this many of their first characters, and by as many of their last.
 const EDGE: usize = 16;
 
-/// Where a text begins and ends as it would be stored, without what a chat host wrote before it.
+/// Head and tail of a text as it would be stored, without the prefix of a chat host.
 #[derive(Debug)]
 pub(crate) struct Stored {
     range: Range<usize>,
-    /// A hash of how it begins.
+    /// Return the hash of its head.
     head: u64,
 }
 
@@ -27,16 +28,16 @@ impl Stored {
         Self { range: start..start + stored.len(), head: hash(head(stored)) }
     }
 
-    /// A hash of how it begins.
+    /// Return the hash of its head.
     pub(crate) fn head(&self) -> u64 {
         self.head
     }
 }
 
-/// What a conversation shows, less the messages that are hidden.
+/// Texts visible in a conversation, without the hidden messages.
 ///
-/// Texts are compared as they are stored: without what a chat host wrote around them, and with anything in the place of a
-/// secret that was masked.
+/// Texts are compared as they are stored: without what a chat host wrote around them, and with anything in the place of
+/// a secret that was masked.
 #[derive(Debug, Default)]
 pub struct Visible<'c> {
     texts: Vec<Shown<'c>>,
@@ -49,29 +50,29 @@ pub struct Visible<'c> {
 /// One text that is shown.
 #[derive(Debug)]
 enum Shown<'c> {
-    /// All of a piece.
-    Piece(&'c Text),
-    /// What was put together of several.
+    /// All of a part.
+    Part(&'c Text),
+    /// Text joined from several.
     Made(String),
 }
 
 impl Shown<'_> {
     fn body(&self) -> &str {
         match self {
-            Self::Piece(text) => &text.body()[text.stored().range.clone()],
+            Self::Part(text) => &text.body()[text.stored().range.clone()],
             Self::Made(text) => text,
         }
     }
 }
 
 impl<'c> Visible<'c> {
-    /// What is shown without the hidden messages, which are named by their places.
+    /// Collect the visible texts; `hidden` are indices of messages.
     #[must_use]
     pub fn new(conversation: &'c Conversation, hidden: &[u32]) -> Self {
         Self::of(conversation, hidden, None)
     }
 
-    /// The same for nothing but the question whether these contents are shown: what begins like none of them is left out.
+    /// Collect only the texts that begin like one of these contents, to check whether these are visible.
     #[must_use]
     pub fn seeking(conversation: &'c Conversation, hidden: &[u32], contents: &[&str]) -> Self {
         let heads: Option<Vec<&str>> =
@@ -81,15 +82,16 @@ impl<'c> Visible<'c> {
 
     fn of(conversation: &'c Conversation, hidden: &[u32], heads: Option<&Heads<'_>>) -> Self {
         let mut is_hidden = vec![false; conversation.views.len()];
-        for &place in hidden {
-            if let Some(is_hidden) = is_hidden.get_mut(place as usize) {
+        for &index in hidden {
+            if let Some(is_hidden) = is_hidden.get_mut(index as usize) {
                 *is_hidden = true;
             }
         }
         let mut visible = Self::default();
-        // Most are one text that begins otherwise, which the outline tells without a look at their pieces.
-        let may_be_sought =
-            |view: &View| heads.is_none_or(|heads| view.outline.head.is_none_or(|head| heads.hashes.contains(&head)));
+        // Most are one text that begins otherwise, which the outline tells without a look at their parts.
+        let may_be_sought = |view: &MessageView| {
+            heads.is_none_or(|heads| view.outline.head.is_none_or(|head| heads.hashes.contains(&head)))
+        };
         let shown = conversation.views.iter().zip(is_hidden).filter(|(_, is_hidden)| !is_hidden);
         for (view, _) in shown.filter(|(view, _)| may_be_sought(view)) {
             visible.add(view, heads);
@@ -97,7 +99,7 @@ impl<'c> Visible<'c> {
         visible
     }
 
-    /// Whether a stored content is one of the texts that are shown.
+    /// Return whether a stored content is one of the texts that are shown.
     #[must_use]
     pub fn shows(&self, content: &str) -> bool {
         let parts = split_at_masks(content);
@@ -115,9 +117,9 @@ impl<'c> Visible<'c> {
     }
 
     /// Add the texts of a message as they would be stored: what was said is one, each call and each result another.
-    fn add(&mut self, view: &'c View, heads: Option<&Heads<'_>>) {
-        let texts = || view.pieces.iter().filter_map(|piece| Some((piece, piece.text.as_deref()?)));
-        let mut said = texts().filter(|(piece, text)| is_said(piece.kind) && !text.body().is_empty());
+    fn add(&mut self, view: &'c MessageView, heads: Option<&Heads<'_>>) {
+        let texts = || view.parts.iter().filter_map(|part| Some((part, part.text.as_deref()?)));
+        let mut said = texts().filter(|(part, text)| is_said(part.kind) && !text.body().is_empty());
         if let Some((_, first)) = said.next() {
             let mut more = said.map(|(_, text)| text.body()).peekable();
             if more.peek().is_none() {
@@ -127,10 +129,10 @@ impl<'c> Visible<'c> {
                 self.add_made(past_channel_prefix(&all.join("\n")));
             }
         }
-        for (piece, text) in texts() {
-            match piece.kind {
+        for (part, text) in texts() {
+            match part.kind {
                 Kind::Call => {
-                    let name = piece.name.as_deref().unwrap_or_default();
+                    let name = part.name.as_deref().unwrap_or_default();
                     if heads.is_none_or(|heads| heads.may_begin_with(name)) {
                         self.add_made(format!("{name} {}", text.body()).trim());
                     }
@@ -144,7 +146,7 @@ impl<'c> Visible<'c> {
     fn add_piece(&mut self, text: &'c Text, heads: Option<&Heads<'_>>) {
         let Stored { range, head } = text.stored();
         if !range.is_empty() && heads.is_none_or(|heads| heads.hashes.contains(head)) {
-            self.texts.push(Shown::Piece(text));
+            self.texts.push(Shown::Part(text));
             self.heads.push(*head);
         }
     }
@@ -157,7 +159,7 @@ impl<'c> Visible<'c> {
     }
 }
 
-/// What a content is looked up by.
+/// Lookup key of a content.
 enum Edge<'q> {
     Head(&'q str),
     Tail(&'q str),
@@ -166,7 +168,7 @@ enum Edge<'q> {
 }
 
 impl<'q> Edge<'q> {
-    /// The edge of a content in the parts that masks leave of it.
+    /// Return the edge of a content in the parts that masks leave of it.
     fn of(parts: &[&'q str]) -> Self {
         let (first, last) = (parts[0], parts[parts.len() - 1]);
         if parts.len() == 1 || first.len() > head(first).len() {
@@ -183,7 +185,7 @@ impl<'q> Edge<'q> {
     }
 }
 
-/// How the contents begin that are looked for.
+/// Heads of the contents to look for.
 struct Heads<'q> {
     texts: Vec<&'q str>,
     hashes: FxHashSet<u64>,
@@ -198,7 +200,7 @@ impl<'q> Heads<'q> {
         Self { texts, hashes, firsts }
     }
 
-    /// Whether a text that begins with this, less the space around it, may be one of them.
+    /// Return whether a text that begins with this, less the space around it, may be one of them.
     fn may_begin_with(&self, start: &str) -> bool {
         // The name of a tool is a word, and mostly its first letter tells.
         let first = start.bytes().next().filter(u8::is_ascii_alphanumeric);
@@ -217,7 +219,7 @@ fn hash(edge: &str) -> u64 {
     xxh3_64(edge.as_bytes())
 }
 
-/// Whether a text is these parts with something between them.
+/// Return whether a text is these parts with something between them.
 fn is_same(text: &str, parts: &[&str]) -> bool {
     matches_parts(text, parts) || {
         // A line of the host may also stand further down.
@@ -245,12 +247,12 @@ fn matches_parts(text: &str, parts: &[&str]) -> bool {
     }
 }
 
-/// The first characters of a text.
+/// Return the first characters of a text.
 fn head(text: &str) -> &str {
     text.char_indices().nth(EDGE).map_or(text, |(at, _)| &text[..at])
 }
 
-/// The last characters of a text.
+/// Return the last characters of a text.
 fn tail(text: &str) -> &str {
     text.char_indices().nth_back(EDGE - 1).map_or(text, |(at, _)| &text[at..])
 }
@@ -258,23 +260,24 @@ fn tail(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ingest::{Redaction, Redactor, is_noise};
-    use crate::scan::draft::{call, result, said, text};
-    use crate::scan::{Piece, Role, Shape};
+    use crate::ingest::is_noise;
+    use crate::messages::draft::{call, result, said, text};
+    use crate::messages::{Format, Part, Role};
+    use crate::redact::{Redaction, Redactor};
     use proptest::prelude::*;
 
-    fn conversation(views: Vec<View>) -> Conversation {
-        Conversation::new(Shape::Anthropic, views)
+    fn conversation(views: Vec<MessageView>) -> Conversation {
+        Conversation::new(Format::Anthropic, views)
     }
 
-    /// What the store makes of a text.
+    /// Return the text as the store writes it.
     fn stored(text: &str) -> String {
         let redactor = Redactor::new(Redaction::Mask, true, &[]).expect("the defaults are valid");
         redactor.mask(&strip_channel_prefix(text)).text.into_owned()
     }
 
     #[test]
-    fn what_is_hidden_is_not_shown() {
+    fn hidden_messages_are_not_visible() {
         let talk =
             conversation(vec![said(Role::User, "where is the port set?"), said(Role::User, "in pay.toml it is")]);
         let visible = Visible::new(&talk, &[1]);
@@ -287,11 +290,11 @@ mod tests {
     #[test]
     fn all_pieces_of_a_message_are_shown() {
         let blocks =
-            |texts: &[&str]| texts.iter().map(|body| Piece::new(Kind::Text, Some(text(body)))).collect::<Vec<_>>();
+            |texts: &[&str]| texts.iter().map(|body| Part::new(Kind::Text, Some(text(body)))).collect::<Vec<_>>();
         let talk = conversation(vec![
-            View::new(Role::User, blocks(&["two", "blocks of text"])),
-            View::new(Role::Assistant, vec![call("a", "read", r#"{"path":"src/pay.rs"}"#)]),
-            View::new(Role::Tool, vec![result("a", "fn main() {}")]),
+            MessageView::new(Role::User, blocks(&["two", "blocks of text"])),
+            MessageView::new(Role::Assistant, vec![call("a", "read", r#"{"path":"src/pay.rs"}"#)]),
+            MessageView::new(Role::Tool, vec![result("a", "fn main() {}")]),
         ]);
         let visible = Visible::new(&talk, &[]);
         for content in ["two\nblocks of text", r#"read {"path":"src/pay.rs"}"#, "fn main() {}"] {
@@ -339,13 +342,13 @@ mod tests {
                     prop_assert_eq!(sought.shows(content), visible.shows(content), "{}", content);
                 }
             }
-            for (place, text) in (0..).zip(&texts) {
+            for (index, text) in (0..).zip(&texts) {
                 let content = stored(text);
                 let has_twin = || (0..).zip(&texts).any(|(at, other)| at != hidden && stored(other) == content);
                 if is_noise(&content) {
                     continue;
                 }
-                if place != hidden || has_twin() {
+                if index != hidden || has_twin() {
                     prop_assert!(visible.shows(&content), "{}", content);
                 } else if !content.contains("[REDACTED") {
                     prop_assert!(!visible.shows(&content), "{}", content);

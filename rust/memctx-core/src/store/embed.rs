@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use super::entry::Standing;
+use super::log::vectors::Saved;
 use super::model::Model;
-use super::passage::passages;
-use super::search::Request;
-use super::vectors::Saved;
-use super::warm::Draft;
+use super::warm::entry::Standing;
+use super::warm::passage::passages;
+use super::warm::search::Request;
+use super::warm::tier::Draft;
 use crate::vector::check_finite;
 use crate::{Error, Result};
 

@@ -1,7 +1,7 @@
 //! Vectors that are made apart from the rest: which texts lack theirs, and where they are kept.
 //!
 //! There is one pass over the log, which goes on where it stopped. What the file of vectors holds says what is done, so
-//! nothing is embedded twice, whoever dies when. One process at a time leads; the others read what it writes.
+//! nothing is embedded twice, whichever process dies. One process at a time leads; the others read what it writes.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -11,16 +11,14 @@ use std::time::{Duration, Instant};
 use rustc_hash::{FxHashMap, FxHashSet};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::election::{Elected, elect};
 use super::inner::{Inner, lock};
-use super::lines::Lines;
-use super::lock::Lock;
-use super::passage::passages;
-use super::segment::Segment;
-use super::snapshot::tail;
-use super::stamp::Done;
-use super::vectors::{self, Slot};
-use super::warm::{Cursor, vector_id};
+use super::log::lease::Lease;
+use super::log::lines::{Cursor, Lines, tail};
+use super::log::lock::Lock;
+use super::log::metadata::Done;
+use super::log::segment::Segment;
+use super::log::vectors::{self, Slot, vector_id};
+use super::warm::passage::passages;
 use crate::file::Identity;
 use crate::vector::{check_finite, norm};
 use crate::vmem::{self, Checksum, Follower};
@@ -30,25 +28,25 @@ use crate::{Error, Result};
 const LEADING: &str = "EMBEDDING";
 /// Texts that are embedded at a time where the core does it.
 const BATCH: usize = 256;
-/// Vectors that memory gets at a time while nobody may search it.
+/// Vectors that memory gets at a time, during which searches wait.
 const AT_ONCE: usize = 64;
 /// Of so many texts one may be without a vector in a set that counts as complete, and one more.
 const ALL_BUT: usize = 10;
-/// How long to wait before looking again how far another process is.
+/// Pause between two looks at another process's progress.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// How far everything is embedded.
+/// The progress of embedding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EmbeddingStatus {
-    /// Which model makes the vectors.
+    /// The model that makes the vectors.
     pub model: String,
-    /// What else they depend on.
+    /// The model's revision.
     pub revision: String,
     /// Their length.
     pub dim: usize,
-    /// Whether a vector is there as soon as a text is.
+    /// True if a vector is there as soon as a text is.
     pub is_instant: bool,
-    /// Whether these vectors are to take the place of another model's, and have not yet.
+    /// True if these vectors are to take the place of another model's, and have not yet.
     pub is_replacing: bool,
     /// Bytes of the log before the first text that lacks its vector,
     pub done_bytes: u64,
@@ -63,18 +61,18 @@ pub struct EmbeddingStatus {
 /// The pass over the log.
 #[derive(Debug, Default)]
 pub(super) struct Pass {
-    leading: Option<Elected>,
+    leading: Option<Lease>,
     slot: Option<Slot>,
     /// Everything before this place has its vectors or was set aside.
     cursor: Cursor,
-    /// Where the first text begins that was set aside.
+    /// The position of the first text that was set aside.
     first_aside: Option<Cursor>,
-    /// Where the file of vectors has what, by hashes of ids.
+    /// The offsets of vectors in their file, by hashes of ids.
     known: FxHashMap<u64, u64>,
     aside: FxHashSet<u64>,
     follower: Option<Follower>,
     log: Option<Identity>,
-    /// Whether all of the file has been read once.
+    /// True if all of the file has been read once.
     is_checked: bool,
     /// Vectors that memory got and the snapshot lacks.
     unsnapped: usize,
@@ -93,14 +91,16 @@ impl Inner {
         // What others wrote is to have its vectors here, too.
         drop(self.current()?);
         let mut pass = lock(&self.pass);
+        // Under the lock that closing takes last: a closed store neither leads nor writes.
+        self.check_open()?;
         self.follow_vectors(&mut pass)?;
         let stamp = self.model().stamp();
         pass.slot = Slot::for_new(&self.directory, stamp, self.settings.replaces_vectors);
-        // Those that are made at once are put into the current slot by whoever tidies up.
+        // Instant vectors are written to the current slot by maintenance.
         let is_done = self.model().is_instant() && pass.slot == Some(Slot::Current);
         let Some(slot) = pass.slot.filter(|_| !is_done && !self.health().is_read_only) else { return Ok(Vec::new()) };
         if pass.leading.is_none() {
-            pass.leading = elect(&self.directory.index()?.join(LEADING))?;
+            pass.leading = Lease::acquire(&self.directory.index()?.join(LEADING))?;
             if pass.leading.is_none() {
                 return Ok(Vec::new());
             }
@@ -207,6 +207,7 @@ impl Inner {
         }
         self.wait();
         let mut pass = lock(&self.pass);
+        self.check_open()?;
         let stamp = self.model().stamp();
         let Some(slot) = Slot::for_new(&self.directory, stamp, self.settings.replaces_vectors) else {
             let why = "its vectors are another model's, and are to stay";
@@ -262,7 +263,7 @@ impl Inner {
         Ok(())
     }
 
-    /// How far everything is embedded.
+    /// The progress of embedding.
     pub(super) fn embedding_status(&self) -> Result<EmbeddingStatus> {
         let lacking = self.current()?.lacking();
         let log_bytes = self.directory.log()?.and_then(|log| log.metadata().ok()).map_or(0, |found| found.len());
@@ -305,7 +306,9 @@ impl Inner {
         if !self.health().is_read_only && self.is_replacing_itself() {
             let inner = Arc::clone(self);
             let replace = move || {
-                if let Err(fault) = inner.replace_vectors() {
+                if let Err(fault) = inner.replace_vectors()
+                    && !inner.is_closed()
+                {
                     inner.health().note(fault.to_string());
                 }
             };

@@ -1,40 +1,45 @@
-//! What was skipped, healed or done without.
+//! Health reports: lines skipped, lines completed, and reduced operation.
 
 use std::collections::VecDeque;
+
+use crate::Error;
 
 /// A line that holds no segment. It stays where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skipped {
-    /// Which line, from 1.
+    /// The line number, from 1.
     pub line: u64,
-    /// Where it begins, in bytes.
+    /// The offset of the line, in bytes.
     pub offset: u64,
-    /// What is wrong with it.
+    /// The fault.
     pub fault: String,
 }
 
-/// How a store is. Nothing here stops it from working.
+/// The health of a store. Nothing here stops it from working.
 #[derive(Clone, Debug, Default)]
 pub struct Health {
     /// The lines that were skipped, the first of them only where there are many.
     pub skipped: Vec<Skipped>,
-    /// How many lines were skipped.
+    /// The number of lines skipped.
     pub skipped_lines: u64,
-    /// How many unfinished lines were closed so that the next record is whole.
+    /// The number of unfinished lines closed so that the next record is whole.
     pub healed: u64,
     /// Segments that were found damaged when they were to be read.
     pub damaged: u64,
-    /// Whether memory holds what no disk does: a write failed and was not made good yet, or the log was deleted.
-    pub is_degraded: bool,
-    /// What went wrong lately, the newest last.
+    /// Why the store does less than it should, as long as it does: the last write failed, the log was deleted while
+    /// memory still holds what it said, or the disk index is unavailable.
+    pub reasons: Vec<String>,
+    /// The error of the last write; `None` once one succeeds.
+    pub(super) unwritten: Option<String>,
+    /// Recent faults, the newest last.
     pub faults: VecDeque<String>,
-    /// What became of the snapshot when the store was opened.
+    /// The state of the snapshot when the store was opened.
     pub snapshot: String,
-    /// What became of the vectors when the store was opened.
+    /// The state of the vectors when the store was opened.
     pub vectors: String,
-    /// Whether nothing can be written.
+    /// True if nothing can be written.
     pub is_read_only: bool,
-    /// What the file system is called if it is one that other machines may write to as well.
+    /// The name of the file system if other machines may write to it too.
     pub network: Option<&'static str>,
 }
 
@@ -43,10 +48,37 @@ const SKIPPED: usize = 100;
 const FAULTS: usize = 16;
 
 impl Health {
-    /// Whether every line could be read and, whatever went wrong before, everything works now.
+    /// Return whether every line could be read and, whatever went wrong before, everything works now.
     #[must_use]
     pub fn is_ok(&self) -> bool {
-        self.skipped_lines == 0 && self.damaged == 0 && !self.is_degraded && !self.is_read_only
+        self.skipped_lines == 0 && self.damaged == 0 && !self.is_degraded() && !self.is_read_only
+    }
+
+    /// Return whether the store does less than it should.
+    #[must_use]
+    pub fn is_degraded(&self) -> bool {
+        !self.reasons.is_empty()
+    }
+
+    /// Remember what a write failed with, or that one succeeded.
+    pub(super) fn note_write(&mut self, fault: Option<&Error>) {
+        // Errors that are not the disk's, or are reported otherwise.
+        if !matches!(fault, Some(Error::Argument { .. } | Error::Refused { .. } | Error::Full { .. })) {
+            self.unwritten = fault.map(ToString::to_string);
+        }
+    }
+
+    /// This report with the reasons for which a store over a log is degraded.
+    pub(super) fn with_reasons(mut self, is_poisoned: bool, is_log_lost: bool) -> Self {
+        let unwritten = self.unwritten.as_ref().map(|fault| format!("the last write failed: {fault}"));
+        self.reasons.extend(unwritten);
+        if is_poisoned {
+            self.reasons.push("a write has not reached the disk; it is written again with the next one".to_owned());
+        }
+        if is_log_lost {
+            self.reasons.push("the log was deleted; memory holds what no disk does".to_owned());
+        }
+        self
     }
 
     pub(super) fn skip(&mut self, line: u64, offset: u64, fault: impl Into<String>) {

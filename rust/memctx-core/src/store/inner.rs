@@ -1,4 +1,4 @@
-//! What the parts of a store share.
+//! The state that the parts of a store share.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{
@@ -6,20 +6,21 @@ use std::sync::{
 };
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::directory::Directory;
 use super::embed;
 use super::embedding::Pass;
-use super::entry::Standing;
 use super::health::Health;
 use super::intake::Intake;
-use super::lock::Lock;
-use super::log::Log;
+use super::log::append_only::Log;
+use super::log::directory::Directory;
+use super::log::lock::Lock;
 use super::model::Model;
-use super::search::{Found, Request};
 use super::settings::Settings;
-use super::snapshot::Terms;
-use super::warm::{Draft, Warm};
+use super::warm::entry::Standing;
+use super::warm::search::{Found, Request};
+use super::warm::snapshot::Terms;
+use super::warm::tier::{Draft, Warm};
 use super::write::Written;
+use crate::redact::Redactor;
 use crate::{Error, Result};
 
 #[derive(Debug)]
@@ -28,10 +29,10 @@ pub(super) struct Inner {
     pub(super) directory: Directory,
     pub(super) intake: Intake,
     pub(super) terms: Terms,
-    /// Whoever wants to change the index takes the gate first, and locks the index only for the change itself.
+    /// A writer takes the gate first, and locks the index only for the change itself.
     index: RwLock<Warm>,
     gate: Mutex<Gate>,
-    /// How far everything is embedded.
+    /// The progress of embedding.
     pub(super) pass: Mutex<Pass>,
     /// Everything before this place in the log has its vectors.
     pub(super) embedded: AtomicU64,
@@ -40,15 +41,15 @@ pub(super) struct Inner {
     became_ready: Condvar,
     /// None if what left memory is not searched.
     #[cfg(feature = "cold")]
-    pub(super) older: Option<super::older::Older>,
-    /// Whether something is written and not indexed yet.
+    pub(super) older: Option<super::evicted::Older>,
+    /// True if something is written and not indexed yet.
     pub(super) has_pending: AtomicBool,
-    /// Whether a thread is indexing.
+    /// True if a thread is indexing.
     pub(super) is_settling: AtomicBool,
     is_closed: AtomicBool,
 }
 
-/// What only one thread at a time may use.
+/// The state that one thread at a time may use.
 #[derive(Debug)]
 pub(super) struct Gate {
     pub(super) lock: Lock,
@@ -59,27 +60,27 @@ pub(super) struct Gate {
 #[derive(Debug, Default)]
 pub(super) struct Tail {
     pub(super) log: Option<Arc<Log>>,
-    /// What was written and is not indexed yet, in order.
+    /// Records written and not indexed yet, in order.
     pub(super) pending: Vec<Written>,
     /// Passages that `vectors.bin` lacks.
     pub(super) unsaved: usize,
     /// Segments that the snapshot lacks.
     pub(super) unsnapped: usize,
-    /// Whether all of `vectors.bin` has been read since the store was opened.
+    /// True if all of `vectors.bin` has been read since the store was opened.
     pub(super) is_checked: bool,
-    /// Whether `vectors.bin` may have what counts as unsaved here: vectors of this model took the place of others.
+    /// True if `vectors.bin` may have what counts as unsaved here: vectors of this model took the place of others.
     pub(super) is_unsure: bool,
 }
 
 impl Inner {
-    /// What a store is before it is loaded.
+    /// Create the state of a store before it is loaded.
     pub(super) fn new(directory: Directory, settings: Settings, health: Health) -> Result<Self> {
         let scope = if settings.cross_session { "all".to_owned() } else { format!("one\n{}", settings.session) };
         let bounds = format!("{} {}", settings.max_segments, settings.eviction_days);
         Ok(Self {
-            intake: Intake::new(&settings)?,
+            intake: Intake::new(Redactor::new(settings.redaction, settings.pii, &settings.patterns)?),
             terms: Terms { scope, model: settings.model.words(), bounds },
-            index: RwLock::new(Warm::new(settings.model.dim(), settings.model.own_worth())?),
+            index: RwLock::new(Warm::new(settings.model.dim(), settings.model.own_weight())?),
             pass: Mutex::default(),
             embedded: AtomicU64::new(0),
             gate: Mutex::new(Gate { lock: Lock::new(directory.clone(), settings.lock_timeout), tail: Tail::default() }),
@@ -90,7 +91,7 @@ impl Inner {
             is_settling: AtomicBool::new(false),
             is_closed: AtomicBool::new(false),
             #[cfg(feature = "cold")]
-            older: settings.cold.then(|| super::older::Older::new(&directory, &settings.model)),
+            older: settings.cold.then(|| super::evicted::Older::new(&directory, &settings.model)),
             settings,
             directory,
         })
@@ -119,7 +120,7 @@ impl Inner {
     pub(super) fn current(&self) -> Result<RwLockReadGuard<'_, Warm>> {
         self.check_open()?;
         self.wait();
-        // What was acknowledged here is found here; for what others wrote nobody waits.
+        // Records acknowledged here are found here; records of other processes are not waited for.
         let free = if self.has_pending.load(Ordering::SeqCst) { Some(self.gate()) } else { self.free_gate() };
         if let Some(Err(fault)) = free.map(|mut gate| self.catch_up(&mut gate.tail)) {
             self.health().note(fault.to_string());
@@ -127,7 +128,7 @@ impl Inner {
         Ok(self.index())
     }
 
-    /// The gate, if nobody holds it.
+    /// Return the gate if it is free.
     fn free_gate(&self) -> Option<MutexGuard<'_, Gate>> {
         match self.gate.try_lock() {
             Ok(gate) => Some(gate),
@@ -157,7 +158,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Who makes the vectors.
+    /// The model that makes the vectors.
     pub(super) fn model(&self) -> &Model {
         &self.settings.model
     }

@@ -6,17 +6,16 @@ use std::sync::{PoisonError, RwLock};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::segment::Segment;
-use super::settings::Settings;
-use crate::ingest::redact::Redactor;
+use super::log::segment::Segment;
 use crate::ingest::{Topics, entities, is_noise, strip_channel_prefix};
+use crate::redact::Redactor;
 use crate::text::Estimator;
 use crate::{Error, Result};
 
 /// A message to be stored.
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
-    /// Who speaks.
+    /// The speaker's role.
     pub role: &'a str,
     /// The text.
     pub content: &'a str,
@@ -26,16 +25,16 @@ pub struct Record<'a> {
     pub metadata: Option<&'a str>,
 }
 
-/// What became of a record.
+/// The result of storing a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Added {
     /// The segment it is now, or was already; none if it is not worth storing.
     pub id: Option<String>,
-    /// What was done.
+    /// The outcome.
     pub outcome: Outcome,
 }
 
-/// What was done with a record.
+/// The outcome of storing a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It was written.
@@ -58,15 +57,14 @@ impl Outcome {
     }
 }
 
-/// Prepares messages of one session.
+/// Turns messages into segments.
 #[derive(Debug)]
 pub(super) struct Intake {
-    session: String,
     redactor: Redactor,
     topics: RwLock<Topics>,
 }
 
-/// The metadata of a segment, in the order of the original.
+/// The metadata of a segment, in the order of OpenClaw's `memory-context`.
 #[derive(Serialize)]
 struct Metadata<'a> {
     topics: Vec<&'a str>,
@@ -83,12 +81,8 @@ struct Tagged<'a> {
 }
 
 impl Intake {
-    pub(super) fn new(settings: &Settings) -> Result<Self> {
-        Ok(Self {
-            session: settings.session.clone(),
-            redactor: Redactor::new(settings.redaction, settings.pii, &settings.patterns)?,
-            topics: RwLock::default(),
-        })
+    pub(super) fn new(redactor: Redactor) -> Self {
+        Self { redactor, topics: RwLock::default() }
     }
 
     /// Add a topic, or keywords to one that is there.
@@ -101,8 +95,8 @@ impl Intake {
         self.topics.read().unwrap_or_else(PoisonError::into_inner).names().to_vec()
     }
 
-    /// The segment that a record becomes; none if it says nothing. `now` is in milliseconds.
-    pub(super) fn segment(&self, record: &Record<'_>, now: f64) -> Result<Option<Segment>> {
+    /// Return the segment of a session that a record becomes; `None` if it says nothing. `now` is in milliseconds.
+    pub(super) fn segment(&self, session: &str, record: &Record<'_>, now: f64) -> Result<Option<Segment>> {
         let timestamp = record.timestamp.unwrap_or(now);
         if !timestamp.is_finite() {
             return Err(Error::argument("timestamp", "a finite number of milliseconds", timestamp.to_string()));
@@ -129,7 +123,7 @@ impl Intake {
         }
         Ok(Some(Segment {
             id: uuid::Uuid::new_v4().to_string(),
-            session: self.session.clone(),
+            session: session.to_owned(),
             session_key: None,
             timestamp,
             role: record.role.to_owned(),
@@ -158,8 +152,8 @@ impl Intake {
 
 /// The part of a record that is stored; none if it says nothing.
 ///
-/// What a chat host wrote before a message goes. A line like that further down is part of the message, such as a log that
-/// was pasted, and so is one that is all there is.
+/// The line that a chat host writes before a message is removed. Such a line further down is part of the message, for
+/// example a pasted log, and so is one that is the whole message.
 fn worth_keeping<'a>(record: &Record<'a>) -> Option<&'a str> {
     let content = record.content;
     if !matches!(record.role, "user" | "assistant") {

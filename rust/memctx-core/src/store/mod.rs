@@ -1,76 +1,53 @@
 //! Segments on disk and in memory: nothing that was acknowledged is lost.
+//!
+//! `log` is the on-disk format, `warm` the tier in memory, and [`Store`] both for a session.
 
-mod candidates;
-mod centre;
-mod cold_store;
-mod directory;
-mod election;
+#[cfg(feature = "cold")]
+mod background_searcher;
 mod embed;
 mod embedding;
-mod entry;
-mod fact;
-mod fact_log;
-mod following;
+#[cfg(feature = "cold")]
+mod evicted;
+mod follower;
+mod handle;
 mod health;
+mod importer;
 mod inner;
 mod intake;
-#[cfg(feature = "cold")]
-mod joined;
-mod lines;
-mod lock;
 mod log;
-mod matching;
+mod maintenance;
+#[cfg(feature = "cold")]
+mod merged;
 mod model;
-mod names;
-#[cfg(feature = "cold")]
-mod older;
-mod passage;
-mod quoted;
-mod scale;
-mod seal;
-mod search;
-#[cfg(feature = "cold")]
-mod seeker;
-mod segment;
 mod settings;
-mod snapshot;
-mod stamp;
-mod tidy;
-mod vectors;
 mod warm;
-mod warm_store;
-mod worth;
 mod write;
 
-pub use cold_store::{ColdStore, Scan, Wanted};
-#[cfg(feature = "cold")]
-pub(crate) use directory::{Directory, INDEX};
-#[cfg(feature = "cold")]
-pub(crate) use election::{Elected, elect};
 pub use embedding::EmbeddingStatus;
-pub use fact::Fact;
-pub(crate) use fact_log::FactLog;
+pub use handle::{Statistics, Store};
 pub use health::{Health, Skipped};
+pub use importer::Importer;
 pub(crate) use inner::now;
 pub use intake::{Added, Outcome, Record};
 #[cfg(feature = "cold")]
-pub(crate) use lines::Lines;
-pub use model::{Maker, Model};
+pub(crate) use log::directory::Directory;
+pub use log::editor::{LogEditor, Problem, Removal, Selection, Verified};
+pub use log::fact::Fact;
+pub(crate) use log::fact_log::FactLog;
+pub use log::lease::Lease;
 #[cfg(feature = "cold")]
-pub(crate) use passage::passages;
-pub use search::{Found, Ranking, Request};
-pub use segment::Segment;
+pub(crate) use log::lease::{Lease as Elected, elect};
+#[cfg(feature = "cold")]
+pub(crate) use log::lines::{Lines, tail};
+#[cfg(feature = "cold")]
+pub(crate) use log::metadata::Stamp;
+pub use log::reader::{LogReader, Scan, Wanted};
+pub use log::segment::Segment;
+#[cfg(feature = "cold")]
+pub(crate) use log::vectors::{open_of as open_vectors, vector_id};
+pub use model::{Maker, Model};
 pub use settings::{Durability, Settings};
 #[cfg(feature = "cold")]
-pub(crate) use snapshot::tail;
-#[cfg(feature = "cold")]
-pub(crate) use stamp::Stamp;
-#[cfg(feature = "cold")]
-pub(crate) use vectors::open_of as open_vectors;
-#[cfg(feature = "cold")]
-pub(crate) use warm::vector_id;
-pub use warm_store::{Statistics, WarmStore};
-pub use worth::Worth;
-
-/// The log of segments.
-const SEGMENTS: &str = "segments.jsonl";
+pub(crate) use warm::passage::passages;
+pub use warm::search::{Found, Ranking, Request};
+pub use warm::vector_weight::VectorWeight;

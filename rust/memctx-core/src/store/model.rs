@@ -1,11 +1,11 @@
-//! Who makes the vectors of a store.
+//! The model that makes the vectors of a store.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use super::stamp::Stamp;
-use super::worth::Worth;
-use crate::vector::{HashEmbedder, StaticEmbedder};
+use super::log::metadata::Stamp;
+use super::warm::vector_weight::VectorWeight;
+use crate::embed::{HashEmbedder, StaticEmbedder};
 use crate::vmem::MAX_DIM;
 use crate::{Error, Result};
 
@@ -43,7 +43,7 @@ pub struct Model {
     stamp: Stamp,
     /// None if the vectors come from outside, later.
     maker: Option<Arc<dyn Maker>>,
-    worth: Worth,
+    worth: VectorWeight,
 }
 
 /// Length of the vectors that need no model.
@@ -59,7 +59,7 @@ impl Model {
         let made = || Arc::new(HashEmbedder::new(HASH_DIM).expect("a length that is allowed"));
         let maker: Arc<dyn Maker> = EMBEDDER.get_or_init(made).clone();
         let stamp = Stamp { model: HashEmbedder::NAME.to_owned(), revision: "1".to_owned(), dim: HASH_DIM };
-        Self { stamp, maker: Some(maker), worth: Worth::SPELLING }
+        Self { stamp, maker: Some(maker), worth: VectorWeight::SPELLING }
     }
 
     /// One that the core runs itself.
@@ -76,34 +76,34 @@ impl Model {
             return Err(Error::argument("dim", "between 1 and 65536", dim.to_string()));
         }
         let stamp = Stamp { model: name.to_owned(), revision: revision.to_owned(), dim };
-        Ok(Self { stamp, maker: None, worth: Worth::MEANING })
+        Ok(Self { stamp, maker: None, worth: VectorWeight::MEANING })
     }
 
     /// A table of word pieces.
     pub fn table(table: &Arc<StaticEmbedder>) -> Result<Self> {
         let maker: Arc<dyn Maker> = table.clone();
-        let worth = if table.is_latin_only() { Worth::LATIN_TABLE } else { Worth::MEANING };
+        let worth = if table.is_latin_only() { VectorWeight::LATIN_TABLE } else { VectorWeight::MEANING };
         Ok(Self::instant(table.name(), table.revision(), table.dim(), maker)?.worth(worth))
     }
 
     /// The same, with vectors that are worth this much beside words.
     #[must_use]
-    pub fn worth(self, worth: Worth) -> Self {
+    pub fn worth(self, worth: VectorWeight) -> Self {
         Self { worth, ..self }
     }
 
-    /// What its vectors are worth beside words.
-    pub(super) fn own_worth(&self) -> Worth {
+    /// Return the weight of its vectors beside words.
+    pub(super) fn own_weight(&self) -> VectorWeight {
         self.worth
     }
 
-    /// Which model it is.
+    /// Return its name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.stamp.model
     }
 
-    /// What else its vectors depend on.
+    /// Return its revision.
     #[must_use]
     pub fn revision(&self) -> &str {
         &self.stamp.revision
@@ -115,18 +115,18 @@ impl Model {
         self.stamp.dim
     }
 
-    /// Whether a vector is there as soon as it is asked for.
+    /// Return whether a vector is there as soon as it is asked for.
     #[must_use]
     pub fn is_instant(&self) -> bool {
         self.maker.is_some()
     }
 
-    /// What is written beside vectors that it made.
+    /// Return the metadata written beside its vectors.
     pub(crate) fn stamp(&self) -> &Stamp {
         &self.stamp
     }
 
-    /// What tells it from all others, in one line.
+    /// Return a line that identifies it.
     pub(crate) fn words(&self) -> String {
         format!("{} {} {}", self.stamp.model, self.stamp.revision, self.stamp.dim)
     }

@@ -1,9 +1,9 @@
-//! How a store behaves.
+//! Settings of a store.
 
 use std::time::Duration;
 
 use super::model::Model;
-use crate::ingest::redact::Redaction;
+use crate::redact::Redaction;
 use crate::{Error, Result};
 
 /// When a write is acknowledged.
@@ -27,13 +27,13 @@ impl Durability {
     }
 }
 
-/// How a store behaves.
+/// Settings of a store.
 #[allow(clippy::struct_excessive_bools)] // each is a setting of its own
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The session that writes, and the only one that is read unless `cross_session` is set.
     pub session: String,
-    /// Whether all sessions of the directory are read.
+    /// True if all sessions of the directory are read.
     pub cross_session: bool,
     /// Segments kept in memory, the newest.
     pub max_segments: usize,
@@ -41,21 +41,21 @@ pub struct Settings {
     pub eviction_days: f64,
     /// When a write is acknowledged.
     pub durability: Durability,
-    /// How secrets are masked.
+    /// The way secrets are masked.
     pub redaction: Redaction,
-    /// Whether personal data are masked too.
+    /// True if personal data are masked too.
     pub pii: bool,
     /// More to mask: kinds and regular expressions.
     pub patterns: Vec<(String, String)>,
-    /// Whether what left memory is searched on disk, too.
+    /// True if what left memory is searched on disk, too.
     pub cold: bool,
-    /// How long a search waits for that.
+    /// The time a search waits for that.
     pub cold_deadline: Duration,
-    /// How long to wait for other writers.
+    /// The time to wait for other writers.
     pub lock_timeout: Duration,
-    /// Who makes the vectors.
+    /// The model that makes the vectors.
     pub model: Model,
-    /// Whether vectors of other models give way to those of this one, once these are complete.
+    /// True if vectors of other models give way to those of this one, once these are complete.
     pub replaces_vectors: bool,
 }
 

@@ -1,4 +1,4 @@
-//! How records get into a store.
+//! Writing records: to the log first, then to the index.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -7,15 +7,16 @@ use std::time::Instant;
 
 use rustc_hash::FxHashMap;
 
-use super::SEGMENTS;
 use super::embed;
-use super::following::Followed;
+use super::follower::Followed;
 use super::inner::{Gate, Inner, Tail, now};
 use super::intake::{Added, Outcome, Record};
-use super::log::Log;
-use super::segment::Segment;
-use super::vectors::Saved;
-use super::warm::{Cursor, Draft, digest};
+use super::log::SEGMENTS;
+use super::log::append_only::Log;
+use super::log::lines::Cursor;
+use super::log::segment::Segment;
+use super::log::vectors::Saved;
+use super::warm::tier::{Draft, digest};
 use crate::{Error, Result};
 
 /// So many are indexed before starting a thread for it would pay.
@@ -26,14 +27,14 @@ struct Batch {
     log: Arc<Log>,
     added: Vec<Added>,
     written: Written,
-    /// How far the log must be on disk before the records are acknowledged.
+    /// The offset up to which the log must be on disk before the records are acknowledged.
     synced: u64,
 }
 
 /// Records that are in the log.
 struct Down {
     added: Vec<Added>,
-    /// How many of them are new and not yet in the index.
+    /// The number of new records that are not in the index yet.
     count: usize,
     unsynced: Unsynced,
 }
@@ -54,11 +55,11 @@ pub(super) struct Written {
 }
 
 impl Inner {
-    /// Store records. The disk comes first: indexing beside it would keep the processor from whoever waits for the
+    /// Store records. The disk comes first: indexing beside it would keep the processor from threads that wait for the
     /// disk. Many are then indexed by another thread; a search waits for it.
     pub(super) fn add(self: &Arc<Self>, records: &[Record<'_>]) -> Result<Vec<Added>> {
         let Down { added, count, unsynced } = self.write_down(records)?;
-        let synced = self.sync(&unsynced);
+        let synced = self.sync(&unsynced, count);
         // What is in the log can be found, whether or not it reached the disk.
         self.index_written(count)?;
         synced.map(|()| added)
@@ -71,29 +72,33 @@ impl Inner {
         let inner = Arc::clone(self);
         let waiting = unsynced.clone();
         let sync = move || {
-            if let Err(fault) = inner.sync(&waiting) {
+            if let Err(fault) = inner.sync(&waiting, count) {
                 inner.health().note(fault.to_string());
             }
         };
         if thread::Builder::new().name("memctx-sync".to_owned()).spawn(sync).is_err() {
-            self.sync(&unsynced)?;
+            self.sync(&unsynced, count)?;
         }
         Ok(added)
     }
 
-    fn sync(&self, unsynced: &Unsynced) -> Result<()> {
+    /// Wait for the disk to have what was written, so many records.
+    fn sync(&self, unsynced: &Unsynced, count: usize) -> Result<()> {
         let synced = unsynced.log.sync(unsynced.end);
+        if count > 0 || synced.is_err() {
+            self.health().note_write(synced.as_ref().err());
+        }
         if unsynced.log.is_poisoned() {
             self.health().note("a write did not reach the disk; it is written again with the next one");
         }
         synced
     }
 
-    /// Wait for the disk to have what nobody waited for.
+    /// Wait until writes that no caller waited for are on disk.
     pub(super) fn sync_rest(&self) {
         let Some(log) = self.gate().tail.log.clone() else { return };
         let Some(end) = log.unsynced_end() else { return };
-        if let Err(fault) = self.sync(&Unsynced { log, end }) {
+        if let Err(fault) = self.sync(&Unsynced { log, end }, 0) {
             self.health().note(fault.to_string());
         }
     }
@@ -101,8 +106,9 @@ impl Inner {
     /// Write records to the log, from where the operating system will take them to the disk.
     fn write_down(&self, records: &[Record<'_>]) -> Result<Down> {
         let now = now();
+        let session = &self.settings.session;
         let segments: Vec<Option<Segment>> =
-            records.iter().map(|record| self.intake.segment(record, now)).collect::<Result<_>>()?;
+            records.iter().map(|record| self.intake.segment(session, record, now)).collect::<Result<_>>()?;
         self.wait();
         if self.health().is_read_only {
             let why = "it is read-only, so nothing can be stored";
@@ -111,7 +117,9 @@ impl Inner {
         // Waiting for other threads counts too.
         let since = Instant::now();
         let mut gate = self.gate();
-        let Batch { log, added, written, synced } = self.write(&mut gate, records, segments, since)?;
+        let written = self.write(&mut gate, records, segments, since);
+        let Batch { log, added, written, synced } =
+            written.inspect_err(|fault| self.health().note_write(Some(fault)))?;
         let count = written.drafts.len();
         if count > 0 {
             gate.tail.pending.push(written);
@@ -158,7 +166,7 @@ impl Inner {
                     inner.tidy(false);
                 }
                 inner.is_settling.store(false, Ordering::SeqCst);
-                // Whoever came in between may have relied on this thread.
+                // A writer that came in between may have relied on this thread.
                 if !inner.has_pending.load(Ordering::SeqCst) || inner.is_settling.swap(true, Ordering::SeqCst) {
                     return;
                 }
@@ -234,7 +242,7 @@ impl Inner {
         Ok(log)
     }
 
-    /// Which of the segments, made from these records, are new.
+    /// Return the new segments among those made from these records.
     fn sort_out(&self, records: &[Record<'_>], segments: Vec<Option<Segment>>, log: Arc<Log>) -> Batch {
         let index = self.index();
         let added = Vec::with_capacity(segments.len());
@@ -248,10 +256,10 @@ impl Inner {
                 continue;
             };
             let digest = digest(&segment.content);
-            let earlier = index.twin(&segment.session, &segment.role, digest).map(|twin| {
-                // Whoever wrote it may not have waited for the disk yet; we do before we vouch for it.
-                batch.synced = batch.synced.max(twin.line.end());
-                twin.id.to_string()
+            let earlier = index.duplicate(&segment.session, &segment.role, digest).map(|duplicate| {
+                // Its writer may not have waited for the disk yet; we do before it is acknowledged here.
+                batch.synced = batch.synced.max(duplicate.line.end());
+                duplicate.id.to_string()
             });
             let said = (record.role, digest);
             let earlier = earlier.or_else(|| fresh.get(&said).map(|&at: &usize| drafts[at].segment.id.clone()));

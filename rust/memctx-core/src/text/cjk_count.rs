@@ -1,4 +1,4 @@
-//! How many characters of a text are CJK.
+//! Count of CJK characters.
 //!
 //! It is compiled for any processor, for one with AVX2 and for one with AVX-512. The `unsafe` code is a call of one of
 //! these, after asking the processor for it.
@@ -74,7 +74,7 @@ impl CjkCount {
     }
 }
 
-/// What begins in a block, if that can be told without the table; the two bytes behind it come along.
+/// Count the characters that begin in a block, if that needs no table; the two bytes after it are included.
 #[inline(always)]
 fn common_in(block: &[u8; BLOCK + 2]) -> Option<CjkCount> {
     if block.is_ascii() {
@@ -92,7 +92,7 @@ fn common_in(block: &[u8; BLOCK + 2]) -> Option<CjkCount> {
     (unknown == 0).then(|| CjkCount { characters: characters.into(), other_units: (units - characters).into() })
 }
 
-/// Whether one of the common CJK characters begins with these bytes: Han, kana or hangul.
+/// Return whether one of the common CJK characters begins with these bytes: Han, kana or hangul.
 #[allow(clippy::needless_bitwise_bool)] // a branch would keep the compiler from comparing blocks
 #[inline]
 pub(super) fn is_common_cjk(first: u8, second: u8, third: u8) -> bool {
@@ -106,7 +106,7 @@ pub(super) fn is_common_cjk(first: u8, second: u8, third: u8) -> bool {
     is_han | is_hangul | is_either | (first == 0xE3) & is_letter
 }
 
-/// Whether these bytes begin none or something common that is not CJK: ASCII, letters of two bytes, punctuation.
+/// Return whether these bytes begin none or something common that is not CJK: ASCII, letters of two bytes, punctuation.
 #[allow(clippy::needless_bitwise_bool)] // likewise
 #[inline]
 fn is_common_other(first: u8, second: u8, third: u8) -> bool {

@@ -1,11 +1,11 @@
-//! What the tokenizers need to know of a character, as one byte; shared with `build.rs`, which fills the table.
+//! Character classes of the tokenizers, one byte each; shared with `build.rs`, which fills the table.
 
 /// Bits of the byte that hold a [`Class`].
 pub(super) const CLASS: u8 = 0b0111;
 /// Set when the text must be brought into NFKC before the class holds.
 pub(super) const FOLDS: u8 = 0b1000;
-/// How far up the [`OriginalClass`] sits, in three bits.
-pub(super) const ORIGINAL_SHIFT: u8 = 4;
+/// Shift of the [`OpenClawClass`], three bits wide.
+pub(super) const OPENCLAW_SHIFT: u8 = 4;
 /// Set for letters and numbers of every script.
 pub(super) const WORD: u8 = 0b1000_0000;
 
@@ -21,7 +21,7 @@ pub(super) enum Class {
     Upper = 2,
     /// A number of any script.
     Digit = 3,
-    /// Han, kana, hangul or bopomofo: a token by itself, and with its neighbour.
+    /// Han, kana, hangul or bopomofo: a token by itself, and with its neighbor.
     Cjk = 4,
     /// A mark or an invisible format character: read over.
     Skip = 5,
@@ -31,10 +31,10 @@ pub(super) enum Class {
     Connector = 7,
 }
 
-/// The part a character plays for the `original` tokenizer.
+/// The part a character plays for the OpenClaw tokenizer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum OriginalClass {
+pub(super) enum OpenClawClass {
     /// White space or punctuation: ends a word and a chain of pairs.
     Break = 0,
     /// A letter or number that lower-casing leaves alone.
@@ -48,7 +48,7 @@ pub(super) enum OriginalClass {
 }
 
 impl Class {
-    /// The class kept in a table byte.
+    /// Return the class kept in a table byte.
     pub(super) const fn of(byte: u8) -> Self {
         match byte & CLASS {
             1 => Self::Lower,
@@ -63,10 +63,10 @@ impl Class {
     }
 }
 
-impl OriginalClass {
-    /// The class kept in a table byte.
+impl OpenClawClass {
+    /// Return the class kept in a table byte.
     pub(super) const fn of(byte: u8) -> Self {
-        match byte >> ORIGINAL_SHIFT & 0b111 {
+        match byte >> OPENCLAW_SHIFT & 0b111 {
             1 => Self::Word,
             2 => Self::Lowers,
             3 => Self::Cjk,

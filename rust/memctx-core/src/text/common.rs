@@ -1,9 +1,9 @@
-//! What nearly all text is made of, read sixty-four bytes at a time: words, CJK characters, and breaks.
+//! Fast path for words, common CJK characters and breaks, sixty-four bytes at a time.
 //!
 //! ASCII, common CJK and its punctuation are known by comparing bytes, whatever else by the table of characters.
 //!
-//! It is compiled for any processor, for one with AVX2 and for one with AVX-512; what is small is inlined, so that it is,
-//! too. The `unsafe` code is a call of one of these, after asking the processor for it.
+//! It is compiled for any processor, for one with AVX2 and for one with AVX-512; what is small is inlined, so that it
+//! is, too. The `unsafe` code is a call of one of these, after asking the processor for it.
 #![allow(unsafe_code, clippy::inline_always)]
 
 use super::cjk_count::is_common_cjk;
@@ -18,7 +18,7 @@ use super::word::Word;
 /// A block, and what a word or a character that begins in it may take from behind it.
 type Bytes = [u8; BLOCK + Word::LONGEST];
 
-/// How far a text was read.
+/// Progress in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Read {
     pub(super) end: usize,
@@ -26,8 +26,8 @@ pub(super) struct Read {
     pub(super) before: Option<u16>,
 }
 
-/// Give `sink` the tokens from where `read` ends, where no identifier is open. Ends before a character that is not plain,
-/// before a word that touches one, and before a word that is longer than a block.
+/// Give `sink` the tokens from where `read` ends, where no identifier is open. Ends before a character that is not
+/// plain, before a word that touches one, and before a word that is longer than a block.
 pub(super) fn push_common(text: &str, read: Read, sink: &mut impl TokenSink) -> Read {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2") {
@@ -76,10 +76,10 @@ fn push_blocks<L: Lanes>(text: &str, read: Read, sink: &mut impl TokenSink) -> R
     Read { end: end.min(bytes.len()), before }
 }
 
-/// What the bytes of a block are: of each a bit, the first one the lowest.
+/// Classes of the bytes of a block, as bit masks; the first byte is the lowest bit.
 struct Block<'b> {
     bytes: &'b Bytes,
-    /// How many can be read: all, or those before the first character that is not plain.
+    /// Number of bytes that can be read: all, or those before the first character that is not plain.
     length: usize,
     small: u64,
     digit: u64,
@@ -94,7 +94,7 @@ struct Block<'b> {
 }
 
 impl<'b> Block<'b> {
-    /// The block that lies at `offset` in the text.
+    /// Return the block that lies at `offset` in the text.
     #[inline(always)]
     fn of<L: Lanes>(text: &str, offset: usize, bytes: &'b Bytes) -> Self {
         let lanes = L::load(bytes.first_chunk().expect("a block"));
@@ -177,7 +177,7 @@ impl<'b> Block<'b> {
         Read { end: offset + length, before }
     }
 
-    /// The code of the CJK character at a place.
+    /// Return the code of the CJK character at an offset.
     #[inline(always)]
     fn code_at(&self, start: usize) -> u16 {
         code_of([self.bytes[start], self.bytes[start + 1], self.bytes[start + 2]])
@@ -202,7 +202,7 @@ impl<'b> Block<'b> {
         self.push_word(start, end, sink);
     }
 
-    /// Whether the hump ends capitals that a lone `s` follows.
+    /// Return whether the hump ends capitals that a lone `s` follows.
     fn is_plural(&self, hump: usize) -> bool {
         let is_small = |at: usize| (self.small | self.digit) >> at & 1 == 1;
         self.small >> (hump - 1) & 1 == 0 && self.bytes[hump + 1] == b's' && !is_small(hump + 2)
@@ -230,18 +230,18 @@ fn push_long(bytes: &[u8], sink: &mut impl TokenSink) {
     sink.token(str::from_utf8(token).expect("whole characters"));
 }
 
-/// What the table says of characters that were not known by comparing bytes.
+/// Table lookups for characters that comparing bytes does not classify.
 struct Others {
     small: u64,
     digit: u64,
     /// The first character that is not plain, and all that were not looked at.
     unknown: u64,
-    /// Where the last one ends.
+    /// End of the last one.
     end: usize,
 }
 
 impl Others {
-    /// Those of the block at `offset` in the text.
+    /// Look up those of the block at `offset` in the text.
     #[inline(never)] // most blocks have none
     fn of(text: &str, offset: usize, mut unknown: u64) -> Self {
         const BREAK: u8 = Class::Break as u8;
@@ -266,11 +266,11 @@ impl Others {
     }
 }
 
-/// Where common characters of three bytes begin.
+/// Starts of common characters of three bytes.
 #[derive(Default)]
 struct Wide {
     cjk: u64,
-    /// Those, and those that break.
+    /// Common characters of three bytes, and breaking ones.
     known: u64,
 }
 
@@ -291,7 +291,7 @@ impl Wide {
     }
 }
 
-/// Whether these bytes are common punctuation that ends a word and a chain of pairs.
+/// Return whether these bytes are common punctuation that ends a word and a chain of pairs.
 #[allow(clippy::needless_bitwise_bool)] // a branch would keep the compiler from comparing blocks
 #[inline]
 fn is_common_break(first: u8, second: u8, third: u8) -> bool {

@@ -1,4 +1,4 @@
-//! Tokens as 32-bit words.
+//! Digests: tokens as 32-bit hashes.
 
 use std::hash::BuildHasher as _;
 
@@ -9,17 +9,17 @@ use super::sink::TokenSink;
 use super::tokenizer::{Mode, tokenize};
 use super::word::Word;
 
-/// What is remembered of a token where many are kept and few are looked for. Two tokens share one once in some 10^9 pairs.
+/// Short hash of a token, for many tokens of which few are looked up. Two tokens collide once in some 10^9 pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Digest(u32);
 
 impl Digest {
-    /// The digest of a token.
+    /// Create the digest of a token.
     pub(crate) fn new(token: &str) -> Self {
         Word::new(token).map_or_else(|| Self(upper(FxBuildHasher.hash_one(token))), Self::of_word)
     }
 
-    /// The same for a short one. No branches: which words are longer than others cannot be foretold.
+    /// Return the digest of a short token. No branches: which words are longer than others cannot be foretold.
     #[inline]
     fn of_word(word: Word) -> Self {
         // Odd, and otherwise as good as any.
@@ -28,7 +28,7 @@ impl Digest {
         Self(upper(low.wrapping_mul(MULTIPLIERS[0]).wrapping_add(high.wrapping_mul(MULTIPLIERS[1]))))
     }
 
-    /// All its bits; the higher ones depend on more of the token than the lower ones.
+    /// Return all its bits; the higher ones depend on more of the token than the lower ones.
     #[inline]
     pub(crate) const fn to_u32(self) -> u32 {
         self.0
@@ -47,7 +47,7 @@ pub(crate) fn append_digests(text: &str, digests: &mut Vec<Digest>) {
 
 struct Digests<'v> {
     digests: &'v mut Vec<Digest>,
-    /// Where those of the text begin.
+    /// Start of the digests of the text.
     start: usize,
 }
 

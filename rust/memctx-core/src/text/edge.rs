@@ -1,20 +1,20 @@
-//! Where texts and words end.
+//! Ends of texts and words.
 
-use super::class::{OriginalClass, is_js_space};
+use super::class::{OpenClawClass, is_js_space};
 use super::script::byte_of;
 
-/// The text without the white space around it, by the rules of JavaScript.
+/// Return the text without the white space around it, by the rules of JavaScript.
 pub(crate) fn trim_js(text: &str) -> &str {
     text.trim_matches(is_js_space)
 }
 
-/// Whether a character is white space, by the rules of JavaScript, or punctuation.
+/// Return whether a character is white space, by the rules of JavaScript, or punctuation.
 #[inline]
 pub(crate) fn ends_word(c: char) -> bool {
-    match OriginalClass::of(byte_of(c)) {
-        OriginalClass::Break => true,
+    match OpenClawClass::of(byte_of(c)) {
+        OpenClawClass::Break => true,
         // That class holds the punctuation of its block.
-        OriginalClass::Cjk => matches!(c, '\u{3000}'..='\u{3003}' | '\u{3008}'..='\u{3011}' | '\u{3014}'..='\u{301F}'
+        OpenClawClass::Cjk => matches!(c, '\u{3000}'..='\u{3003}' | '\u{3008}'..='\u{3011}' | '\u{3014}'..='\u{301F}'
             | '\u{3030}' | '\u{303D}'),
         _ => false,
     }

@@ -1,4 +1,4 @@
-//! A token in the making.
+//! Builder of one token.
 
 /// Bytes that hold nearly every identifier, so that a text needs room once.
 const ROOM: usize = 64;

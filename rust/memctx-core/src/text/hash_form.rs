@@ -1,15 +1,15 @@
-//! The form of a text that the hash embedding reads.
+//! Normal form of a text for the hash embedder.
 
 use std::borrow::Cow;
 
 use super::class::is_js_space;
-use super::original::with_final_sigmas;
+use super::openclaw::with_final_sigmas;
 use super::script::{self, WIDE};
 
 const SPACE: u16 = b' ' as u16;
 
-/// The text in UTF-16, lower-cased, with one space for every run of white space and one for every other character
-/// that is neither a letter, a number nor one of `@ . + -`; exactly one space at either end.
+/// Return the text in UTF-16, lower-cased, with one space for every run of white space and one for every other
+/// character that is neither a letter, a number nor one of `@ . + -`; exactly one space at either end.
 pub(crate) fn hash_form(text: &str) -> Vec<u16> {
     let text: Cow<'_, str> = with_final_sigmas(text);
     // No character has more units than bytes, in lower case neither.
@@ -42,7 +42,7 @@ struct Form {
 }
 
 impl Form {
-    /// The same as [`Form::push`], without a branch on what cannot be foretold.
+    /// Append as [`Form::push`] does, without a branch on what cannot be foretold.
     #[inline]
     fn push_ascii(&mut self, byte: u8) {
         let (unit, is_space) = ASCII[usize::from(byte)];
@@ -76,7 +76,7 @@ impl Form {
         self.length += 1;
     }
 
-    /// The units, with one space at either end; there is one at least at the beginning.
+    /// Return the units, with one space at either end; there is one at least at the beginning.
     fn trimmed(self) -> Vec<u16> {
         let Self { mut units, length, .. } = self;
         units.truncate(length);
@@ -88,7 +88,7 @@ impl Form {
     }
 }
 
-/// What each ASCII character counts as, and whether it is white space.
+/// Normalized form of each ASCII character, and whether it is white space.
 static ASCII: [(u16, bool); 128] = {
     let mut table = [(SPACE, false); 128];
     let mut byte = 0;

@@ -11,11 +11,11 @@ pub(super) struct Identifier<'t> {
     form: Form<'t>,
     /// Parts emitted so far.
     parts: usize,
-    /// Where in the form the part being read begins.
+    /// Start of the current part in the form.
     part: usize,
-    /// Where in the form the latest capital stands.
+    /// Position of the latest capital in the form.
     capital: usize,
-    /// What the part's latest character was; `Break` at its beginning.
+    /// Class of the part's latest character; `Break` at its start.
     last: Class,
     /// The part so far ends in capitals and one `s`; a further small letter makes a hump of the last capital.
     maybe_plural: bool,
@@ -82,7 +82,7 @@ impl<'t> Identifier<'t> {
         self.maybe_plural = false;
     }
 
-    /// The identifier is over.
+    /// End the identifier.
     #[inline]
     pub(super) fn finish(&mut self, sink: &mut impl TokenSink) {
         if !self.is_open() {

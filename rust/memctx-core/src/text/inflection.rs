@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_word_has_no_other_forms() {
+    fn tokens_that_are_no_words_have_no_other_forms() {
         for word in ["api", "payment_webhook", "飞书消息", "x1y2", "Support", "", "abcdefghijklmnopqrstuvwxyz"] {
             assert!(forms(word).is_empty(), "{word}");
         }

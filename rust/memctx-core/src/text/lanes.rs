@@ -1,4 +1,4 @@
-//! Sixty-four bytes at a time, compared in registers.
+//! SIMD comparison of sixty-four bytes.
 #![allow(unsafe_code, clippy::inline_always)]
 
 /// Bytes that are compared in one go, one to a bit of a word.
@@ -11,10 +11,10 @@ const LANES: usize = 16;
 pub(super) trait Lanes: Copy {
     fn load(bytes: &[u8; BLOCK]) -> Self;
 
-    /// Which bytes lie in the range: a bit for each, the first one the lowest.
+    /// Return the bytes in the range: a bit for each, the first one the lowest.
     fn within(self, least: u8, most: u8) -> u64;
 
-    /// Which bytes lie in one of the ranges.
+    /// Return the bytes in any of the ranges.
     fn within_any<const COUNT: usize>(self, ranges: [(u8, u8); COUNT]) -> u64;
 }
 
@@ -152,7 +152,7 @@ mod native {
         unsafe {
             let weights = vld1q_u8(WEIGHTS.as_ptr());
             let add = |one, other| vpaddq_u8(vandq_u8(one, weights), vandq_u8(other, weights));
-            // Each step adds neighbours: two, four and at last all eight bits of a byte.
+            // Each step adds neighbors: two, four and at last all eight bits of a byte.
             let fours = vpaddq_u8(add(first, second), add(third, fourth));
             vgetq_lane_u64::<0>(vreinterpretq_u64_u8(vpaddq_u8(fours, fours)))
         }

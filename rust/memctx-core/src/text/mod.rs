@@ -1,4 +1,4 @@
-//! Reading text: what search sees in it, and about what it costs a model.
+//! Tokenizers and token estimates.
 
 mod cjk_count;
 mod class;
@@ -11,7 +11,7 @@ mod hash_form;
 mod identifier;
 mod inflection;
 mod lanes;
-mod original;
+mod openclaw;
 mod pairs;
 mod script;
 mod sink;

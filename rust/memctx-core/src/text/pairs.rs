@@ -18,13 +18,13 @@ impl<'t> PairChain<'t> {
         Self { text, previous: None, pair: Form::new(text) }
     }
 
-    /// The next character does not follow on this one.
+    /// End the pair: the next character is not adjacent.
     #[inline]
     pub(super) fn stop(&mut self) {
         self.previous = None;
     }
 
-    /// The latest character is the one that ends where so much was read.
+    /// Continue with the character that ends at this offset.
     #[inline]
     pub(super) fn go_on(&mut self, read: Read) {
         self.previous = read.before.map(|_| (read.end - WIDE, read.end));

@@ -1,24 +1,24 @@
-//! Looking characters up in the table that `build.rs` makes.
+//! Lookup of characters in the table that `build.rs` generates.
 
-use super::class::{CLASS, Class, FOLDS, OriginalClass, WORD};
+use super::class::{CLASS, Class, FOLDS, OpenClawClass, WORD};
 use super::swar;
 
 include!(concat!(env!("OUT_DIR"), "/classes.rs"));
 
-/// The table byte of a character; see [`Class`] and [`super::class::OriginalClass`] for how to read it.
+/// Return the table byte of a character; see [`Class`] and [`super::class::OpenClawClass`] for how to read it.
 #[inline]
 pub(super) fn byte_of(c: char) -> u8 {
     byte_of_code(c as u32)
 }
 
-/// The table byte of a code point.
+/// Return the table byte of a code point.
 #[inline]
 fn byte_of_code(code: u32) -> u8 {
     let page = PAGE_OF.get(code as usize >> 8).copied().unwrap_or_default();
     PAGES[usize::from(page)][code as usize & 0xFF]
 }
 
-/// The table byte of the character that begins at `at`, and where it ends.
+/// Return the table byte of the character that begins at `at`, and where it ends.
 #[allow(clippy::inline_always)] // once for every character of every text
 #[inline(always)]
 pub(super) fn byte_at(text: &str, at: usize) -> Option<(u8, usize)> {
@@ -34,7 +34,7 @@ pub(super) fn byte_at(text: &str, at: usize) -> Option<(u8, usize)> {
     })
 }
 
-/// The code of the CJK character of three bytes, in the right form, that begins at `at`, if one does.
+/// Return the code of the CJK character of three bytes, in the right form, that begins at `at`, if one does.
 #[inline]
 pub(super) fn wide_cjk(text: &str, at: usize) -> Option<u16> {
     let three = *text.as_bytes().get(at..)?.first_chunk::<WIDE>()?;
@@ -45,14 +45,14 @@ pub(super) fn wide_cjk(text: &str, at: usize) -> Option<u16> {
     (byte_of_code(code.into()) & (CLASS | FOLDS) == Class::Cjk as u8).then_some(code)
 }
 
-/// The code of a character of three bytes.
+/// Return the code of a character of three bytes.
 #[inline]
 pub(super) fn code_of([first, second, third]: [u8; WIDE]) -> u16 {
     let bits = u32::from_le_bytes([first, second, third, 0]);
     ((bits & 0xF) << 12 | (bits >> 8 & 0x3F) << 6 | bits >> 16 & 0x3F) as u16
 }
 
-/// Whether it is one from U+4E00 to U+9FFF.
+/// Return whether it is one from U+4E00 to U+9FFF.
 #[inline]
 fn is_common_han([first, second, _]: [u8; WIDE]) -> bool {
     matches!(u16::from_be_bytes([first, second]), 0xE4B8..=0xE9BF)
@@ -61,15 +61,15 @@ fn is_common_han([first, second, _]: [u8; WIDE]) -> bool {
 /// Bytes to most CJK characters, and to all common Han.
 pub(super) const WIDE: usize = 3;
 
-/// The UTF-16 unit of a common Han character, one from U+4E00 to U+9FFF, if one begins at `at`: letters that need no look
-/// into the table.
+/// Return the UTF-16 unit of a common Han character, one from U+4E00 to U+9FFF, if one begins at `at`: letters that
+/// need no look into the table.
 #[inline]
 pub(super) fn common_han(text: &str, at: usize) -> Option<u16> {
     let three = *text.as_bytes().get(at..)?.first_chunk::<WIDE>()?;
     is_common_han(three).then(|| code_of(three))
 }
 
-/// Whether the text must be brought into NFKC before the classes of its characters hold.
+/// Return whether the text must be brought into NFKC before the classes of its characters hold.
 ///
 /// Full-width ASCII does not count: it folds one character at a time.
 pub(super) fn needs_folding(text: &str) -> bool {
@@ -92,19 +92,19 @@ pub(super) fn needs_folding(text: &str) -> bool {
     false
 }
 
-/// Whether a character is a letter or a number of any script.
+/// Return whether a character is a letter or a number of any script.
 #[inline]
 pub(super) fn is_letter_or_number(c: char) -> bool {
     byte_of(c) & WORD != 0
 }
 
-/// Whether lower-casing changes a character.
+/// Return whether lower-casing changes a character.
 #[inline]
 pub(super) fn lowers(c: char) -> bool {
-    OriginalClass::of(byte_of(c)) == OriginalClass::Lowers
+    OpenClawClass::of(byte_of(c)) == OpenClawClass::Lowers
 }
 
-/// Whether a text holds a letter outside ASCII that has another case, or a second small form.
+/// Return whether a text holds a letter outside ASCII that has another case, or a second small form.
 pub(crate) fn has_case_beyond_ascii(text: &str) -> bool {
     const BLOCK: usize = 32;
     let has_case = |at: usize| text[at..].chars().next().is_some_and(|c| lowers(c) || matches!(c, 'ſ' | 'ς'));
@@ -121,8 +121,8 @@ pub(crate) fn has_case_beyond_ascii(text: &str) -> bool {
     })
 }
 
-/// False if no character with case beyond ASCII begins with these bytes: none does in kana, Han and hangul, nor among
-/// the punctuation that stands between them.
+/// Return false if no character with case beyond ASCII begins with these bytes: none does in kana, Han and hangul, nor
+/// among the punctuation that stands between them.
 #[allow(clippy::needless_bitwise_bool)] // a branch would keep the compiler from comparing blocks
 #[inline]
 fn may_have_case(first: u8, second: u8, third: u8) -> bool {
@@ -134,7 +134,7 @@ fn may_have_case(first: u8, second: u8, third: u8) -> bool {
     (first >= 0xC2) & !has_none & !is_hangul & !is_punctuation & !is_wide
 }
 
-/// Whether a character is Han, kana, hangul or bopomofo.
+/// Return whether a character is Han, kana, hangul or bopomofo.
 pub(crate) fn is_cjk(c: char) -> bool {
     Class::of(byte_of(c)) == Class::Cjk
 }
@@ -151,8 +151,8 @@ mod tests {
         }
     }
 
-    /// What lets the tokenizer skip normalisation: characters that need no folding may stand in any order and the
-    /// text is NFKC already, but for full-width ASCII and characters that only ever break words.
+    /// Justifies skipping normalization: characters that need no folding may stand in any order and the text is in NFKC
+    /// already, but for full-width ASCII and characters that only ever break words.
     #[test]
     fn unfolded_characters_are_stable_side_by_side() {
         let partners = ['a', '가', 'か', '\u{1161}', '\u{0301}', '\u{3099}', '<', ' '];

@@ -1,4 +1,4 @@
-//! Who takes the tokens of a text.
+//! Receivers of tokens.
 
 use super::script::WIDE;
 use super::term::Term;
@@ -7,7 +7,7 @@ use super::word::Word;
 /// Takes the tokens of a text, in order.
 ///
 /// Nearly all text is short words, CJK characters of three bytes, and pairs of them. They come through doors of
-/// their own, for whoever does something quicker with them than with tokens of any length.
+/// their own, for sinks that handle them faster than with tokens of any length.
 pub trait TokenSink {
     /// Take a token.
     fn token(&mut self, token: &str);
@@ -18,8 +18,8 @@ pub trait TokenSink {
         self.token(word.spell(&mut [0; _]));
     }
 
-    /// Take a token that is one CJK character of three bytes and, if it `follows` right on another one, a second token that
-    /// is both together. Says where in the text it begins, and the codes of the other one, if any, and of itself.
+    /// Take a token that is one CJK character of three bytes and, if it `follows` right on another one, a second token
+    /// that is both together. Says where in the text it begins, and the codes of the other one, if any, and of itself.
     #[inline]
     fn character(&mut self, text: &str, at: usize, _codes: [u16; 2], follows: bool) {
         self.token(&text[at..at + WIDE]);

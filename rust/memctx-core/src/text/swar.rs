@@ -1,4 +1,4 @@
-//! Eight bytes at a time in one register: how long a run of ASCII goes on.
+//! SWAR: the length of runs of ASCII, eight bytes at a time.
 
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = 0x80 * ONES;
@@ -6,13 +6,13 @@ const HIGH: u64 = 0x80 * ONES;
 /// Bytes that [`small_run`] looks at.
 pub(super) const SMALL_RUN: usize = 16;
 
-/// How many of the next eight bytes are ASCII, up to the first that is not.
+/// Return the number of leading ASCII bytes among the next eight.
 #[inline]
 pub(super) fn ascii_run(bytes: &[u8]) -> usize {
     run(!load(bytes) & HIGH).min(bytes.len())
 }
 
-/// How many of the next [`SMALL_RUN`] bytes are ASCII small letters or digits, up to the first that is neither.
+/// Return the number of leading ASCII small letters and digits among the next [`SMALL_RUN`] bytes.
 #[inline]
 pub(super) fn small_run(bytes: &[u8]) -> usize {
     let (front, back) = match bytes.first_chunk::<SMALL_RUN>() {
@@ -24,7 +24,7 @@ pub(super) fn small_run(bytes: &[u8]) -> usize {
     front + (small_bytes(back) & (front / 8).wrapping_neg())
 }
 
-/// How many bytes of the word, from the lowest on, are ASCII small letters or digits.
+/// Return the number of bytes of the word, from the lowest on, that are ASCII small letters or digits.
 #[inline]
 fn small_bytes(word: u64) -> usize {
     let low = word & !HIGH;
@@ -32,14 +32,14 @@ fn small_bytes(word: u64) -> usize {
     run(is_small & !word & HIGH)
 }
 
-/// The eight bytes with ASCII capitals made small.
+/// Return the eight bytes with ASCII capitals made small.
 #[inline]
 pub(super) fn small(word: u64) -> u64 {
     // The bit that tells a small letter from its capital lies two below the high one.
     word | (within(word & !HIGH, b'A', b'Z') & !word) >> 2
 }
 
-/// The first eight bytes, with zeros where there are fewer.
+/// Return the first eight bytes, with zeros where there are fewer.
 #[inline]
 fn load(bytes: &[u8]) -> u64 {
     if let Some(eight) = bytes.first_chunk() {
@@ -50,7 +50,7 @@ fn load(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(eight)
 }
 
-/// The high bit of each byte, below 128, that lies between the two.
+/// Return the high bit of each byte, below 128, that lies between the two.
 #[inline]
 fn within(word: u64, least: u8, most: u8) -> u64 {
     let from_least = word + (0x80 - u64::from(least)) * ONES;
@@ -58,7 +58,7 @@ fn within(word: u64, least: u8, most: u8) -> u64 {
     from_least & !above_most & HIGH
 }
 
-/// How many bytes from the first on have their high bit set.
+/// Return the number of leading bytes with their high bit set.
 #[inline]
 fn run(mask: u64) -> usize {
     (!mask & HIGH).trailing_zeros() as usize / 8

@@ -16,7 +16,7 @@ const IS_HASH: u64 = 1 << 63;
 const INLINE_BYTES: usize = 7;
 
 impl Term {
-    /// The word of a token.
+    /// Create the word of a token.
     #[inline]
     #[must_use]
     pub fn new(token: &str) -> Self {
@@ -43,7 +43,7 @@ impl Term {
         Self(FxBuildHasher.hash_one(bytes) | IS_HASH)
     }
 
-    /// The same for a word.
+    /// Return the term of a word.
     #[inline]
     pub(super) fn of_word(word: Word) -> Self {
         let [low, high] = word.halves();
@@ -51,8 +51,8 @@ impl Term {
         if word.len() <= INLINE_BYTES { Self(low | high) } else { Self::hashed(&word.bytes()[..word.len()]) }
     }
 
-    /// The word of the token of so many bytes, at most seven, that begins at `at`: the same as that of [`Term::new`],
-    /// without a branch on its length.
+    /// Return the word of the token of so many bytes, at most seven, that begins at `at`: the same as that of
+    /// [`Term::new`], without a branch on its length.
     #[inline]
     pub(super) fn at<const BYTES: usize>(text: &str, at: usize) -> Self {
         const { assert!(0 < BYTES && BYTES <= INLINE_BYTES) };
@@ -61,14 +61,14 @@ impl Term {
         Self(u64::from_le_bytes(word) | (BYTES as u64) << 56)
     }
 
-    /// The word of what stands behind the first so many bytes of a token that fits into one.
+    /// Return the word of what stands behind the first so many bytes of a token that fits into one.
     #[inline]
     pub(super) const fn behind<const BYTES: usize>(self) -> Self {
         let length = (self.0 >> 56) - BYTES as u64;
         Self(self.0 << 8 >> 8 >> (8 * BYTES) | length << 56)
     }
 
-    /// The word.
+    /// Return the word.
     #[must_use]
     pub const fn to_u64(self) -> u64 {
         self.0

@@ -1,4 +1,4 @@
-//! From text to the terms that search works on.
+//! Tokenizer: from text to search terms.
 //!
 //! The rules of [`Mode::Memctx`], on the text in NFKC form:
 //!
@@ -25,35 +25,35 @@ use super::lanes::BLOCK;
 use super::pairs::PairChain;
 use super::sink::{Each, Terms, TokenSink};
 use super::term::Term;
-use super::{original, script, swar};
+use super::{openclaw, script, swar};
 use crate::{Error, Result};
 
-/// Which tokenizer to use.
+/// Tokenizer to use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     /// Knows every CJK script and the anatomy of identifiers.
     #[default]
     Memctx,
-    /// The TypeScript original, token for token: CJK is Han and CJK punctuation only, symbols glue words together.
-    Original,
+    /// Token for token as OpenClaw: CJK is Han and CJK punctuation only, symbols glue words together.
+    OpenClaw,
 }
 
 impl Mode {
-    /// The mode of that name.
+    /// Return the mode of that name.
     pub fn parse(name: &str) -> Result<Self> {
         match name {
             "memctx" => Ok(Self::Memctx),
-            "original" => Ok(Self::Original),
+            "original" => Ok(Self::OpenClaw),
             _ => Err(Error::argument("mode", "\"memctx\" or \"original\"", format!("{name:?}"))),
         }
     }
 
-    /// The name that [`Mode::parse`] takes.
+    /// Return the name that [`Mode::parse`] takes.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Memctx => "memctx",
-            Self::Original => "original",
+            Self::OpenClaw => "original",
         }
     }
 }
@@ -70,7 +70,7 @@ impl Mode {
 pub fn for_each_token(text: &str, mode: Mode, emit: impl FnMut(&str)) {
     let sink = &mut Each(emit);
     match mode {
-        Mode::Original => original::tokenize(text, sink),
+        Mode::OpenClaw => openclaw::tokenize(text, sink),
         Mode::Memctx if script::needs_folding(text) => scan_folded(text, sink),
         Mode::Memctx => {
             scan::<false>(text, sink);
@@ -81,7 +81,7 @@ pub fn for_each_token(text: &str, mode: Mode, emit: impl FnMut(&str)) {
 /// Give `sink` every token of the text, in order.
 pub fn tokenize(text: &str, mode: Mode, sink: &mut impl TokenSink) {
     match mode {
-        Mode::Original => original::tokenize(text, sink),
+        Mode::OpenClaw => openclaw::tokenize(text, sink),
         // Nearly every text is in the right form: so it is read as if it were, and read again in the other case.
         Mode::Memctx if !scan::<true>(text, sink) => {
             sink.start_over();
@@ -173,7 +173,7 @@ fn scan<const MAY_FOLD: bool>(text: &str, sink: &mut impl TokenSink) -> bool {
     true
 }
 
-/// The ASCII character that a full-width one at `at` stands for, and its class.
+/// Return the ASCII character that a full-width one at `at` stands for, and its class.
 #[cold]
 fn narrow(text: &str, at: usize) -> (char, Class) {
     // U+FF01..=U+FF5E are the printable ASCII characters in the same order.
@@ -182,7 +182,7 @@ fn narrow(text: &str, at: usize) -> (char, Class) {
     (c, Class::of(script::byte_of(c)))
 }
 
-/// Where a run of ASCII small letters and digits that goes on at `at` ends.
+/// Return the end of a run of ASCII small letters and digits that continues at `at`.
 #[inline]
 fn small_run(text: &str, mut at: usize) -> usize {
     loop {
@@ -194,7 +194,7 @@ fn small_run(text: &str, mut at: usize) -> usize {
     }
 }
 
-/// The class of an ASCII small letter or digit.
+/// Return the class of an ASCII small letter or digit.
 fn class_of_small(byte: u8) -> Class {
     if byte.is_ascii_digit() { Class::Digit } else { Class::Lower }
 }

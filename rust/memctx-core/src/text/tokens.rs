@@ -1,13 +1,13 @@
-//! About how many model tokens a text costs.
+//! Estimators of model tokens.
 
 use super::cjk_count::CjkCount;
 use super::script;
 use crate::{Error, Result};
 
-/// UTF-16 units to a token, by the rule of thumb of the original.
+/// UTF-16 units to a token, by the rule of thumb of OpenClaw.
 const UNITS_PER_TOKEN: usize = 3;
 
-/// Which estimate to use.
+/// Estimator of tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Estimator {
     /// A third of the UTF-16 length, rounded up. Stored with every segment.
@@ -18,7 +18,7 @@ pub enum Estimator {
 }
 
 impl Estimator {
-    /// The estimator of that name.
+    /// Return the estimator of that name.
     pub fn parse(name: &str) -> Result<Self> {
         match name {
             "utf16" => Ok(Self::Utf16),
@@ -40,7 +40,7 @@ impl Estimator {
         self.thirds(text).div_ceil(UNITS_PER_TOKEN).max(1)
     }
 
-    /// What the text costs in thirds of a token. Those of two texts add up to those of both in a row.
+    /// Return the cost of the text in thirds of a token. The costs of two texts add up to that of their concatenation.
     pub(crate) fn thirds(self, text: &str) -> usize {
         match self {
             Self::Utf16 => utf16_len(text),
@@ -51,7 +51,7 @@ impl Estimator {
         }
     }
 
-    /// What a character costs, likewise.
+    /// Return the cost of a character in thirds of a token.
     pub(crate) fn thirds_of_char(self, c: char) -> usize {
         match self {
             Self::Script if script::is_cjk(c) => UNITS_PER_TOKEN,
@@ -60,7 +60,7 @@ impl Estimator {
     }
 }
 
-/// Length in UTF-16 code units, which is what a JavaScript host means by length.
+/// Return the length in UTF-16 code units, which is what a JavaScript host means by length.
 #[must_use]
 pub fn utf16_len(text: &str) -> usize {
     // Every byte that begins a character is a unit, and one that begins a four-byte character is two. Sums of at most
@@ -78,7 +78,7 @@ pub fn utf16_len(text: &str) -> usize {
 /// Characters that a token of a model's window stands for, by the rule of thumb that contexts are pruned by.
 pub(crate) const CHARS_PER_TOKEN: usize = 4;
 
-/// Length in UTF-16 code units with each CJK character as long as a token.
+/// Return the length in UTF-16 code units with each CJK character as long as a token.
 pub(crate) fn weighted_len(text: &str) -> usize {
     let count = CjkCount::of(text);
     count.characters * CHARS_PER_TOKEN + count.other_units

@@ -20,7 +20,7 @@ impl Word {
     /// Bytes that fit.
     pub const LONGEST: usize = SIZE - 1;
 
-    /// The word of a token, if that is short enough.
+    /// Return the word of a token, if that is short enough.
     #[inline]
     #[must_use]
     pub fn new(token: &str) -> Option<Self> {
@@ -39,15 +39,16 @@ impl Word {
         Some(Self([low, high | (length as u64) << 56]))
     }
 
-    /// The word of the first `length` bytes, at most [`Word::LONGEST`], with capitals of ASCII made small. No branches.
+    /// Return the word of the first `length` bytes, at most [`Word::LONGEST`], with capitals of ASCII made small. No
+    /// branches.
     #[inline]
     pub(super) fn small(bytes: &[u8; SIZE], length: usize) -> Self {
         let bytes = u128::from_le_bytes(*bytes) & !(u128::MAX << (8 * length));
         Self([swar::small(bytes as u64), swar::small((bytes >> 64) as u64) | (length as u64) << 56])
     }
 
-    /// The word of the token of so many bytes, at most eight, that begins at `at`: the same as that of [`Word::new`], without a
-    /// branch on its length.
+    /// Return the word of the token of so many bytes, at most eight, that begins at `at`: the same as that of
+    /// [`Word::new`], without a branch on its length.
     #[inline]
     pub(super) fn at<const BYTES: usize>(text: &str, at: usize) -> Self {
         let mut low = [0; 8];
@@ -55,20 +56,20 @@ impl Word {
         Self([u64::from_le_bytes(low), (BYTES as u64) << 56])
     }
 
-    /// The word of what stands behind the first so many bytes of a token of at most eight.
+    /// Return the word of what stands behind the first so many bytes of a token of at most eight.
     #[inline]
     pub(super) const fn behind<const BYTES: usize>(self) -> Self {
         Self([self.0[0] >> (8 * BYTES), self.0[1] - ((BYTES as u64) << 56)])
     }
 
-    /// Both machine words; together they are the same for no other token.
+    /// Return both machine words; together they are the same for no other token.
     #[inline]
     #[must_use]
     pub const fn halves(self) -> [u64; 2] {
         self.0
     }
 
-    /// The number of bytes.
+    /// Return the number of bytes.
     #[allow(clippy::len_without_is_empty)] // no token is empty
     #[inline]
     #[must_use]
@@ -76,20 +77,20 @@ impl Word {
         (self.0[1] >> 56) as usize
     }
 
-    /// The bytes, and some behind them that are not of the token.
+    /// Return the bytes, and some behind them that are not of the token.
     #[inline]
     pub(super) const fn bytes(self) -> [u8; SIZE] {
         let [low, high] = self.0;
         ((high as u128) << 64 | low as u128).to_le_bytes()
     }
 
-    /// The token, written to a place that has room for it.
+    /// Return the token, written to a place that has room for it.
     #[allow(clippy::missing_panics_doc)] // a word is made of a token
     #[inline]
     #[must_use]
-    pub fn spell(self, place: &mut [u8; SIZE]) -> &str {
-        *place = self.bytes();
-        str::from_utf8(&place[..self.len()]).expect("the bytes of a token")
+    pub fn spell(self, buffer: &mut [u8; SIZE]) -> &str {
+        *buffer = self.bytes();
+        str::from_utf8(&buffer[..self.len()]).expect("the bytes of a token")
     }
 }
 
@@ -104,8 +105,8 @@ mod tests {
             let word = Word::new(&token);
             prop_assert_eq!(word.is_some(), token.len() <= Word::LONGEST);
             if let Some(word) = word {
-                let mut place = [0; SIZE];
-                prop_assert_eq!(word.spell(&mut place), token);
+                let mut buffer = [0; SIZE];
+                prop_assert_eq!(word.spell(&mut buffer), token);
             }
         }
 

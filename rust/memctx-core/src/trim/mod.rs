@@ -1,6 +1,6 @@
-//! Smart trim: which units leave a conversation that is too long, and why.
+//! Smart trim: selects the units that leave a conversation that is too long.
 //!
-//! What is protected stays. Of the rest, what was trimmed before leaves first; then what tells least about the query;
+//! Protected units stay. Of the rest, those trimmed before leave first; then those least relevant to the query;
 //! then the oldest, until the target is reached.
 
 mod plan;

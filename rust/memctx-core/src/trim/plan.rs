@@ -1,11 +1,11 @@
-//! The plan of a trim.
+//! Plan of a trim.
 
 use rustc_hash::FxHashSet;
 
 use super::protect::{Protection, Reason};
 use super::relevance::{has_text, scores};
 use super::request::Request;
-use crate::scan::{Conversation, Places, Unit};
+use crate::messages::{Conversation, Indices, Unit};
 use crate::text::{trim_js, utf16_len};
 
 /// A shorter query says nothing about what is relevant.
@@ -13,19 +13,19 @@ const SHORTEST_QUERY: usize = 3;
 /// Tokens up to which a message is few words. What is longer was pasted more often than said.
 const FEW_WORDS: u64 = 256;
 
-/// What made a unit leave.
+/// Reason for the removal of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Layer {
     /// It was trimmed before.
     Sticky,
-    /// It told least about the query.
+    /// It was least relevant to the query.
     Relevance,
     /// It was the oldest.
     Age,
 }
 
 impl Layer {
-    /// What a report calls it.
+    /// Return the name in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -35,7 +35,7 @@ impl Layer {
         }
     }
 
-    /// Why a unit left, in words.
+    /// Return the reason as a sentence.
     #[must_use]
     pub const fn reason(self) -> &'static str {
         match self {
@@ -49,39 +49,39 @@ impl Layer {
 /// A unit that leaves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Removed {
-    /// Its place among the units.
+    /// Index among the units.
     pub unit: u32,
     /// Its key.
     pub key: u64,
     /// Its messages.
-    pub messages: Places,
-    /// What it cost.
+    pub messages: Indices,
+    /// Tokens of the unit.
     pub tokens: u64,
-    /// How much it told about the query; 0 where that was not asked.
+    /// Relevance to the query; 0 if it was not scored.
     pub score: f64,
-    /// What made it leave.
+    /// Reason for the removal.
     pub layer: Layer,
 }
 
-/// What a trim takes out and leaves.
+/// Plan of a trim.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// The units that leave, in the order that was decided.
     pub removed: Vec<Removed>,
     /// The messages that had to stay, and why; none if nothing had to leave.
     pub protected: Vec<(u32, Reason)>,
-    /// What the conversation cost.
+    /// Tokens of the conversation.
     pub tokens_before: u64,
-    /// What is left of that.
+    /// Tokens left after the trim.
     pub tokens_after: u64,
-    /// A trim is due but waits until the tools have done their work.
+    /// True if a trim is due but waits until the tools have finished.
     pub is_deferred: bool,
-    /// How many of the units that were trimmed before there are, be they protected now.
-    pub recognised: usize,
+    /// Number of units trimmed before that are still there, protected ones included.
+    pub recognized: usize,
 }
 
 impl Plan {
-    /// A plan for what fits as it is.
+    /// Return a plan for what fits as it is.
     fn nothing(tokens: u64) -> Self {
         Self {
             removed: Vec::new(),
@@ -89,11 +89,11 @@ impl Plan {
             tokens_before: tokens,
             tokens_after: tokens,
             is_deferred: false,
-            recognised: 0,
+            recognized: 0,
         }
     }
 
-    /// The messages that leave, in order.
+    /// Return the messages that leave, in order.
     #[must_use]
     pub fn removed_messages(&self) -> Vec<u32> {
         let mut messages: Vec<u32> = self.removed.iter().flat_map(|removed| &removed.messages).copied().collect();
@@ -114,11 +114,11 @@ pub fn plan(conversation: &Conversation, request: &Request<'_>) -> Plan {
     }
     let protection = Protection::new(conversation, request);
     let mut trim = Trim::new(conversation, costs, &protection);
-    let mut recognised = 0;
+    let mut recognized = 0;
     if !request.sticky.is_empty() {
         let sticky: FxHashSet<u64> = request.sticky.iter().copied().collect();
         let is_sticky: Vec<bool> = conversation.units.iter().map(|unit| sticky.contains(&unit.key)).collect();
-        recognised = is_sticky.iter().filter(|&&is_sticky| is_sticky).count();
+        recognized = is_sticky.iter().filter(|&&is_sticky| is_sticky).count();
         trim.remove_all(Layer::Sticky, |unit| is_sticky[unit]);
     }
     if trim.tokens > request.limit {
@@ -133,28 +133,28 @@ pub fn plan(conversation: &Conversation, request: &Request<'_>) -> Plan {
             trim.by_age(request);
         }
     }
-    let protected = (0..).zip(&protection.reasons).filter_map(|(place, reason)| Some((place, (*reason)?)));
+    let protected = (0..).zip(&protection.reasons).filter_map(|(index, reason)| Some((index, (*reason)?)));
     Plan {
         protected: protected.collect(),
         tokens_before: trim.tokens_before,
         tokens_after: trim.tokens,
         is_deferred: trim.is_deferred,
-        recognised,
+        recognized,
         removed: trim.removed,
     }
 }
 
-/// What each unit costs.
+/// Return the tokens of each unit.
 fn costs(units: &[Unit], request: &Request<'_>) -> Vec<u64> {
     let Some(costs) = request.costs else { return units.iter().map(|unit| unit.tokens).collect() };
-    let cost = |&place: &u32| costs.get(place as usize).copied().map_or(0, u64::from);
+    let cost = |&index: &u32| costs.get(index as usize).copied().map_or(0, u64::from);
     units.iter().map(|unit| unit.messages.iter().map(cost).sum()).collect()
 }
 
 /// A trim under way.
 struct Trim<'a> {
     conversation: &'a Conversation,
-    /// What each unit costs.
+    /// Tokens of each unit.
     costs: Vec<u64>,
     tokens_before: u64,
     tokens: u64,
@@ -194,19 +194,19 @@ impl<'a> Trim<'a> {
         }
     }
 
-    /// Take out of the race what a person said in few words: it costs little, and decisions are made in it.
+    /// Set short messages of a person aside: they cost little, and often hold decisions.
     fn set_aside(&mut self) -> Vec<usize> {
         let Conversation { units, views, .. } = self.conversation;
         let is_said = |unit: usize| {
             let unit = &units[unit];
-            unit.tokens <= FEW_WORDS && unit.messages.iter().all(|&place| views[place as usize].is_person())
+            unit.tokens <= FEW_WORDS && unit.messages.iter().all(|&index| views[index as usize].is_person())
         };
         let (spared, rest) = self.candidates.iter().partition(|&&unit| is_said(unit));
         self.candidates = rest;
         spared
     }
 
-    /// What tells least leaves first, among equals the oldest. What cannot be read is not judged.
+    /// Remove the least relevant units first, among equals the oldest. Units without text are not scored.
     fn by_relevance(&mut self, request: &Request<'_>) {
         if self.tokens <= request.target || utf16_len(trim_js(request.query)) < SHORTEST_QUERY {
             return;

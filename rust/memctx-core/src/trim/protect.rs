@@ -1,11 +1,11 @@
-//! What no trim may touch.
+//! Protection of messages from a trim.
 
 use rustc_hash::FxHashMap;
 
 use super::request::Request;
-use crate::scan::{Conversation, Role, Unit, View};
+use crate::messages::{Conversation, MessageView, Role, Unit};
 
-/// Why a message stays.
+/// Reason why a message is protected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reason {
     /// The host speaks.
@@ -18,7 +18,7 @@ pub enum Reason {
     Recalled,
     /// The host wants it.
     Pinned,
-    /// Nobody knows who speaks.
+    /// Unknown role.
     Unknown,
     /// It is among the last messages of the person and the model.
     Recent,
@@ -31,7 +31,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// What a report calls it.
+    /// Return the name in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -49,7 +49,7 @@ impl Reason {
     }
 }
 
-/// Why each message stays, or nothing if it may leave. All messages of a unit stay or none does.
+/// Reason why each message is protected, or none if it may leave. A unit is protected as a whole.
 pub(super) struct Protection {
     pub(super) reasons: Vec<Option<Reason>>,
     /// The model waits for tools, or tools have answered and the model has not.
@@ -63,7 +63,7 @@ impl Protection {
         if request.protects_task {
             protection.protect(task(&conversation.views), Reason::Task);
         }
-        protection.protect(request.pinned.iter().map(|&place| place as usize), Reason::Pinned);
+        protection.protect(request.pinned.iter().map(|&index| index as usize), Reason::Pinned);
         protection.protect(recent(conversation, request.protected_recent), Reason::Recent);
         protection.protect(last_calls(conversation), Reason::LastGroup);
         let last = conversation.views.iter().rposition(|view| !view.is_recalled);
@@ -71,36 +71,36 @@ impl Protection {
         let mut balance = FxHashMap::default();
         for unit in &conversation.units {
             if unit.is_group && is_unfinished(unit, &conversation.views, &mut balance) {
-                protection.protect(places(unit), Reason::Unfinished);
+                protection.protect(indices(unit), Reason::Unfinished);
                 protection.is_running |= last.is_some_and(|last| unit.messages.contains(&(last as u32)));
             }
             if protection.is_protected(unit) {
-                protection.protect(places(unit), Reason::Unit);
+                protection.protect(indices(unit), Reason::Unit);
             }
         }
         protection
     }
 
     pub(super) fn is_protected(&self, unit: &Unit) -> bool {
-        places(unit).any(|place| self.reasons[place].is_some())
+        indices(unit).any(|index| self.reasons[index].is_some())
     }
 
     /// Give messages a reason that have none yet.
-    fn protect(&mut self, places: impl IntoIterator<Item = usize>, reason: Reason) {
-        for place in places {
-            if let Some(found) = self.reasons.get_mut(place) {
+    fn protect(&mut self, indices: impl IntoIterator<Item = usize>, reason: Reason) {
+        for index in indices {
+            if let Some(found) = self.reasons.get_mut(index) {
                 found.get_or_insert(reason);
             }
         }
     }
 }
 
-fn places(unit: &Unit) -> impl Iterator<Item = usize> {
-    unit.messages.iter().map(|&place| place as usize)
+fn indices(unit: &Unit) -> impl Iterator<Item = usize> {
+    unit.messages.iter().map(|&index| index as usize)
 }
 
-/// What a message is protected by whatever stands around it.
-fn own_reason(view: &View) -> Option<Reason> {
+/// Return the reason that protects a message by itself.
+fn own_reason(view: &MessageView) -> Option<Reason> {
     match view.role {
         _ if view.is_summary || view.outline.has_compaction => Some(Reason::Summary),
         _ if view.is_recalled => Some(Reason::Recalled),
@@ -110,27 +110,27 @@ fn own_reason(view: &View) -> Option<Reason> {
     }
 }
 
-fn task(views: &[View]) -> Option<usize> {
-    views.iter().position(View::is_person)
+fn task(views: &[MessageView]) -> Option<usize> {
+    views.iter().position(MessageView::is_person)
 }
 
-/// The last so many messages of the person and the model. An answer that came in several items is one of them.
+/// Return the last so many messages of the person and the model. An answer that came in several items is one of them.
 fn recent(conversation: &Conversation, count: usize) -> Vec<usize> {
     let mut found = Vec::new();
     let mut begun = 0;
-    for (place, view) in conversation.views.iter().enumerate().rev() {
+    for (index, view) in conversation.views.iter().enumerate().rev() {
         if begun == count {
             break;
         }
         if matches!(view.role, Role::User | Role::Assistant) && !view.is_recalled {
-            found.push(place);
-            begun += usize::from(!conversation.continues(place));
+            found.push(index);
+            begun += usize::from(!conversation.continues(index));
         }
     }
     found
 }
 
-/// The message with the last calls, or all items of that answer.
+/// Return the message with the last calls, or all items of that answer.
 fn last_calls(conversation: &Conversation) -> Vec<usize> {
     let views = &conversation.views;
     let Some(last) = views.iter().rposition(|view| view.calls().next().is_some()) else { return Vec::new() };
@@ -138,11 +138,11 @@ fn last_calls(conversation: &Conversation) -> Vec<usize> {
     while conversation.continues(first) {
         first -= 1;
     }
-    (first..=last).filter(|&place| place == last || views[place].calls().next().is_some()).collect()
+    (first..=last).filter(|&index| index == last || views[index].calls().next().is_some()).collect()
 }
 
-/// Whether a unit is a call and its result, as most are: that takes no table.
-fn is_answered(unit: &Unit, views: &[View]) -> bool {
+/// Return whether a unit is a call and its result, as most are: that takes no table.
+fn is_answered(unit: &Unit, views: &[MessageView]) -> bool {
     let [caller, answer] = unit.messages[..] else { return false };
     let (mut calls, mut results) = (views[caller as usize].calls(), views[answer as usize].results());
     let (Some(call), Some(result)) = (calls.next(), results.next()) else { return false };
@@ -150,13 +150,13 @@ fn is_answered(unit: &Unit, views: &[View]) -> bool {
     is_all && call.id.is_some() && call.id == result.id
 }
 
-/// Whether a call of the unit has no result yet. A turn that was cut off waits for none.
-fn is_unfinished<'v>(unit: &Unit, views: &'v [View], balance: &mut FxHashMap<&'v str, i64>) -> bool {
+/// Return whether a call of the unit has no result yet. A turn that was cut off waits for none.
+fn is_unfinished<'v>(unit: &Unit, views: &'v [MessageView], balance: &mut FxHashMap<&'v str, i64>) -> bool {
     if is_answered(unit, views) {
         return false;
     }
     balance.clear();
-    for view in places(unit).map(|place| &views[place]) {
+    for view in indices(unit).map(|index| &views[index]) {
         for call in view.calls().filter(|_| !view.is_aborted) {
             // Without an id nothing can tell that the result is there.
             let Some(id) = call.id.as_deref() else { return true };

@@ -1,4 +1,4 @@
-//! How much units tell about a query, with the statistics of those very units.
+//! Relevance of units to a query by BM25, with the statistics of those units.
 
 use std::mem::take;
 use std::panic::resume_unwind;
@@ -6,24 +6,24 @@ use std::thread;
 
 use super::wanted::Wanted;
 use crate::bm25::{Statistics, weight};
-use crate::scan::{Kind, Reader, Text, Unit, View};
+use crate::messages::{Kind, MessageView, Reader, Text, Unit};
 use crate::text::trim_js;
 
-/// What relevance reads of a unit: what was said, asked of tools and answered by them.
-pub(super) fn texts_of<'v>(unit: &Unit, views: &'v [View]) -> impl Iterator<Item = &'v Text> {
-    let pieces = unit.messages.iter().flat_map(|&place| views[place as usize].pieces.iter());
-    pieces
-        .filter(|piece| matches!(piece.kind, Kind::Text | Kind::Call | Kind::Result))
-        .filter_map(|piece| piece.text.as_deref())
+/// Return the texts of a unit that relevance reads: speech, calls and results.
+pub(super) fn texts_of<'v>(unit: &Unit, views: &'v [MessageView]) -> impl Iterator<Item = &'v Text> {
+    let parts = unit.messages.iter().flat_map(|&index| views[index as usize].parts.iter());
+    parts
+        .filter(|part| matches!(part.kind, Kind::Text | Kind::Call | Kind::Result))
+        .filter_map(|part| part.text.as_deref())
 }
 
-/// Whether there is anything to read in a unit.
-pub(super) fn has_text(unit: &Unit, views: &[View]) -> bool {
+/// Return whether there is anything to read in a unit.
+pub(super) fn has_text(unit: &Unit, views: &[MessageView]) -> bool {
     texts_of(unit, views).any(|text| !trim_js(text.body()).is_empty())
 }
 
-/// The score of each unit for the query by BM25. A term that the query gives twice counts twice.
-pub(super) fn scores(units: &[&Unit], views: &[View], query: &str) -> Vec<f64> {
+/// Return the score of each unit for the query by BM25. A term that the query gives twice counts twice.
+pub(super) fn scores(units: &[&Unit], views: &[MessageView], query: &str) -> Vec<f64> {
     let wanted = Wanted::new(query);
     let counts = Counts::of_all(units, views, &wanted);
     let tokens: u64 = counts.lengths.iter().sum();
@@ -44,7 +44,7 @@ pub(super) fn scores(units: &[&Unit], views: &[View], query: &str) -> Vec<f64> {
         .collect()
 }
 
-/// How often the terms of a query stand in units.
+/// Frequencies of the query's terms in units.
 struct Counts {
     /// Terms of the query and their frequencies, in the order of the query, unit after unit.
     found: Vec<(u32, u32)>,
@@ -56,7 +56,7 @@ struct Counts {
 
 impl Counts {
     /// Counted in several threads, where there are many new texts to be read and processors for it.
-    fn of_all(units: &[&Unit], views: &[View], wanted: &Wanted) -> Self {
+    fn of_all(units: &[&Unit], views: &[MessageView], wanted: &Wanted) -> Self {
         /// Bytes that are worth a thread of their own.
         const MUCH: usize = 1 << 18;
         const MOST_THREADS: usize = 4;
@@ -73,27 +73,27 @@ impl Counts {
             for (share, thread) in others {
                 counts.append(match thread {
                     Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
-                    Err(_) => Self::of(share, views, wanted), // there is no thread to be had
+                    Err(_) => Self::of(share, views, wanted), // there is no thread available
                 });
             }
             counts
         })
     }
 
-    /// A text is counted right behind being read, when its terms are still at hand.
-    fn of(units: &[&Unit], views: &[View], wanted: &Wanted) -> Self {
+    /// Count each text right after it is read, while its terms are in cache.
+    fn of(units: &[&Unit], views: &[MessageView], wanted: &Wanted) -> Self {
         let terms = wanted.repeats().len();
         let mut counts = Self { found: Vec::new(), ends: Vec::new(), lengths: Vec::new(), units_with: vec![0; terms] };
-        let mut tally = Tally::new(terms);
+        let mut term_counts = TermCounts::new(terms);
         let mut reader = Reader::with_room(unread_bytes(units, views));
         for unit in units {
             let mut length = 0;
             for text in texts_of(unit, views) {
                 let terms = reader.terms(text);
                 length += terms.len() as u64;
-                wanted.each_in(terms, |term| tally.count(term));
+                wanted.each_in(terms, |term| term_counts.count(term));
             }
-            tally.drain(|term, tf| {
+            term_counts.drain(|term, tf| {
                 counts.found.push((term, tf));
                 counts.units_with[term as usize] += 1;
             });
@@ -116,14 +116,14 @@ impl Counts {
     }
 }
 
-/// How often terms were seen, without a branch: which of them are new cannot be foretold.
-struct Tally {
+/// Branch-free counters of terms: which terms are new cannot be predicted.
+struct TermCounts {
     frequency: Vec<u32>,
     /// A bit for each term that was seen.
     seen: Vec<u64>,
 }
 
-impl Tally {
+impl TermCounts {
     fn new(terms: usize) -> Self {
         Self { frequency: vec![0; terms], seen: vec![0; terms.div_ceil(u64::BITS as usize)] }
     }
@@ -134,12 +134,12 @@ impl Tally {
         self.seen[(term / u64::BITS) as usize] |= 1 << (term % u64::BITS);
     }
 
-    /// Give all terms that were seen, in their order, and begin anew. Sums depend on it: equal units must score alike.
+    /// Give all terms that were seen, in their order, and start over. Sums depend on it: equal units must score alike.
     fn drain(&mut self, mut each: impl FnMut(u32, u32)) {
-        for (place, seen) in (0..).zip(&mut self.seen) {
+        for (index, seen) in (0..).zip(&mut self.seen) {
             let mut rest = take(seen);
             while rest != 0 {
-                let term = place * u64::BITS + rest.trailing_zeros();
+                let term = index * u64::BITS + rest.trailing_zeros();
                 rest &= rest - 1;
                 each(term, take(&mut self.frequency[term as usize]));
             }
@@ -147,7 +147,7 @@ impl Tally {
     }
 }
 
-fn unread_bytes(units: &[&Unit], views: &[View]) -> usize {
+fn unread_bytes(units: &[&Unit], views: &[MessageView]) -> usize {
     let texts = units.iter().flat_map(|unit| texts_of(unit, views));
     texts.filter(|text| !text.has_terms()).map(|text| text.body().len()).sum()
 }

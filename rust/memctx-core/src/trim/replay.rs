@@ -1,10 +1,10 @@
-//! What earlier turns took out, taken out again.
+//! Repetition of earlier trims.
 
 use std::sync::Arc;
 
 use super::plan::{Plan, plan};
 use super::request::Request;
-use crate::scan::Conversation;
+use crate::messages::Conversation;
 
 /// Takes the same units out of a conversation turn after turn. While it only gets longer, what is left of it does, too,
 /// and is put behind what was left in the turn before.
@@ -18,7 +18,7 @@ struct Last {
     sticky: Vec<u64>,
     protected_recent: usize,
     lineage: u64,
-    /// How many messages and units the conversation had.
+    /// Number of messages and units of the conversation.
     views: usize,
     units: usize,
     replayed: Replayed,
@@ -29,19 +29,19 @@ struct Last {
 pub struct Replayed {
     /// The units that left. It does not tell what had to stay.
     pub plan: Arc<Plan>,
-    /// What is left.
+    /// Rest of the conversation.
     pub kept: Arc<Conversation>,
     /// For each message left the place it had.
-    pub places: Vec<u32>,
+    pub indices: Vec<u32>,
 }
 
 impl Replay {
-    /// What a conversation is without the units of these keys that are not protected.
+    /// Remove the units of these keys that are not protected.
     pub fn of(&mut self, conversation: &Conversation, sticky: &[u64], recent: usize, pinned: &[u32]) -> Replayed {
         let last = self.last.take().filter(|last| pinned.is_empty() && last.leads_to(conversation, sticky, recent));
         let replayed = match last {
             Some(last) => last.extended(conversation),
-            None => anew(conversation, sticky, recent, pinned),
+            None => replay_all(conversation, sticky, recent, pinned),
         };
         if pinned.is_empty() {
             self.last = Some(Last {
@@ -58,22 +58,22 @@ impl Replay {
 }
 
 impl Last {
-    /// Whether the units that leave a conversation are those that left the one before, and no other.
+    /// Return whether the units that leave a conversation are those that left the one before, and no other.
     ///
     /// What is protected by its place is near the end, so that a unit that left once is never protected later; and none
     /// that could have left must have been protected then.
     fn leads_to(&self, conversation: &Conversation, sticky: &[u64], recent: usize) -> bool {
-        let Plan { removed, recognised, .. } = &*self.replayed.plan;
+        let Plan { removed, recognized, .. } = &*self.replayed.plan;
         self.lineage == conversation.lineage()
             && self.views <= conversation.views.len()
             && self.protected_recent == recent
-            && removed.len() == *recognised
+            && removed.len() == *recognized
             && self.sticky == sticky
             && !conversation.units[self.units..].iter().any(|unit| sticky.contains(&unit.key))
     }
 
     fn extended(self, conversation: &Conversation) -> Replayed {
-        let Replayed { plan, mut kept, mut places } = self.replayed;
+        let Replayed { plan, mut kept, mut indices } = self.replayed;
         let tokens: u64 = conversation.units[self.units..].iter().map(|unit| unit.tokens).sum();
         let plan = Plan {
             tokens_before: plan.tokens_before + tokens,
@@ -81,58 +81,58 @@ impl Last {
             ..Arc::unwrap_or_clone(plan)
         };
         Arc::make_mut(&mut kept).append(conversation, self.views, self.units);
-        places.extend(self.views as u32..conversation.views.len() as u32);
-        Replayed { plan: Arc::new(plan), kept, places }
+        indices.extend(self.views as u32..conversation.views.len() as u32);
+        Replayed { plan: Arc::new(plan), kept, indices }
     }
 }
 
-fn anew(conversation: &Conversation, sticky: &[u64], recent: usize, pinned: &[u32]) -> Replayed {
+fn replay_all(conversation: &Conversation, sticky: &[u64], recent: usize, pinned: &[u32]) -> Replayed {
     let request = Request { sticky, protected_recent: recent, pinned, ..Request::new("", u64::MAX) };
     let plan = Plan { protected: Vec::new(), ..plan(conversation, &request) };
     let mut units: Vec<u32> = plan.removed.iter().map(|removed| removed.unit).collect();
     units.sort_unstable();
-    let (kept, places) = conversation.without_units(&units);
-    Replayed { plan: Arc::new(plan), kept: Arc::new(kept), places }
+    let (kept, indices) = conversation.without_units(&units);
+    Replayed { plan: Arc::new(plan), kept: Arc::new(kept), indices }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scan::draft::{call, result, said};
-    use crate::scan::{Growth, Role, Shape, View, problems};
+    use crate::messages::draft::{call, result, said};
+    use crate::messages::{Format, Growth, MessageView, Role, problems};
     use proptest::prelude::*;
 
-    fn message() -> impl Strategy<Value = View> {
+    fn message() -> impl Strategy<Value = MessageView> {
         let id = || (0..4_u8).prop_map(|id| id.to_string());
         prop_oneof![
             (0..9_u8).prop_map(|number| said(Role::User, &format!("question {number}"))),
             (0..3_u8).prop_map(|number| said(Role::Assistant, &format!("answer {number}"))),
-            id().prop_map(|id| View::new(Role::Assistant, vec![call(&id, "read", "{}")])),
-            id().prop_map(|id| View::new(Role::User, vec![result(&id, "done")])),
+            id().prop_map(|id| MessageView::new(Role::Assistant, vec![call(&id, "read", "{}")])),
+            id().prop_map(|id| MessageView::new(Role::User, vec![result(&id, "done")])),
         ]
     }
 
     proptest! {
         #[test]
-        fn going_on_equals_beginning_anew(
+        fn continuing_a_replay_equals_starting_over(
             views in prop::collection::vec(message(), 1..40),
             steps in prop::collection::vec(1..5_usize, 40),
             gone in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
             recent in 0..4_usize,
             keeps_turns: bool,
         ) {
-            let whole = Conversation::new(Shape::Anthropic, views.clone());
+            let whole = Conversation::new(Format::Anthropic, views.clone());
             let sticky: Vec<u64> = gone.iter().map(|unit| unit.get(&whole.units).key).collect();
-            let mut grown = Conversation::new(Shape::Anthropic, Vec::new());
+            let mut grown = Conversation::new(Format::Anthropic, Vec::new());
             let (mut growth, mut replay, mut rest) = (Growth::default(), Replay::default(), &views[..]);
             let mut turns = Vec::new();
             for step in steps {
                 let (more, behind) = rest.split_at(step.min(rest.len()));
                 rest = behind;
                 growth.extend(&mut grown, more.to_vec());
-                let (again, first) = (replay.of(&grown, &sticky, recent, &[]), anew(&grown, &sticky, recent, &[]));
+                let (again, first) = (replay.of(&grown, &sticky, recent, &[]), replay_all(&grown, &sticky, recent, &[]));
                 prop_assert_eq!(&again.plan, &first.plan);
-                prop_assert_eq!(&again.places, &first.places);
+                prop_assert_eq!(&again.indices, &first.indices);
                 prop_assert_eq!(&again.kept.units, &first.kept.units);
                 prop_assert_eq!(format!("{:?}", again.kept.views), format!("{:?}", first.kept.views));
                 prop_assert_eq!(problems(&again.kept), problems(&first.kept));

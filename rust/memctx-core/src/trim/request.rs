@@ -1,33 +1,33 @@
-//! What a trim is asked to do.
+//! Request of a trim.
 
-/// What a trim is asked to do.
+/// Request of a trim.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
-    /// What the conversation is about now; below three characters only age counts.
+    /// Topic of the conversation; below three characters only age counts.
     pub query: &'a str,
     /// Nothing leaves at this many tokens or fewer.
     pub limit: u64,
-    /// Where it stops.
+    /// Tokens at which the trim stops.
     pub target: u64,
     /// While tools are at work it waits, unless there are more tokens than this. Without it it never waits.
     pub ceiling: Option<u64>,
-    /// How many of the last messages of the person and the model stay.
+    /// Number of the last messages of the person and the model that stay.
     pub protected_recent: usize,
-    /// Whether the first message of the person stays.
+    /// True to protect the first message of the person.
     pub protects_task: bool,
-    /// Whether what a person said in few words leaves only when nothing else can.
+    /// True to remove short messages of a person only when nothing else is left.
     pub spares_people: bool,
-    /// Places of messages that the host wants to stay.
+    /// Indices of messages that the host wants to stay.
     pub pinned: &'a [u32],
     /// Keys of units that were trimmed before. They leave first, whatever there are of tokens, unless they are
     /// protected now.
     pub sticky: &'a [u64],
-    /// What each message costs, where the host counts otherwise than the scanner.
+    /// Tokens of each message, if the host counts them itself.
     pub costs: Option<&'a [u32]>,
 }
 
 impl<'a> Request<'a> {
-    /// A trim down to a limit, which protects what the original's does and the task.
+    /// Create a request that trims to a limit and protects what OpenClaw's trim does, and the task.
     #[must_use]
     pub const fn new(query: &'a str, limit: u64) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! What holds for every trim.
+//! Tests of the invariants of a trim.
 
 use std::collections::HashSet;
 
@@ -7,32 +7,32 @@ use proptest::prelude::*;
 use super::relevance::{has_text, scores};
 use super::{Layer, Plan, Removed, Request, plan};
 use crate::bm25::Bm25Index;
+use crate::messages::draft::{call, result, said, text};
+use crate::messages::{Conversation, Format, Kind, MessageView, Part, Role, Unit};
 use crate::recall::{self, FactItem};
-use crate::scan::draft::{call, result, said, text};
-use crate::scan::{Conversation, Kind, Piece, Role, Shape, Unit, View};
 use crate::text::{Estimator, Mode};
 
-fn conversation(views: Vec<View>) -> Conversation {
-    Conversation::new(Shape::Pi, views)
+fn conversation(views: Vec<MessageView>) -> Conversation {
+    Conversation::new(Format::Pi, views)
 }
 
-fn calling(id: &str) -> View {
-    View::new(Role::Assistant, vec![call(id, "read", "{}")])
+fn calling(id: &str) -> MessageView {
+    MessageView::new(Role::Assistant, vec![call(id, "read", "{}")])
 }
 
-fn answering(id: &str, body: &str) -> View {
-    View::new(Role::Tool, vec![result(id, body)])
+fn answering(id: &str, body: &str) -> MessageView {
+    MessageView::new(Role::Tool, vec![result(id, body)])
 }
 
-fn picture() -> View {
-    View::new(Role::User, vec![Piece { tokens: 50, ..Piece::new(Kind::Media, None) }])
+fn picture() -> MessageView {
+    MessageView::new(Role::User, vec![Part { tokens: 50, ..Part::new(Kind::Media, None) }])
 }
 
-fn thought() -> View {
-    View::new(Role::Assistant, vec![Piece { tokens: 20, ..Piece::new(Kind::Thinking, None) }])
+fn thought() -> MessageView {
+    MessageView::new(Role::Assistant, vec![Part { tokens: 20, ..Part::new(Kind::Thinking, None) }])
 }
 
-fn recalled(body: &str) -> View {
+fn recalled(body: &str) -> MessageView {
     let fact = FactItem { kind: "config", content: body, score: 1.0 };
     let request = recall::Request {
         facts: &[fact],
@@ -45,17 +45,17 @@ fn recalled(body: &str) -> View {
     said(Role::User, &recall::build(&request).text)
 }
 
-fn summary(body: &str) -> View {
-    View { is_summary: true, ..said(Role::User, body) }
+fn summary(body: &str) -> MessageView {
+    MessageView { is_summary: true, ..said(Role::User, body) }
 }
 
-/// A request that protects nothing but what must be.
+/// Return a request that protects nothing but what must be.
 fn bare(query: &str, limit: u64) -> Request<'_> {
     Request { protected_recent: 0, protects_task: false, ..Request::new(query, limit) }
 }
 
 fn reasons(plan: &Plan) -> Vec<(u32, &'static str)> {
-    plan.protected.iter().map(|(place, reason)| (*place, reason.name())).collect()
+    plan.protected.iter().map(|(position, reason)| (*position, reason.name())).collect()
 }
 
 fn removed(plan: &Plan) -> Vec<(u32, Layer)> {
@@ -114,7 +114,7 @@ fn one_protected_message_protects_its_unit() {
 
 #[test]
 fn a_call_of_a_turn_that_was_cut_off_waits_for_nothing() {
-    let aborted = View { is_aborted: true, ..calling("a") };
+    let aborted = MessageView { is_aborted: true, ..calling("a") };
     let talk = conversation(vec![aborted, calling("b"), answering("b", "x"), said(Role::User, "go")]);
     let plan = plan(&talk, &bare("", 0));
     assert_eq!(plan.removed_messages(), [0, 3]);
@@ -146,7 +146,7 @@ fn the_items_of_one_answer_count_as_one_message() {
         answering("b", "y"),
     ];
     let request = Request { protected_recent: 2, ..Request::new("", 0) };
-    let responses = plan(&Conversation::new(Shape::Responses, views.clone()), &request);
+    let responses = plan(&Conversation::new(Format::Responses, views.clone()), &request);
     assert_eq!(responses.removed_messages(), [1], "the answer and the question before it");
     let chat = plan(&conversation(views), &request);
     assert_eq!(chat.removed_messages(), [1, 2], "two messages");
@@ -175,7 +175,7 @@ fn the_least_relevant_leaves_first_and_the_oldest_among_equals() {
 }
 
 #[test]
-fn what_cannot_be_read_leaves_last_and_by_age() {
+fn units_without_text_leave_last_and_by_age() {
     let talk = conversation(vec![picture(), said(Role::User, "   "), said(Role::User, "words here"), picture()]);
     let all = plan(&talk, &bare("words", 0));
     let expected = [(2, Layer::Relevance), (0, Layer::Age), (1, Layer::Age), (3, Layer::Age)];
@@ -203,7 +203,7 @@ fn while_tools_are_at_work_it_waits() {
     assert!(!plan(&talk, &Request { ceiling: None, ..request }).is_deferred);
     assert!(!plan(&talk, &Request { limit: talk.tokens(), ..request }).is_deferred, "none is due");
 
-    let with = |more: View| conversation(views.iter().cloned().chain([more]).collect());
+    let with = |more: MessageView| conversation(views.iter().cloned().chain([more]).collect());
     let request = Request { ceiling: Some(u64::MAX), ..request };
     assert!(plan(&with(calling("b")), &request).is_deferred, "a call waits");
     assert!(plan(&with(recalled("block")), &request).is_deferred, "our block does not speak");
@@ -212,7 +212,7 @@ fn while_tools_are_at_work_it_waits() {
 }
 
 #[test]
-fn what_was_trimmed_before_leaves_whatever_the_tokens_are() {
+fn units_trimmed_before_leave_at_any_size() {
     let talk = conversation(vec![said(Role::User, "task"), said(Role::User, "old"), said(Role::User, "new")]);
     let keys: Vec<u64> = talk.units.iter().map(|unit| unit.key).collect();
     let request = Request { protected_recent: 1, sticky: &keys, ..Request::new("new", u64::MAX) };
@@ -235,7 +235,7 @@ fn body() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(&WORDS[..]), 0..12).prop_map(|words| words.join(" "))
 }
 
-fn view() -> impl Strategy<Value = View> {
+fn view() -> impl Strategy<Value = MessageView> {
     let role = prop::sample::select(vec![Role::System, Role::User, Role::Assistant, Role::Other]);
     let id = prop::sample::select(vec!["a", "b", "c"]);
     prop_oneof![
@@ -251,15 +251,15 @@ fn view() -> impl Strategy<Value = View> {
 }
 
 fn talk() -> impl Strategy<Value = Conversation> {
-    let shape = prop::sample::select(vec![Shape::Pi, Shape::Responses]);
-    (shape, prop::collection::vec(view(), 0..40)).prop_map(|(shape, views)| Conversation::new(shape, views))
+    let format = prop::sample::select(vec![Format::Pi, Format::Responses]);
+    (format, prop::collection::vec(view(), 0..40)).prop_map(|(format, views)| Conversation::new(format, views))
 }
 
 #[test]
 fn many_threads_count_as_one_does() {
     // So long that it is read in as many threads as there are processors.
     let body = |number: usize| {
-        let words = (0..4000).map(|place| WORDS[(number + place * place) % WORDS.len()]);
+        let words = (0..4000).map(|position| WORDS[(number + position * position) % WORDS.len()]);
         words.collect::<Vec<_>>().join(" ")
     };
     let talk = conversation((0..90).map(|number| said(Role::User, &body(number))).collect());
@@ -269,7 +269,7 @@ fn many_threads_count_as_one_does() {
     assert!(new.iter().all(|&score| score > 0.0));
 }
 
-/// What is left of a conversation.
+/// Return the rest of a conversation.
 fn rest(talk: &Conversation, plan: &Plan) -> Conversation {
     talk.without(&plan.removed_messages())
 }
@@ -280,8 +280,8 @@ proptest! {
         documents in prop::collection::vec(prop::collection::vec(body(), 0..4), 0..20),
         query in body(),
     ) {
-        let pieces = |bodies: &Vec<String>| bodies.iter().map(|body| Piece::new(Kind::Text, Some(text(body)))).collect::<Vec<_>>();
-        let talk = conversation(documents.iter().map(|bodies| View::new(Role::User, pieces(bodies))).collect());
+        let parts = |bodies: &Vec<String>| bodies.iter().map(|body| Part::new(Kind::Text, Some(text(body)))).collect::<Vec<_>>();
+        let talk = conversation(documents.iter().map(|bodies| MessageView::new(Role::User, parts(bodies))).collect());
         let units: Vec<&Unit> = talk.units.iter().collect();
         let mut index = Bm25Index::new(Mode::Memctx);
         for (number, bodies) in documents.iter().enumerate() {
@@ -294,7 +294,7 @@ proptest! {
     }
 
     #[test]
-    fn the_laws_of_a_trim(
+    fn trimming_keeps_its_invariants(
         talk in talk(),
         query in body(),
         limit in 0..400_u64,
@@ -319,9 +319,9 @@ proptest! {
         let made = plan(&talk, &request);
         prop_assert_eq!(&made, &plan(&talk, &request), "the same every time");
 
-        let protected: HashSet<u32> = made.protected.iter().map(|(place, _)| *place).collect();
+        let protected: HashSet<u32> = made.protected.iter().map(|(position, _)| *position).collect();
         let gone = made.removed_messages();
-        prop_assert!(gone.iter().all(|place| !protected.contains(place)));
+        prop_assert!(gone.iter().all(|position| !protected.contains(position)));
         prop_assert!(gone.windows(2).all(|pair| pair[0] < pair[1]), "each leaves once");
         for removed in &made.removed {
             let unit = &talk.units[removed.unit as usize];
@@ -330,7 +330,7 @@ proptest! {
 
         let left: u64 = rest(&talk, &made).tokens();
         prop_assert_eq!((made.tokens_before, made.tokens_after), (talk.tokens(), left));
-        let free = |unit: &&Unit| unit.messages.iter().all(|place| !protected.contains(place));
+        let free = |unit: &&Unit| unit.messages.iter().all(|position| !protected.contains(position));
         let free: Vec<_> = talk.units.iter().filter(free).collect();
         for unit in free.iter().filter(|unit| sticky.contains(&unit.key)) {
             prop_assert!(gone.contains(&unit.messages[0]), "sticky stays out");
@@ -347,7 +347,7 @@ proptest! {
         prop_assert_eq!(made.is_deferred, made.is_deferred && before_need > limit && ceiling >= Some(before_need));
         let order = by_need.windows(2).all(|pair| {
             let is_said = |removed: &Removed| {
-                let is_person = |&place: &u32| talk.views[place as usize].is_person();
+                let is_person = |&position: &u32| talk.views[position as usize].is_person();
                 removed.tokens <= 256 && removed.messages.iter().all(is_person)
             };
             let said = [pair[0], pair[1]].map(|removed| spares_people && is_said(removed));
@@ -379,7 +379,7 @@ proptest! {
         let rest = rest(&talk, &first);
         let second = plan(&rest, &request);
         prop_assert_eq!(&second.removed, &[]);
-        // What was trimmed stays so next turn, whatever is asked, and the rest is told apart from it.
+        // What was trimmed stays so next turn, whatever is asked, and the rest is distinguished from it.
         let sticky: Vec<u64> = first.removed.iter().map(|removed| removed.key).collect();
         let next = plan(&talk, &Request { sticky: &sticky, query: "", ..request });
         prop_assert_eq!(next.removed_messages(), first.removed_messages());
@@ -388,11 +388,11 @@ proptest! {
     #[test]
     fn pairs_stay_together(talk in talk(), limit in 0..400_u64) {
         let gone = plan(&talk, &Request::new("port", limit)).removed_messages();
-        for (place, view) in talk.views.iter().enumerate() {
+        for (position, view) in talk.views.iter().enumerate() {
             for answer in view.results() {
-                let asks = |view: &View| view.calls().any(|call| call.id == answer.id);
-                if let Some(caller) = talk.views[..place].iter().rposition(asks) {
-                    prop_assert_eq!(gone.contains(&(caller as u32)), gone.contains(&(place as u32)));
+                let asks = |view: &MessageView| view.calls().any(|call| call.id == answer.id);
+                if let Some(caller) = talk.views[..position].iter().rposition(asks) {
+                    prop_assert_eq!(gone.contains(&(caller as u32)), gone.contains(&(position as u32)));
                 }
             }
         }
@@ -400,7 +400,7 @@ proptest! {
 }
 
 #[test]
-fn what_a_person_said_in_few_words_leaves_last() {
+fn short_messages_of_a_person_leave_last() {
     let views = vec![
         said(Role::User, "the task"),
         said(Role::User, "deploy on Friday"),
@@ -408,7 +408,7 @@ fn what_a_person_said_in_few_words_leaves_last() {
         said(Role::User, &"a pasted log ".repeat(200)),
         said(Role::Assistant, "the last word"),
     ];
-    let conversation = Conversation::new(Shape::OpenAi, views);
+    let conversation = Conversation::new(Format::OpenAi, views);
     let request = Request { protected_recent: 1, target: 40, ..Request::new("what about ports?", 100) };
     let left = |spares_people| plan(&conversation, &Request { spares_people, ..request }).removed_messages();
     assert_eq!(left(false), [1, 3]);

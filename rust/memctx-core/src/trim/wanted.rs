@@ -1,4 +1,4 @@
-//! The terms of a query, laid out to be looked for in many texts.
+//! Hash table of a query's terms, for lookup in many texts.
 
 use std::hash::{BuildHasher as _, RandomState};
 
@@ -6,13 +6,13 @@ use crate::text::{Digest, Mode, for_each_token};
 
 /// The terms of a query, numbered by first sight.
 pub(super) struct Wanted {
-    /// How many times the query gives each term.
+    /// Number of times that the query has each term.
     repeats: Vec<u32>,
     /// 1 where the upper bits of a term point to; most terms of a text are turned away here.
     filter: Box<[u8; 1 << FILTER_BITS]>,
     /// Open addressing; the term and its number plus one, or 0 if empty.
     buckets: Vec<(Digest, u32)>,
-    /// Chosen at random, so that nobody can write a query whose terms collide. It is odd.
+    /// Chosen at random, so that no one can write a query whose terms collide. It is odd.
     multiplier: u64,
 }
 
@@ -39,7 +39,7 @@ impl Wanted {
         wanted
     }
 
-    /// How many times the query gives each term, by number.
+    /// Return the number of times that the query has each term, by number.
     pub(super) fn repeats(&self) -> &[u32] {
         &self.repeats
     }
@@ -54,7 +54,7 @@ impl Wanted {
             let mut count = 0;
             for &term in stride {
                 passed[count % STRIDE] = term;
-                count += usize::from(self.filter[filter_place(term)]);
+                count += usize::from(self.filter[filter_slot(term)]);
             }
             let mut known = 0;
             for &term in &passed[..count] {
@@ -69,27 +69,27 @@ impl Wanted {
     }
 
     fn insert(&mut self, term: Digest) {
-        let place = self.place(term);
-        let number = self.buckets[place].1;
+        let slot = self.slot(term);
+        let number = self.buckets[slot].1;
         if number > 0 {
             self.repeats[number as usize - 1] += 1;
             return;
         }
         self.repeats.push(1);
-        self.buckets[place] = (term, self.repeats.len() as u32);
-        self.filter[filter_place(term)] = 1;
+        self.buckets[slot] = (term, self.repeats.len() as u32);
+        self.filter[filter_slot(term)] = 1;
     }
 
-    /// The number of a term plus one, or 0.
+    /// Return the number of a term plus one, or 0.
     #[inline]
     fn number(&self, term: Digest) -> u32 {
         let (held, number) = self.buckets[self.home(term)];
         // Nearly all are at home: that can be foretold.
-        if held == term || number == 0 { number } else { self.buckets[self.place(term)].1 }
+        if held == term || number == 0 { number } else { self.buckets[self.slot(term)].1 }
     }
 
-    /// The bucket that holds the term, or the empty one where it belongs.
-    fn place(&self, term: Digest) -> usize {
+    /// Return the bucket that holds the term, or the empty one where it belongs.
+    fn slot(&self, term: Digest) -> usize {
         let mut at = self.home(term);
         while self.buckets[at].1 > 0 && self.buckets[at].0 != term {
             at = (at + 1) % self.buckets.len();
@@ -97,7 +97,7 @@ impl Wanted {
         at
     }
 
-    /// The bucket where a term is looked for first.
+    /// Return the bucket where a term is looked for first.
     #[inline]
     fn home(&self, term: Digest) -> usize {
         let hash = u64::from(term.to_u32()).wrapping_mul(self.multiplier);
@@ -106,6 +106,6 @@ impl Wanted {
 }
 
 #[inline]
-fn filter_place(term: Digest) -> usize {
+fn filter_slot(term: Digest) -> usize {
     (term.to_u32() >> (u32::BITS - FILTER_BITS)) as usize
 }

@@ -1,4 +1,4 @@
-//! An 8-bit copy of the vectors that rules out most of them.
+//! 8-bit copies of the vectors, which rule out most of them.
 //!
 //! A vector of length 1 is kept as whole numbers times a scale of its own. How far the copy is from the vector is
 //! measured when it is made, so every product of two copies comes with an error that is never exceeded.
@@ -13,7 +13,7 @@ use crate::prefetch;
 #[derive(Debug)]
 pub(crate) struct Copy {
     pub(crate) lines: Vec<Line>,
-    /// What one step of the copy stands for.
+    /// Value of one step of the copy.
     pub(crate) scale: f32,
     /// Length of the difference between the vector and its copy.
     error: f32,
@@ -41,7 +41,7 @@ impl Copy {
         Self { lines, scale: scale as f32, error: square.sqrt() as f32 }
     }
 
-    /// The length of what the copy has behind its front.
+    /// Return the length of what the copy has behind its front.
     fn rest(&self) -> f32 {
         let rest = self.lines[front(self.lines.len())..].iter().flat_map(|line| line.0);
         let square: i64 = rest.map(|quantum| i64::from(quantum).pow(2)).sum();
@@ -49,12 +49,12 @@ impl Copy {
     }
 }
 
-/// How many of a copy's lines are its front, by which most vectors can be ruled out.
+/// Return the number of lines in the front of a copy, by which most vectors can be ruled out.
 fn front(width: usize) -> usize {
     width.div_ceil(3)
 }
 
-/// What one step of the copy stands for, before scaling to length 1.
+/// Return the value of one step of the copy, before scaling to length 1.
 ///
 /// The values of a hash vector are whole numbers times the smallest of them, and as long as none is above 127 steps its
 /// copy is exact. Otherwise the highest value is 127 steps.
@@ -70,7 +70,7 @@ fn unit(vector: &[f32]) -> f64 {
     if peak <= MOST * least && vector.iter().all(is_whole) { least } else { peak / MOST }
 }
 
-/// The nearest whole number to one that is far below 2^51, without a call.
+/// Return the nearest whole number to one that is far below 2^51, without a call.
 fn nearest(value: f64) -> f64 {
     const SHIFT: f64 = 6_755_399_441_055_744.0;
     value + SHIFT - SHIFT
@@ -89,7 +89,7 @@ pub(super) struct Copies {
     rests: Vec<f32>,
 }
 
-/// What a cosine is at most and at least.
+/// Bounds of a cosine.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     pub(super) low: f32,
@@ -136,7 +136,7 @@ impl Copies {
         Ok(Self { lines, scales, errors, rests: from.read("v.rests")?, ..Self::new(dim) })
     }
 
-    /// Whether it holds a copy for each of so many vectors.
+    /// Return whether it holds a copy for each of so many vectors.
     pub(super) fn has_rows(&self, rows: usize) -> bool {
         let measures = [&self.scales, &self.errors, &self.rests];
         self.lines.len() == rows * self.width && measures.iter().all(|measure| measure.len() == rows)
@@ -158,7 +158,7 @@ impl Copies {
         self.rests.truncate(kept);
     }
 
-    /// The cosine between the copies of two rows.
+    /// Return the cosine between the copies of two rows.
     pub(super) fn likeness(&self, a: usize, b: usize) -> f64 {
         let row = |row: usize| &self.lines[row * self.width..(row + 1) * self.width];
         let mut product = [0];
@@ -166,13 +166,13 @@ impl Copies {
         f64::from(product[0] as f32 * (self.scales[a] * self.scales[b]))
     }
 
-    /// What the cosine between the query and each of some rows is at most.
+    /// Return the upper bound of the cosine between the query and each of some rows.
     pub(super) fn highs(&self, query: &Copy, rows: &[u32]) -> Vec<f32> {
         let bound = |row: usize, product| Bounds::new(product, query, self.scales[row], self.errors[row]).high;
         self.measured(&query.lines, rows, bound)
     }
 
-    /// The same from the front of each copy: less telling, and less to read.
+    /// Return looser upper bounds from the front of each copy, which is less to read.
     pub(super) fn highs_by_front(&self, query: &Copy, rows: &[u32]) -> Vec<f32> {
         let rest = query.rest();
         let bound = |row: usize, product| {
@@ -183,9 +183,9 @@ impl Copies {
         self.measured(&query.lines[..front(self.width)], rows, bound)
     }
 
-    /// What is made of the product of some lines of a query with as many of each of some rows.
+    /// Combine the products of some lines of a query with as many of each of some rows.
     fn measured(&self, query: &[Line], rows: &[u32], bound: impl Fn(usize, i32) -> f32) -> Vec<f32> {
-        /// As many are asked for while as many others are read, since they lie anywhere.
+        /// Rows that are prefetched while as many others are read, since they are scattered.
         const TOGETHER: usize = 16;
         let start = |row: &u32| *row as usize * self.width;
         let approach = |rows: &[u32]| {
@@ -201,7 +201,7 @@ impl Copies {
             let (here, behind) = rest.split_at(rest.len().min(TOGETHER));
             approach(&behind[..behind.len().min(TOGETHER)]);
             let (mut starts, mut products) = ([0; TOGETHER], [0; TOGETHER]);
-            starts.iter_mut().zip(here).for_each(|(place, row)| *place = start(row));
+            starts.iter_mut().zip(here).for_each(|(slot, row)| *slot = start(row));
             self.kernel.some_products(query, &self.lines, &starts[..here.len()], &mut products[..here.len()]);
             measured.extend(here.iter().zip(products).map(|(&row, product)| bound(row as usize, product)));
             rest = behind;
@@ -237,7 +237,7 @@ mod tests {
     use crate::vector::cosine;
     use proptest::prelude::*;
 
-    /// Vectors of one length: of any values, or of whole numbers as hashing gives them.
+    /// Return vectors of one length: of any values, or of whole numbers as hashing gives them.
     fn vectors() -> impl Strategy<Value = Vec<Vec<f32>>> {
         (1..400_usize).prop_flat_map(|dim| {
             let value = prop_oneof![-1.0..1.0_f32, (-3..4_i8).prop_map(f32::from)];

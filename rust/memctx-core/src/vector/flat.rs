@@ -1,7 +1,7 @@
-//! Exact nearest neighbours among vectors under ids.
+//! Exact nearest neighbors among vectors under ids.
 
 use super::rows::{LIMIT, Rows, check_finite};
-use crate::{Error, Explanation, Filter, Result, Roster, Scored};
+use crate::{Error, Explanation, Filter, IdMap, Result, Scored};
 
 /// Exact cosine search over vectors in memory.
 ///
@@ -11,31 +11,31 @@ use crate::{Error, Explanation, Filter, Result, Roster, Scored};
 /// let mut index = FlatIndex::new(2)?;
 /// index.add_many(&["east", "north"], &[1.0, 0.0, 0.0, 1.0], "")?;
 /// let best = index.search(&[0.9, 0.1], 1, Filter::default())?;
-/// assert_eq!(index.roster().id(best[0].number), "east");
+/// assert_eq!(index.id_map().id(best[0].number), "east");
 /// # Ok::<(), memctx_core::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct FlatIndex {
     rows: Rows,
-    roster: Roster,
+    id_map: IdMap,
 }
 
 impl FlatIndex {
-    /// An empty index for vectors of this length.
+    /// Create an empty index for vectors of this length.
     pub fn new(dim: usize) -> Result<Self> {
-        Ok(Self { rows: Rows::new(dim)?, roster: Roster::default() })
+        Ok(Self { rows: Rows::new(dim)?, id_map: IdMap::default() })
     }
 
-    /// The length every vector must have.
+    /// Return the length every vector must have.
     #[must_use]
     pub fn dim(&self) -> usize {
         self.rows.dim()
     }
 
-    /// The vectors present.
+    /// Return the vectors present.
     #[must_use]
-    pub fn roster(&self) -> &Roster {
-        &self.roster
+    pub fn id_map(&self) -> &IdMap {
+        &self.id_map
     }
 
     /// Add vectors, one behind the other in `values`; those with the same id are replaced. On an error none is added.
@@ -45,12 +45,12 @@ impl FlatIndex {
             return Err(Error::Dimension { expected: ids.len() * dim, found: values.len() });
         }
         check_finite(values, dim)?;
-        if self.roster.span() + ids.len() > LIMIT {
+        if self.id_map.span() + ids.len() > LIMIT {
             return Err(Error::Full { what: "the index", limit: LIMIT });
         }
         for (id, vector) in ids.iter().zip(values.chunks_exact(dim)) {
             self.remove(id);
-            self.roster.insert(id, group, LIMIT)?;
+            self.id_map.insert(id, group, LIMIT)?;
             self.rows.push(vector)?;
         }
         Ok(())
@@ -58,22 +58,22 @@ impl FlatIndex {
 
     /// Take a vector out; false if there is none of that id.
     pub fn remove(&mut self, id: &str) -> bool {
-        let is_present = self.roster.remove(id).is_some();
-        if is_present && self.roster.is_sparse() {
-            let renumbered = self.roster.renumber();
+        let is_present = self.id_map.remove(id).is_some();
+        if is_present && self.id_map.is_sparse() {
+            let renumbered = self.id_map.renumber();
             self.rows.retain(|row| renumbered[row].is_some());
         }
         is_present
     }
 
-    /// The vector of an id, as it was added.
+    /// Return the vector of an id, as it was added.
     #[must_use]
     pub fn get(&self, id: &str) -> Option<&[f32]> {
-        self.roster.number(id).map(|number| self.rows.row(number))
+        self.id_map.number(id).map(|number| self.rows.row(number))
     }
 
-    /// The `k` vectors with the highest cosine, best first, older first among equals. A zero vector has cosine 0 to
-    /// every other.
+    /// Return the `k` vectors with the highest cosine, best first, older first among equals. A zero vector has cosine 0
+    /// to every other.
     pub fn search(&self, vector: &[f32], k: usize, filter: Filter<'_>) -> Result<Vec<Scored>> {
         self.rows.check(vector)?;
         Ok(self.search_many(vector, k, filter)?.pop().unwrap_or_default())
@@ -81,12 +81,12 @@ impl FlatIndex {
 
     /// [`FlatIndex::search`] for several vectors, one behind the other in `vectors`.
     pub fn search_many(&self, vectors: &[f32], k: usize, filter: Filter<'_>) -> Result<Vec<Vec<Scored>>> {
-        self.rows.search(vectors, k, self.roster.admit(filter))
+        self.rows.search(vectors, k, self.id_map.admit(filter))
     }
 
-    /// The cosine to one vector, with the numbers behind it; none if there is no vector of that id.
+    /// Return the cosine to one vector, with the numbers behind it; none if there is no vector of that id.
     pub fn explain(&self, vector: &[f32], id: &str) -> Result<Option<Explanation>> {
         self.rows.check(vector)?;
-        self.roster.number(id).map(|number| self.rows.explain(vector, number)).transpose()
+        self.id_map.number(id).map(|number| self.rows.explain(vector, number)).transpose()
     }
 }

@@ -1,7 +1,8 @@
 //! The inner loops of vector search: products of 8-bit rows with an 8-bit query, and of two vectors in full.
 //!
-//! Most `unsafe` code of vectors is in this file: each kernel uses instructions that not every processor has. [`Kernel::pick`]
-//! hands out a kernel only after asking the processor for them, and the portable twin is what tests compare with.
+//! Most `unsafe` code of vectors is in this file: each kernel uses instructions that not every processor has.
+//! [`Kernel::pick`] hands out a kernel only after asking the processor for them, and the portable implementation is
+//! what tests compare with.
 #![allow(unsafe_code)]
 
 /// Values to a line.
@@ -38,12 +39,12 @@ impl std::fmt::Debug for Kernel {
 }
 
 impl Kernel {
-    /// The fastest that this processor can run.
+    /// Return the fastest that this processor can run.
     pub(crate) fn pick() -> Self {
         Self::available()[0]
     }
 
-    /// All that this processor can run, the fastest first.
+    /// Return all that this processor can run, the fastest first.
     pub(crate) fn available() -> Vec<Self> {
         let mut kernels = native();
         kernels.push(Self { name: "portable", run: portable, run_some: portable_some });
@@ -65,7 +66,7 @@ impl Kernel {
     }
 }
 
-/// As many lines from each of the places on.
+/// Return `count` lines from each of the starts.
 fn picked<'a>(lines: &'a [Line], starts: &'a [usize], count: usize) -> impl Iterator<Item = &'a [Line]> {
     starts.iter().map(move |&start| &lines[start..][..count])
 }
@@ -84,7 +85,7 @@ fn portable_each<'a>(query: &[Line], rows: impl Iterator<Item = &'a [Line]>, out
     }
 }
 
-/// The product of two vectors of the same length, in double precision: the same bits on every processor.
+/// Return the product of two vectors of the same length, in double precision: the same bits on every processor.
 pub(super) fn dot(a: &[f32], b: &[f32]) -> f64 {
     #[cfg(target_arch = "x86_64")]
     {
@@ -283,7 +284,7 @@ mod arm {
         }
     }
 
-    /// Adds the products of four neighbouring values to each lane. The compiler's own name for the instruction is not
+    /// Adds the products of four neighboring values to each lane. The compiler's own name for the instruction is not
     /// stable yet.
     #[target_feature(enable = "neon,dotprod")]
     fn sdot(mut sum: int32x4_t, a: int8x16_t, b: int8x16_t) -> int32x4_t {

@@ -1,4 +1,4 @@
-//! Exact nearest neighbours among numbered vectors.
+//! Exact nearest neighbors among numbered vectors.
 
 use super::coarse::{Bounds, Copies, Copy};
 use super::kernel::dot;
@@ -11,7 +11,7 @@ use crate::{Error, Explanation, Result, Scored, TopK};
 /// The answer is that of a scan of all vectors in double precision. An 8-bit copy of each gives bounds of its cosine
 /// first, and only vectors that can be among the best by these bounds are read in full.
 ///
-/// It does not know which numbers are still in use: searches are told by a test of numbers. [`super::FlatIndex`] adds ids
+/// It does not know which numbers are still in use: searches take a test of numbers. [`super::FlatIndex`] adds ids
 /// and groups.
 #[derive(Debug)]
 pub struct Rows {
@@ -35,7 +35,7 @@ struct Query<'a> {
 }
 
 impl Rows {
-    /// None yet, to be of this length.
+    /// Create an empty set of vectors of this length.
     pub fn new(dim: usize) -> Result<Self> {
         if dim == 0 || dim > MAX_DIM {
             return Err(Error::argument("dim", "between 1 and 65536", dim.to_string()));
@@ -43,13 +43,13 @@ impl Rows {
         Ok(Self { dim, values: Vec::new(), norms: Vec::new(), copies: Copies::new(dim) })
     }
 
-    /// The length every vector must have.
+    /// Return the length every vector must have.
     #[must_use]
     pub fn dim(&self) -> usize {
         self.dim
     }
 
-    /// Numbers given out so far, used or not.
+    /// Return the count of numbers given out so far, used or not.
     #[must_use]
     pub fn span(&self) -> usize {
         self.norms.len()
@@ -84,21 +84,21 @@ impl Rows {
         check_finite(vector, self.dim)
     }
 
-    /// The vector of a number, as it was added.
+    /// Return the vector of a number, as it was added.
     #[must_use]
     pub fn row(&self, number: u32) -> &[f32] {
         &self.values[number as usize * self.dim..][..self.dim]
     }
 
-    /// About the cosine between two of the vectors: that of their 8-bit copies, which is off by a hundredth at most
-    /// for vectors whose values are of like size.
+    /// Return approximately the cosine between two of the vectors: that of their 8-bit copies, which is off by a
+    /// hundredth at most for vectors whose values are of like size.
     #[must_use]
     pub fn likeness(&self, a: u32, b: u32) -> f64 {
         self.copies.likeness(a as usize, b as usize)
     }
 
-    /// For each of the query vectors, one behind the other, the `k` vectors with the highest cosine of those whose
-    /// numbers pass the test; best first, older first among equals. A zero vector has cosine 0 to every other.
+    /// Return for each of the concatenated query vectors the `k` vectors with the highest cosine of those whose numbers
+    /// pass the test; best first, older first among equals. A zero vector has cosine 0 to every other.
     pub fn search(&self, vectors: &[f32], k: usize, admit: impl Fn(u32) -> bool) -> Result<Vec<Vec<Scored>>> {
         if !vectors.len().is_multiple_of(self.dim) {
             return Err(Error::Dimension { expected: self.dim, found: vectors.len() });
@@ -108,7 +108,7 @@ impl Rows {
         Ok(queries.chunks(TOGETHER).flat_map(|queries| self.scan(queries, k, &admit)).collect())
     }
 
-    /// The cosine between a query vector and the vector of any number.
+    /// Return the cosine between a query vector and the vector of any number.
     pub fn cosines<'a>(&'a self, vector: &'a [f32]) -> Result<impl Fn(u32) -> f64 + 'a> {
         self.check(vector)?;
         let norm = norm(vector);
@@ -138,7 +138,7 @@ impl Rows {
         self.row(number).as_chunks::<16>().0.iter().for_each(|line| prefetch(line));
     }
 
-    /// The cosine to one vector, with the numbers behind it.
+    /// Return the cosine to one vector, with the numbers behind it.
     pub fn explain(&self, vector: &[f32], number: u32) -> Result<Explanation> {
         self.check(vector)?;
         let query = Query::new(vector);
@@ -150,7 +150,7 @@ impl Rows {
         Ok(Explanation::of("cosine", self.cosine(&query, number), parts))
     }
 
-    /// Keep the vectors whose numbers pass the test, and number them anew in the same order.
+    /// Keep the vectors whose numbers pass the test, and renumber them in the same order.
     pub fn retain(&mut self, is_kept: impl Fn(usize) -> bool) {
         self.copies.retain(&is_kept);
         let span = self.span();
@@ -171,17 +171,19 @@ impl Rows {
     /// Read the copies once for all queries, then the candidates of each in full.
     fn scan(&self, queries: &[Query<'_>], k: usize, admit: &impl Fn(u32) -> bool) -> Vec<Vec<Scored>> {
         let span = self.span();
-        let mut races: Vec<Race> = queries.iter().map(|_| Race::new(k, span)).collect();
+        let mut all_candidates: Vec<Candidates> = queries.iter().map(|_| Candidates::new(k, span)).collect();
         let mut bounds = [Bounds { low: 0.0, high: 0.0 }; Copies::BATCH];
         for from in (0..span).step_by(Copies::BATCH) {
             let bounds = &mut bounds[..Copies::BATCH.min(span - from)];
-            for (query, race) in queries.iter().zip(&mut races) {
+            for (query, candidates) in queries.iter().zip(&mut all_candidates) {
                 self.copies.bound(&query.copy, from, bounds);
-                race.enter(from, bounds, admit);
+                candidates.enter(from, bounds, admit);
             }
         }
-        let finish = |(query, race): (&Query<'_>, Race)| race.finish(k, |number| self.cosine(query, number), admit);
-        queries.iter().zip(races).map(finish).collect()
+        let finish = |(query, candidates): (&Query<'_>, Candidates)| {
+            candidates.finish(k, |number| self.cosine(query, number), admit)
+        };
+        queries.iter().zip(all_candidates).map(finish).collect()
     }
 }
 
@@ -192,14 +194,14 @@ impl<'a> Query<'a> {
     }
 }
 
-/// Which vectors can still be among the best `k`.
-struct Race {
+/// Vectors that can still be among the best `k`.
+struct Candidates {
     /// The best by their lower bounds; no vector whose upper bound is below the least of them can win.
     sure: TopK,
     highs: Vec<f32>,
 }
 
-impl Race {
+impl Candidates {
     fn new(k: usize, span: usize) -> Self {
         Self { sure: TopK::new(k), highs: Vec::with_capacity(span) }
     }
@@ -228,7 +230,7 @@ impl Race {
     }
 }
 
-/// The cosine of two vectors of the same length; 0 if one of them is zero.
+/// Return the cosine of two vectors of the same length; 0 if one of them is zero.
 #[must_use]
 pub fn cosine(a: &[f32], b: &[f32]) -> f64 {
     quotient(dot(a, b), norm(a) * norm(b))
@@ -239,7 +241,7 @@ fn quotient(product: f64, norms: f64) -> f64 {
     if norms == 0.0 { 0.0 } else { product / norms + 0.0 }
 }
 
-/// The length of a vector.
+/// Return the length of a vector.
 pub(crate) fn norm(vector: &[f32]) -> f64 {
     dot(vector, vector).sqrt()
 }

@@ -1,4 +1,4 @@
-//! Reading a file entry by entry while others append to it.
+//! Reader of a file that other processes append to.
 
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ use crate::{Error, Result};
 /// Bytes read at a time.
 const CHUNK: usize = 256 * 1024;
 
-/// A file of which entries are read by their place, the byte they begin at. It may be replaced meanwhile: the handle stays
-/// with the one that was opened.
+/// A file of which entries are read by their place, the byte they begin at. It may be replaced meanwhile: the handle
+/// stays with the one that was opened.
 #[derive(Debug)]
 pub(crate) struct Entries {
     path: PathBuf,
@@ -28,13 +28,13 @@ impl Entries {
         Ok(Self { path: path.to_owned(), file, dim })
     }
 
-    /// Length of the vectors.
+    /// Return the length of the vectors.
     #[cfg(feature = "cold")]
     pub(crate) fn dim(&self) -> usize {
         self.dim
     }
 
-    /// Whether another file has taken its place, or none.
+    /// Return whether another file has taken its place, or none.
     pub(crate) fn is_replaced(&self) -> bool {
         let same = |opened: &std::fs::Metadata, found: &std::fs::Metadata| Identity::of(opened) == Identity::of(found);
         match (self.file.metadata(), std::fs::symlink_metadata(&self.path)) {
@@ -43,10 +43,10 @@ impl Entries {
         }
     }
 
-    /// The vector at a place, if that is where this id's is.
-    pub(crate) fn read(&self, place: u64, id: &str) -> Option<Vec<f32>> {
+    /// Return the vector at an offset, if it is of this id.
+    pub(crate) fn read(&self, offset: u64, id: &str) -> Option<Vec<f32>> {
         let mut entry = vec![0; 2 + id.len() + self.dim * size_of::<f32>()];
-        read_exact_at(&self.file, &mut entry, place).ok()?;
+        read_exact_at(&self.file, &mut entry, offset).ok()?;
         let vector = entry.strip_prefix(&u16::try_from(id.len()).ok()?.to_le_bytes())?.strip_prefix(id.as_bytes())?;
         let vector: Vec<f32> = vector.as_chunks().0.iter().map(|value| f32::from_le_bytes(*value)).collect();
         is_finite(&vector).then_some(vector)
@@ -57,10 +57,10 @@ impl Entries {
 #[derive(Debug)]
 pub(crate) struct Follower {
     entries: Entries,
-    /// Where the next entry begins.
+    /// Offset of the next entry.
     next: u64,
     passed: u32,
-    /// As far as the file said, when it was last asked.
+    /// Number of entries that the file declared when it was last read.
     count: u32,
     /// Part of the file, and where that begins.
     window: Vec<u8>,
@@ -74,12 +74,12 @@ impl Follower {
         Ok(Self { entries, next: HEADER_BYTES as u64, passed: 0, count: 0, window: Vec::new(), window_at: 0 })
     }
 
-    /// The file whose entries are passed.
+    /// Return the file whose entries are passed.
     pub(crate) fn entries(&self) -> &Entries {
         &self.entries
     }
 
-    /// The place and the id of the next entry, unless there is none yet.
+    /// Return the offset and the id of the next entry, unless there is none yet.
     pub(crate) fn advance(&mut self) -> Result<Option<(u64, &[u8])>> {
         if self.passed == self.count {
             self.count = declared(&self.entries.file, &self.entries.path)?.max(self.count);
@@ -94,10 +94,10 @@ impl Follower {
         if !self.reach(2 + id_bytes + self.entries.dim * size_of::<f32>())? {
             return Ok(None);
         }
-        let (place, at) = (self.next, (self.next - self.window_at) as usize);
+        let (offset, at) = (self.next, (self.next - self.window_at) as usize);
         self.next += (2 + id_bytes + self.entries.dim * size_of::<f32>()) as u64;
         self.passed += 1;
-        Ok(Some((place, &self.window[at + 2..][..id_bytes])))
+        Ok(Some((offset, &self.window[at + 2..][..id_bytes])))
     }
 
     /// Have so many bytes of the next entry in the window; false if there are fewer.

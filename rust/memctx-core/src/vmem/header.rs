@@ -1,4 +1,4 @@
-//! The first 16 bytes of a file.
+//! Header: the first 16 bytes of a file.
 
 use std::path::Path;
 
@@ -8,13 +8,13 @@ use crate::{Error, Result};
 pub const MAX_DIM: usize = 65_536;
 
 pub(super) const HEADER_BYTES: usize = 16;
-/// Where the number of entries stands.
+/// Offset of the number of entries.
 pub(super) const COUNT_AT: u64 = 12;
 
 const MAGIC: [u8; 4] = *b"VMEM";
 const VERSION: u32 = 1;
 
-/// What a file says of itself.
+/// Header of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) dim: u32,
@@ -54,7 +54,7 @@ impl Header {
         bytes
     }
 
-    /// Bytes of a vector.
+    /// Return the bytes of a vector.
     pub(super) fn row_bytes(self) -> usize {
         self.dim as usize * size_of::<f32>()
     }

@@ -1,19 +1,19 @@
-//! Reading a file in one pass, however it may be damaged.
+//! Reader of a whole file, robust against damage.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::ops::Range;
 use std::path::Path;
 
 use super::header::{HEADER_BYTES, Header};
 use super::trailer::{self, TRAILER_BYTES, Trailer};
-use crate::file::read_exact_at;
+use crate::file::{open_regular, read_exact_at};
 use crate::{Error, Result};
 
 /// Bytes read at a time: enough to make system calls cheap, few enough to stay in the cache.
 const CHUNK: usize = 64 * 1024;
 
-/// Whether a file carries a checksum and whether it holds.
+/// State of a file's checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checksum {
     /// It does and it does.
@@ -24,10 +24,10 @@ pub enum Checksum {
     Wrong,
 }
 
-/// What was found in a file.
+/// Report on a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// Length of the vectors.
+    /// Return the length of the vectors.
     pub dim: usize,
     /// Entries promised by the checksum or, without one, by the header.
     pub declared: usize,
@@ -37,12 +37,12 @@ pub struct Report {
     pub unreadable: usize,
     /// Bytes behind the last complete entry that belong to nothing.
     pub trailing_bytes: u64,
-    /// Whether a checksum holds.
+    /// State of the checksum.
     pub checksum: Checksum,
 }
 
 impl Report {
-    /// Whether every promised entry is there, readable, and no checksum contradicts it.
+    /// Return whether every promised entry is there, readable, and no checksum contradicts it.
     #[must_use]
     pub fn is_ok(&self) -> bool {
         self.complete == self.declared && self.unreadable == 0 && self.checksum != Checksum::Wrong
@@ -56,7 +56,7 @@ pub struct Vectors {
     pub ids: Ids,
     /// One vector for each id, one behind the other.
     pub values: Vec<f32>,
-    /// How the file was found.
+    /// Report on the file.
     pub report: Report,
 }
 
@@ -78,19 +78,19 @@ impl Ids {
         self.ends.push(self.joined.len());
     }
 
-    /// How many there are.
+    /// Return the number of ids.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there are none.
+    /// Return whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// Each id in order.
+    /// Return each id in order.
     #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
         let mut start = 0;
@@ -133,14 +133,14 @@ pub fn verify(path: &Path) -> Result<Report> {
     })
 }
 
-/// What a file says of itself, without reading its entries.
+/// Header of a file and its seal, without its entries.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outline {
-    /// Length of the vectors.
+    /// Return the length of the vectors.
     pub(crate) dim: usize,
     /// Entries it says it has, as far as there is room for them.
     pub(crate) entries: usize,
-    /// Whether it ends in a checksum that is whole and made for a file of this length.
+    /// True if it ends in a complete checksum for a file of this length.
     pub(crate) is_sealed: bool,
 }
 
@@ -152,8 +152,8 @@ pub(crate) fn outline(path: &Path) -> Result<Outline> {
     Ok(Outline { dim: source.header.dim as usize, entries: source.most_entries(), is_sealed })
 }
 
-/// Whether no value is NaN or infinite. Times zero such a value gives NaN and every other gives zero, and adding these up
-/// needs no branch.
+/// Return whether no value is NaN or infinite. Times zero such a value gives NaN and every other gives zero, and adding
+/// these up needs no branch.
 pub(super) fn is_finite(values: &[f32]) -> bool {
     const LANES: usize = 16;
     let (lanes, rest) = values.as_chunks::<LANES>();
@@ -177,7 +177,7 @@ pub(super) struct Source<'a> {
 
 impl<'a> Source<'a> {
     pub(super) fn open(path: &'a Path) -> Result<Self> {
-        let mut file = File::open(path).map_err(Error::io(path))?;
+        let mut file = open_regular(OpenOptions::new().read(true), path).map_err(Error::io(path))?;
         let file_bytes = file.metadata().map_err(Error::io(path))?.len();
         if file_bytes < HEADER_BYTES as u64 {
             let fault = format!("{file_bytes} bytes are no header, which has {HEADER_BYTES}");
@@ -241,7 +241,7 @@ struct Window<'a> {
     /// Bytes of the file not yet in memory.
     left: u64,
     bytes: Vec<u8>,
-    /// What of `bytes` has been read from the file and not yet been passed on.
+    /// Range of `bytes` that has been read from the file and not yet passed on.
     held: Range<usize>,
 }
 
@@ -250,7 +250,7 @@ impl<'a> Window<'a> {
         Self { file, left, bytes: vec![0; CHUNK], held: 0..0 }
     }
 
-    /// The next entry with the length of its id, unless the file ends before it does.
+    /// Return the next entry with the length of its id, unless the file ends before it does.
     fn entry(&mut self, row_bytes: usize) -> io::Result<Option<(&[u8], usize)>> {
         if !self.reach(2)? {
             return Ok(None);

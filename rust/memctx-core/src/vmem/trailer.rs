@@ -13,7 +13,7 @@ pub(super) const TRAILER_BYTES: usize = 28;
 const MAGIC: [u8; 4] = *b"VMCK";
 const VERSION: u32 = 1;
 
-/// What the trailer says of the entries.
+/// Trailer with the checksum of the entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Trailer {
     pub(super) count: u32,
@@ -22,7 +22,7 @@ pub(super) struct Trailer {
 }
 
 impl Trailer {
-    /// The trailer in the last bytes of a file; none unless they are one, undamaged.
+    /// Return the trailer in the last bytes of a file; none unless they are one, undamaged.
     pub(super) fn parse(bytes: &[u8; TRAILER_BYTES]) -> Option<Self> {
         let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let trailer =
@@ -43,7 +43,7 @@ impl Trailer {
     }
 }
 
-/// A checksum to feed the entries to.
+/// Return a checksum to feed the entries to.
 pub(super) fn checksum(header: Header) -> Hasher {
     let mut hasher = Hasher::new();
     hasher.update(&header.dim.to_le_bytes());

@@ -1,4 +1,4 @@
-//! Writing a file whole, and adding to one.
+//! Writer of a whole file, and append to one.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Seek as _, SeekFrom, Write};
@@ -9,14 +9,14 @@ use crc32fast::Hasher;
 use super::header::{COUNT_AT, HEADER_BYTES, Header};
 use super::reader::Source;
 use super::trailer::{self, Trailer};
-use crate::file::sync_folder;
+use crate::file::{open_regular, sync_folder};
 use crate::vector::check_finite;
 use crate::{Error, Result};
 
 /// Bytes written at a time.
 const CHUNK: usize = 256 * 1024;
 
-/// Write a file anew: readers see the old one or the new one in full, also after a crash.
+/// Rewrite a file: readers see the old one or the new one in full, also after a crash.
 ///
 /// `values` holds one vector of `dim` values for each id, one behind the other.
 pub fn write(path: &Path, ids: &[&str], values: &[f32], dim: usize, with_checksum: bool) -> Result<()> {
@@ -25,7 +25,7 @@ pub fn write(path: &Path, ids: &[&str], values: &[f32], dim: usize, with_checksu
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     std::fs::metadata(folder).map_err(Error::io(path))?;
     let temporary = tempfile::Builder::new().prefix(".vmem-").tempfile_in(folder);
-    // The error names the temporary file, which is nobody's business.
+    // The error names the temporary file, which is an internal detail.
     let temporary = temporary.map_err(|refused| Error::io(path)(refused.kind().into()))?;
     fill(temporary.as_file(), header, ids, values, with_checksum).map_err(Error::io(path))?;
     temporary.persist(path).map_err(|refused| Error::io(path)(refused.error))?;
@@ -57,7 +57,7 @@ pub fn append(path: &Path, ids: &[&str], values: &[f32], dim: usize) -> Result<(
     check_entries(ids, values, dim)?;
     let (count, mut body) = Body::of(&mut source)?;
     let count = Header::new(dim, count + ids.len())?.count;
-    let mut file = OpenOptions::new().write(true).open(path).map_err(Error::io(path))?;
+    let mut file = open_regular(OpenOptions::new().write(true), path).map_err(Error::io(path))?;
     extend(&mut file, header, count, &mut body, ids, values).map_err(Error::io(path))
 }
 
@@ -92,7 +92,7 @@ struct Body {
 }
 
 impl Body {
-    /// The complete entries of a file: how many, and where to go on.
+    /// Return the complete entries of a file: how many, and where to go on.
     fn of(source: &mut Source<'_>) -> Result<(usize, Self)> {
         if let Some(Trailer { count, body_bytes, crc }) = source.trailer {
             let checksum = Hasher::new_with_initial_len(crc, body_bytes + size_of::<u32>() as u64);

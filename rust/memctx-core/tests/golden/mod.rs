@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-/// Where the golden files lie.
+/// Return the folder of the golden files.
 pub(crate) fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden")
 }
 
-/// One of them, parsed.
+/// Return one of them, parsed.
 pub(crate) fn load(name: &str) -> serde_json::Value {
     let text = std::fs::read_to_string(folder().join(name)).expect("the golden file is part of the repository");
     serde_json::from_str(&text).expect("the golden file is JSON")

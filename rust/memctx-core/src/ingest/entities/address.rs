@@ -7,7 +7,7 @@ use memchr::memchr_iter;
 use super::run::{run_after, run_before};
 use crate::text::is_js_space;
 
-/// What begins with `http://` or `https://`, up to white space or one of `< > " ' ) ]`.
+/// Find URLs: `http://` or `https://`, up to white space or one of `< > " ' ) ]`.
 pub(super) fn urls(text: &str) -> impl Iterator<Item = Range<usize>> {
     let bytes = text.as_bytes();
     let mut done = 0;

@@ -10,7 +10,7 @@ use crate::text::is_js_space;
 
 const MYRIADS: [char; 2] = ['万', '亿'];
 
-/// A number behind `¥`, or before 元 or 块; in both cases 万 or 亿 may stand behind the number.
+/// Find amounts: a number behind `¥`, or before 元 or 块; in both cases 万 or 亿 may stand behind the number.
 pub(super) fn yuan(text: &str, marks: &[Mark]) -> impl Iterator<Item = Range<usize>> {
     let mut done = 0;
     marks.iter().filter_map(move |&Mark { at, sign }| {
@@ -48,7 +48,7 @@ pub(super) fn dollars(text: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Length of the number at the start of the bytes: digits and commas, then perhaps a dot and digits.
+/// Return the length of the number at the start of the bytes: digits and commas, then perhaps a dot and digits.
 fn number_length(bytes: &[u8]) -> usize {
     let whole = run_after(bytes, 0, is_digit_or_comma);
     if whole == 0 || bytes.get(whole) != Some(&b'.') {
@@ -58,7 +58,7 @@ fn number_length(bytes: &[u8]) -> usize {
     if end > whole + 1 { end } else { whole }
 }
 
-/// Where the longest number that ends before `end` begins, not further back than `least`.
+/// Return the start of the longest number that ends before `end`, not further back than `least`.
 fn number_start(bytes: &[u8], end: usize, least: usize) -> usize {
     let whole = run_before(bytes, end, least, is_digit_or_comma);
     let fraction = run_before(bytes, end, least, is_digit);

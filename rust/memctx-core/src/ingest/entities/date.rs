@@ -55,7 +55,7 @@ pub(super) fn relative(text: &str, marks: &[Mark]) -> impl Iterator<Item = Range
     })
 }
 
-/// Where a run of one or two digits ends.
+/// Return the end of a run of one or two digits.
 fn short_number(bytes: &[u8], start: usize) -> Option<usize> {
     let end = run_after(bytes, start, is_digit);
     (1..=MOST_DAY_DIGITS).contains(&(end - start)).then_some(end)

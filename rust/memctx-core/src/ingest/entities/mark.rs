@@ -1,8 +1,8 @@
-//! The characters that the rules for Chinese hang on, found in one pass.
+//! Marks that the rules for Chinese start from, found in one pass.
 
 use std::sync::LazyLock;
 
-use crate::ingest::literals::{Literal, Literals};
+use crate::literals::{Literal, Literals};
 use crate::text::is_js_space;
 
 /// Signs of money, of dates, and the first characters of words that a name follows.
@@ -10,7 +10,7 @@ const SIGNS: [&str; 20] = [
     "¥", "元", "块", "年", "天", "周", "月", "找", "问", "跟", "给", "叫", "是", "让", "请", "联", "通", "告", "转",
     "抄",
 ];
-/// What counts only where Chinese follows, perhaps behind white space.
+/// Cues that count only before Chinese, white space between them allowed.
 const CUES: [&str; 2] = ["@", "cc"];
 
 static FINDER: LazyLock<Literals> =
@@ -19,29 +19,29 @@ static FINDER: LazyLock<Literals> =
 /// A character that a rule hangs on.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Mark {
-    /// Where it is, in bytes.
+    /// Offset in bytes.
     pub(super) at: usize,
     /// The character: one of the signs, or the first of a cue.
     pub(super) sign: char,
 }
 
-/// All marks, in order.
+/// Return all marks, in order.
 pub(super) fn marks(text: &str) -> Vec<Mark> {
     let mut marks = Vec::new();
     // No sign is ASCII, and a cue counts only before what is not.
     if text.is_ascii() {
         return marks;
     }
-    FINDER.for_each(text.as_bytes(), |number, place| {
-        if number < SIGNS.len() || begins_in_han(&text[place.end..]) {
-            let sign = text[place.clone()].chars().next();
-            marks.extend(sign.map(|sign| Mark { at: place.start, sign }));
+    FINDER.for_each(text.as_bytes(), |number, range| {
+        if number < SIGNS.len() || begins_in_han(&text[range.end..]) {
+            let sign = text[range.clone()].chars().next();
+            marks.extend(sign.map(|sign| Mark { at: range.start, sign }));
         }
     });
     marks
 }
 
-/// Whether a Han character is the first in a text but for white space.
+/// Return whether a Han character is the first in a text but for white space.
 fn begins_in_han(text: &str) -> bool {
     // All of them from U+4000 to U+9FFF, by their first bytes.
     matches!(text.trim_start_matches(is_js_space).as_bytes(), [0xE4..=0xE9, ..])
@@ -53,7 +53,7 @@ mod tests {
 
     use super::*;
 
-    /// The same, one character after the other.
+    /// Find the same, one character after the other.
     fn naively(text: &str) -> Vec<Mark> {
         let cue = |cue: &str, rest: &str| rest.strip_prefix(cue).is_some_and(begins_in_han);
         let is_mark = |(at, sign): &(usize, char)| {

@@ -1,4 +1,4 @@
-//! What a text names: addresses, numbers with a meaning, people, projects.
+//! Entities: addresses, numbers with a meaning, people, projects.
 
 mod address;
 mod amount;
@@ -18,7 +18,7 @@ use crate::text::utf16_len;
 /// So many entities of a text are kept, however many it names.
 pub const MOST_ENTITIES: usize = 256;
 
-/// What an entity is.
+/// Kind of an entity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EntityKind {
     /// An address that begins with `http://` or `https://`.
@@ -38,7 +38,7 @@ pub enum EntityKind {
 }
 
 impl EntityKind {
-    /// The name that stands in files.
+    /// Return the name that stands in files.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -53,19 +53,19 @@ impl EntityKind {
     }
 }
 
-/// Something that a text names.
+/// Entity in a text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Entity {
-    /// What it is.
+    /// Kind of the entity.
     pub kind: EntityKind,
-    /// How the text spells it.
+    /// Spelling in the text.
     pub value: String,
-    /// Where it begins, in UTF-16 units. For all but URLs and mail addresses this is the place in the text in which
-    /// each of those has become one space; for a person it is that of the word before the name.
+    /// Offset in UTF-16 units. For all but URLs and mail addresses it counts in the text with each of those replaced by
+    /// one space; for a person it is the offset of the word before the name.
     pub offset: u32,
 }
 
-/// What a text names, by kind in the order of [`EntityKind`], each value once, [`MOST_ENTITIES`] at most.
+/// Return the entities of a text, by kind in the order of [`EntityKind`], each value once, [`MOST_ENTITIES`] at most.
 ///
 /// ```
 /// use memctx_core::ingest::entities;
@@ -133,7 +133,7 @@ impl<'a> Found<'a> {
     }
 }
 
-/// The text with one space in place of each match.
+/// Return the text with one space in place of each match.
 fn blank<'t>(text: &'t str, matches: &[Range<usize>]) -> Cow<'t, str> {
     if matches.is_empty() {
         return Cow::Borrowed(text);

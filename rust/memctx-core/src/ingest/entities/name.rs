@@ -12,7 +12,7 @@ use crate::text::is_js_space;
 const NAME_CHARS: RangeInclusive<usize> = 2..=4;
 const HUMPS: RangeInclusive<usize> = 2..=5;
 
-/// Where a word stands that a name follows, and the two to four Chinese characters behind it.
+/// Find people: the offset of a word that introduces a name, and the two to four Chinese characters after it.
 pub(super) fn people(text: &str, marks: &[Mark]) -> impl Iterator<Item = (usize, Range<usize>)> {
     let mut done = 0;
     marks.iter().filter_map(move |mark| {
@@ -31,7 +31,7 @@ pub(super) fn people(text: &str, marks: &[Mark]) -> impl Iterator<Item = (usize,
     })
 }
 
-/// What follows the cue that a text opens with.
+/// Return the text after the cue that it opens with.
 fn cue_removed(text: &str) -> Option<&str> {
     let short = ['@', '找', '问', '跟', '给', '叫', '是', '让', '请'];
     let long = ["联系", "通知", "告诉", "转告", "抄送", "cc"];
@@ -58,7 +58,7 @@ pub(super) fn paths(text: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Words of two to five humps, each a capital and small letters.
+/// Find words of two to five humps, each a capital and small letters.
 pub(super) fn camel_case(text: &str) -> impl Iterator<Item = Range<usize>> {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -74,7 +74,7 @@ pub(super) fn camel_case(text: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// The first small letter at `from` or behind it that a capital follows.
+/// Return the first small letter at `from` or behind it that a capital follows.
 fn next_joint(bytes: &[u8], from: usize) -> Option<usize> {
     let is_joint = |(left, right): (&u8, &u8)| left.is_ascii_lowercase() & right.is_ascii_uppercase();
     let mut at = from;
@@ -89,7 +89,7 @@ fn next_joint(bytes: &[u8], from: usize) -> Option<usize> {
     rest.iter().zip(rest.get(1..)?).position(is_joint).map(|found| at + found)
 }
 
-/// How many humps a word is made of; 0 when it holds anything else.
+/// Return the number of humps of a word; 0 if it contains anything else.
 fn humps(word: &[u8]) -> usize {
     let mut count = 0;
     let mut at = 0;

@@ -1,32 +1,32 @@
-//! Runs of bytes of one sort.
+//! Runs of bytes of one class.
 
 use std::ops::Range;
 
-/// Where the run that begins at `from` ends.
+/// Return the end of the run that begins at `from`.
 #[inline]
 pub(super) fn run_after(bytes: &[u8], from: usize, belongs: impl Fn(u8) -> bool) -> usize {
     bytes.get(from..).map_or(from, |rest| from + rest.iter().take_while(|&&byte| belongs(byte)).count())
 }
 
-/// Where the run that ends before `to` begins, not looking further back than `least`.
+/// Return the start of the run that ends before `to`, not further back than `least`.
 #[inline]
 pub(super) fn run_before(bytes: &[u8], to: usize, least: usize, belongs: impl Fn(u8) -> bool) -> usize {
     bytes.get(least..to).map_or(to, |front| to - front.iter().rev().take_while(|&&byte| belongs(byte)).count())
 }
 
-/// Whether a byte is a letter, a digit or `_`, all in ASCII.
+/// Return whether a byte is a letter, a digit or `_`, all in ASCII.
 #[inline]
 pub(super) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// Whether a byte is an ASCII digit.
+/// Return whether a byte is an ASCII digit.
 #[inline]
 pub(super) fn is_digit(byte: u8) -> bool {
     byte.is_ascii_digit()
 }
 
-/// All runs of digits.
+/// Return all runs of digits.
 pub(super) fn digit_runs(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let mut runs = Vec::new();

@@ -1,4 +1,4 @@
-//! Stocks.
+//! Stock codes and tickers.
 
 use std::ops::Range;
 

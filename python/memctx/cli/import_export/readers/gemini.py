@@ -1,0 +1,99 @@
+"""Gemini CLI: one JSON document for a session, or a line for each change of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from memctx.cli.import_export.transcript_file import TranscriptMessage
+from memctx.hosts.pi.entry import as_object, milliseconds
+from memctx.messages import part
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memctx.cli.import_export.transcript_file import TranscriptFile
+
+SPEECH = frozenset({"user", "gemini"})
+
+
+def recognizes(line: dict[str, Any]) -> bool:
+    """Return whether a line is the header of a session, or all of it."""
+    return isinstance(line.get("sessionId"), str) and "projectHash" in line
+
+
+def read(transcript: TranscriptFile) -> Iterator[TranscriptMessage]:
+    """Yield the messages that were not rewound, in their last version."""
+    session, messages = transcript.name, dict[str, dict[str, Any]]()
+    for line in _lines(transcript):
+        session = part.text(line, "sessionId") or session
+        if (back := part.text(line, "$rewindTo")) is not None:
+            _rewind(transcript, messages, back)
+            continue
+        changes = as_object(line.get("$set")) or line
+        # After a compression the host writes what the model still sees; earlier messages are kept.
+        for each in (line, *part.items(changes.get("messages"))):
+            message = as_object(each)
+            if message is not None and isinstance(message.get("id"), str) and "type" in message:
+                messages[message["id"]] = message
+    for own, message in messages.items():
+        if part.text(message, "type") not in SPEECH:
+            transcript.skips["host message"] += 1
+            continue
+        at = milliseconds(message.get("timestamp"))
+        for number, said in enumerate(_contents(message)):
+            yield TranscriptMessage(
+                session, f"{own}.{number}" if number else own, said, "gemini", at
+            )
+
+
+def _lines(transcript: TranscriptFile) -> Iterator[dict[str, Any]]:
+    first = next(transcript.objects(), None)
+    transcript.damaged = 0
+    transcript.skips.clear()
+    if first is not None and (recognizes(first) or "id" in first):
+        yield from transcript.objects()
+        return
+    document = as_object(transcript.document())
+    if document is None:
+        transcript.damaged += 1
+    else:
+        yield document
+
+
+def _rewind(transcript: TranscriptFile, messages: dict[str, dict[str, Any]], back: str) -> None:
+    """Remove a message and all after it."""
+    ids = list(messages)
+    for each in ids[ids.index(back) :] if back in messages else ():
+        transcript.skips["taken back by the user"] += 1
+        del messages[each]
+
+
+def _contents(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield a message as Gemini contents: its text and calls, then the tool results."""
+    parts = [_part(each) for each in part.blocks(message.get("content")) if each]
+    if message["type"] == "user":
+        yield {"role": "user", "parts": parts}
+        return
+    results: list[object] = []
+    for call in part.items(message.get("toolCalls")):
+        name, call_id = part.text(call, "name") or "", part.text(call, "id")
+        parts.append(
+            {"functionCall": {"id": call_id, "name": name, "args": part.get(call, "args")}}
+        )
+        results += _results(name, call_id, part.get(call, "result"))
+    yield {"role": "model", "parts": parts}
+    if results:
+        yield {"role": "user", "parts": results}
+
+
+def _part(block: object) -> object:
+    return {"text": block} if isinstance(block, str) else block
+
+
+def _results(name: str, id: str | None, result: object) -> list[object]:
+    if result is None:
+        return []
+    given = [each for each in part.blocks(result) if part.get(each, "functionResponse")]
+    if given:
+        return given
+    return [{"functionResponse": {"id": id, "name": name, "response": {"output": result}}}]

@@ -1,0 +1,158 @@
+"""`Recording`: a recorded session, with excerpts of its messages and the cost of plain truncation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from memctx.cli.import_export.sessions import read_session
+from memctx.providers import pricing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from os import PathLike
+
+    from memctx import Redactor
+    from memctx.cli.import_export import Limits
+    from memctx.messages import Shape
+
+    Piece = tuple[str, str, float | None, str | None]
+    from memctx._core import Conversation
+
+ENDINGS = (".gz", ".zst", ".jsonl", ".json")
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A session as it was recorded, without compactions.
+
+    >>> Recording("s1", [{"role": "user", "content": "Which port?"}]).skipped
+    0
+    """
+
+    name: str
+    messages: Sequence[Any]
+    skipped: int = 0
+    """Lines of the file that could not be read."""
+    shape: Shape | None = None
+    """The format of the messages; None to detect it."""
+
+    @classmethod
+    def read(
+        cls,
+        path: str | PathLike[str],
+        *,
+        session: str | None = None,
+        limits: Limits | None = None,
+    ) -> Self:
+        r"""Read a transcript of any known host, lines of messages, or a JSON list of them.
+
+        Of a file with several sessions, ``session`` names the one.
+
+        >>> import pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "said.jsonl"
+        >>> _ = path.write_text('{"role":"user","content":"Which port?"}\n')
+        >>> Recording.read(path).messages
+        [{'role': 'user', 'content': 'Which port?'}]
+
+        Raises:
+            ConfigError: the file holds several sessions, or none of that name.
+            StoreError: there is no such file, or it cannot be read.
+            MessageShapeError: it is no transcript, or holds no message.
+        """
+        found = read_session(path, session=session, limits=limits)
+        name = Path(path).name
+        for ending in ENDINGS:
+            name = name.removesuffix(ending)
+        return cls(name, found.messages(), found.damaged, found.shape)
+
+
+EXCERPT_LENGTH = 280
+
+
+class Excerpts:
+    """The texts of one session, masked before they are cut: half a secret would not be detected."""
+
+    def __init__(self, redactor: Redactor, records: Sequence[Sequence[Piece]]) -> None:
+        self._redactor = redactor
+        self._texts = [[redactor.mask(piece[1]).text for piece in pieces] for pieces in records]
+        self._indices: dict[str, int] = {}
+        for index, texts in enumerate(self._texts):
+            for text in texts:
+                self._indices.setdefault(text.strip(), index)
+
+    def of_message(self, index: int) -> str:
+        """Return the beginning of a message."""
+        return _first_line(" · ".join(self._texts[index]))
+
+    def of_messages(self, indices: Sequence[int]) -> str:
+        """Return the beginning of several messages, concatenated."""
+        return _first_line(" · ".join(text for index in indices for text in self._texts[index]))
+
+    def of_text(self, text: str) -> str:
+        """Return the beginning of a text."""
+        return _first_line(self._redactor.mask(text).text)
+
+    def index_of(self, content: str) -> int | None:
+        """Return the index of the first message with a text, or None."""
+        return self._indices.get(content.strip())
+
+
+def passage_excerpt(content: str, span: tuple[int, int] | None) -> str:
+    """Return the beginning of a passage, or of the whole text without a span.
+
+    >>> passage_excerpt("Nothing yet. The port is 8443.", (13, 30))
+    '… The port is 8443.'
+    """
+    if span is None or span[0] == 0:
+        return _first_line(content)
+    return f"… {_first_line(content[slice(*span)])}"
+
+
+def _first_line(text: str) -> str:
+    """Return the beginning of a text on one line."""
+    line = " ".join(text[: EXCERPT_LENGTH * 4].split())
+    return line if len(line) <= EXCERPT_LENGTH else f"{line[: EXCERPT_LENGTH - 1]}…"
+
+
+class Truncation:
+    """Plain truncation as the baseline: on every call, the oldest messages are cut until the rest fits.
+
+    No tool call is parted from its results. Whatever is cut, the prompt begins otherwise than the one before and
+    nothing of it is read from the cache.
+
+    >>> from memctx._core import Scanner
+    >>> said = [{"role": "user", "content": f"Remark {n}"} for n in range(9)]
+    >>> truncation = Truncation(Scanner().scan(said), limit=30)
+    >>> [truncation.cost(length) > 0 for length in (1, 9)]
+    [True, True]
+    """
+
+    def __init__(self, conversation: Conversation, limit: int | None) -> None:
+        self._sums = [0, *accumulate(conversation.message_tokens)]
+        self._starts = _starts(conversation.units, len(conversation))
+        self._limit = limit
+        self._start = 0
+        self._sent = 0
+
+    def cost(self, length: int) -> float:
+        """Return the cost of the next call with ``length`` messages."""
+        start = self._start
+        if self._limit is not None:
+            while start < length and self._sums[length] - self._sums[start] > self._limit:
+                start = min(self._starts[start + 1], length)
+        sent = self._sums[length] - self._sums[start]
+        cached = min(self._sent, sent) if start == self._start else 0
+        self._start, self._sent = start, sent
+        return pricing.turn_cost(sent, sent - cached)
+
+
+def _starts(units: Sequence[Sequence[int]], length: int) -> list[int]:
+    """Return, for every index, the first index from there on that splits no unit."""
+    inside = {index for unit in units for index in range(unit[0] + 1, unit[-1] + 1)}
+    starts = [length] * (length + 1)
+    for index in range(length - 1, -1, -1):
+        starts[index] = starts[index + 1] if index in inside else index
+    return starts

@@ -1,0 +1,179 @@
+"""Verbs on the archive: `search`, `show`; and lookup by a prefix of an id."""
+
+from __future__ import annotations
+
+from textwrap import indent
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
+
+from memctx._session import cold_data
+from memctx.cli.formatting import Table, excerpt, format_count, format_time, shorten_id
+from memctx.cli.verbs.outcome import Outcome
+from memctx.cli.verbs.store import catch_up, format_indexed_share, is_index_present, is_indexed
+from memctx.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from memctx import Fact, Memory, Segment, StoreHit
+    from memctx._core import ColdStatus
+    from memctx.cli.verbs.request import Request
+    from memctx.memory import SearchOptions
+
+Identified = TypeVar("Identified", "Fact", "Segment")
+
+MIN_PREFIX = 4
+"""Least number of characters of an id."""
+
+
+def search(request: Request, query: str, **options: Unpack[SearchOptions]) -> Outcome:
+    """Search the archive, best matches first; with ``everything``, index what is not indexed yet."""
+    with request.open_memory() as memory:
+        if options.get("everything", False):
+            with request.progress("Indexing") as advance:
+                catch_up(memory, advance)
+        return search_archive(memory, query, **options)
+
+
+def search_archive(memory: Memory, query: str, **options: Unpack[SearchOptions]) -> Outcome:
+    """Return the hits of a query and, as far as known, what was not searched."""
+    hits = memory.search(query, **options)
+    evicted: int = memory.store.stats()["evicted"]
+    cold = memory.store.cold()
+    is_all = options.get("everything", False) or not evicted
+    unsearched = () if is_all else _describe_unsearched(evicted, cold)
+    data = {
+        "query": query,
+        "hits": [_hit_data(hit) for hit in hits],
+        "unsearched": 0 if is_all or is_index_present(cold) else evicted,
+        "cold": None if cold is None else cold_data(cold),
+    }
+    if not hits:
+        nothing = f"Nothing found for {excerpt(query)!r}."
+        return Outcome(data, (nothing, *unsearched), is_ok=False)
+    explanations = tuple(
+        f"{shorten_id(hit.segment.id)}\n{hit.explanation}" for hit in hits if hit.explanation
+    )
+    return Outcome(data, (hit_table(hits), *explanations, *unsearched))
+
+
+def show(request: Request, id: str, *, neighbors: int = 2) -> Outcome:
+    """Show one segment in full, between its neighbors."""
+    with request.open_memory() as memory:
+        found = find_segment(memory, id)
+        near = memory.store.neighbours(found.id, neighbors) if neighbors > 0 else []
+        split = _count_before(memory, found, near) if near else 0
+    data = {
+        "segment": segment_data(found),
+        "before": [segment_data(each) for each in near[:split]],
+        "after": [segment_data(each) for each in near[split:]],
+    }
+    parts = (
+        *(_format_segment(each, " ") for each in near[:split]),
+        _format_segment(found, ">"),
+        *(_format_segment(each, " ") for each in near[split:]),
+    )
+    return Outcome(data, parts)
+
+
+def find_segment(memory: Memory, id: str) -> Segment:
+    """Return the segment with an id or a prefix of one.
+
+    Raises:
+        ConfigError: there is none, or more than one.
+    """
+    return memory.store.get(id) or find_by_prefix("segment", id, memory.store.segments())
+
+
+def find_by_prefix(noun: str, id: str, items: Iterable[Identified]) -> Identified:
+    """Return the only item whose id begins with ``id``; ``noun`` names the items in errors.
+
+    Raises:
+        ConfigError: there is none, or more than one.
+    """
+    if len(id) < MIN_PREFIX:
+        raise ConfigError(f"id is {id!r}; expected at least {MIN_PREFIX} characters of an id")
+    found = {each.id: each for each in items if each.id.startswith(id)}
+    if len(found) == 1:
+        return next(iter(found.values()))
+    if not found:
+        raise ConfigError(f"id is {id!r}; no {noun} has it")
+    some = ", ".join(sorted(found)[:5])
+    raise ConfigError(f"id is {id!r}; {format_count(len(found), noun)} begin with it: {some}")
+
+
+def hit_table(hits: list[StoreHit]) -> Table:
+    """Return a table of hits: match with the query, score, and the best passage."""
+    rows = tuple(
+        (
+            shorten_id(hit.segment.id),
+            format_time(hit.segment.timestamp),
+            hit.segment.role,
+            f"{hit.match:.2f}" if not hit.distance else "near",
+            f"{hit.score:.2f}" if not hit.distance else "",
+            excerpt(hit.segment.content, hit.passage[0]),
+        )
+        for hit in hits
+    )
+    headings = ("id", "when", "role", "match", "score", "text")
+    return Table(headings, rows, right=("match", "score"))
+
+
+def segment_data(segment: Segment) -> dict[str, Any]:
+    """Return a segment as a dictionary."""
+    return {
+        "id": segment.id,
+        "session_id": segment.session_id,
+        "timestamp": segment.timestamp,
+        "role": segment.role,
+        "content": segment.content,
+        "tokens": segment.tokens,
+        "topics": segment.topics,
+        "metadata": segment.metadata,
+    }
+
+
+def _describe_unsearched(evicted: int, cold: ColdStatus | None) -> tuple[str, ...]:
+    """Describe what a search that did not wait for the disk index left out."""
+    older = format_count(evicted, "older segment")
+    if cold is None:
+        return (f"{older} are on disk only and were not searched.",)
+    if cold.state == "absent":
+        why = "" if cold.fault is None else f" ({cold.fault})"
+        return (f"{older} are on disk only and not indexed yet{why}; --all searches them.",)
+    if not is_indexed(cold):
+        share = format_indexed_share(cold)
+        return (f"The log is indexed to {share}; --all searches all of the {older}.",)
+    return ()
+
+
+def _hit_data(hit: StoreHit) -> dict[str, Any]:
+    explanation = {} if hit.explanation is None else {"explanation": hit.explanation.to_dict()}
+    return {
+        "segment": segment_data(hit.segment),
+        "score": hit.score,
+        "match": hit.match,
+        "vector": hit.vector,
+        "bm25": hit.bm25,
+        "distance": hit.distance,
+        "passage": list(hit.passage),
+        **explanation,
+    }
+
+
+def _format_segment(segment: Segment, mark: str) -> str:
+    when = format_time(segment.timestamp)
+    head = f"{mark} {segment.id}  {when}  {segment.role}  {segment.session_id}"
+    return f"{head}\n{indent(segment.content, '    ')}"
+
+
+def _count_before(memory: Memory, found: Segment, near: list[Segment]) -> int:
+    """Return the number of neighbors, which are in order, before a segment."""
+    next_to = [each.id for each in memory.store.neighbours(found.id, 1)]
+    ids = [each.id for each in near]
+    if len(next_to) > 1:
+        return ids.index(next_to[1])
+    if len(near) > 1:  # it is the first or the last of its session
+        return 0 if ids[0] == next_to[0] else len(near)
+    pair = {found.id, *ids}
+    first = next((each.id for each in memory.store.segments() if each.id in pair), found.id)
+    return 0 if first == found.id else len(near)

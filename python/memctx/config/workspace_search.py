@@ -1,0 +1,173 @@
+"""`WorkspaceSearchSettings`: the search of workspace and session files; OpenClaw's ``memorySearch``."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 - pydantic reads the annotations
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from memctx.config.embedding import EmbeddingUrl, checked_model
+from memctx.config.group import Group
+
+SearchSource: TypeAlias = Literal["memory", "sessions"]
+
+# The embedder that each of OpenClaw's providers stands for; all but the last take a model.
+PROVIDERS = {
+    "openai": "openai",
+    "gemini": "gemini",
+    "voyage": "voyage",
+    "auto": "auto",
+    "local": "transformer",
+}
+WITH_MODEL = ("openai", "gemini", "voyage")
+# OpenClaw's values where a switch is on and no value is given.
+MMR_LAMBDA, HALF_LIFE_DAYS = 0.7, 30.0
+
+
+def _optional_model(value: object) -> object:
+    return None if value is None else checked_model(value)
+
+
+Weight = Annotated[float, Field(strict=True, ge=0, le=1)]
+
+
+class WorkspaceSearchSettings(Group, frozen=True):
+    """Settings of the search of workspace files, further files and session files.
+
+    >>> WorkspaceSearchSettings(query={"maxResults": 3}, extraPaths=["~/docs"]).max_results
+    3
+    """
+
+    LABEL: ClassVar[str] = "workspace_search"
+    NESTED: ClassVar[dict[str, str]] = {
+        "query.max_results": "max_results",
+        "query.min_score": "min_score",
+        "query.hybrid.enabled": "hybrid.enabled",
+        "query.hybrid.vector_weight": "vector_weight",
+        "query.hybrid.text_weight": "text_weight",
+        "query.hybrid.candidate_multiplier": "candidate_multiplier",
+        "query.hybrid.mmr.enabled": "mmr.enabled",
+        "query.hybrid.mmr.lambda": "mmr_lambda",
+        "query.hybrid.temporal_decay.enabled": "temporal_decay.enabled",
+        "query.hybrid.temporal_decay.half_life_days": "half_life_days",
+        "chunking.tokens": "chunk_tokens",
+        "chunking.overlap": "overlap_tokens",
+        "experimental.session_memory": "session_memory",
+        "remote.base_url": "embedding_url",
+    }
+    IDLE: ClassVar[frozenset[str]] = frozenset(
+        {
+            "cache",
+            "fallback",
+            "local",
+            "multimodal",
+            "output_dimensionality",
+            "remote.api_key",
+            "remote.batch",
+            "remote.headers",
+            "store",
+            "sync",
+        }
+    )
+
+    enabled: Annotated[bool, Field(strict=True)] = Field(
+        default=True, description="Whether the workspace is searched at all"
+    )
+    sources: tuple[SearchSource, ...] = Field(
+        default=("memory",),
+        description="What is searched: `memory` for the workspace and `extra_paths`, `sessions` for session files",
+    )
+    extra_paths: tuple[Path, ...] = Field(
+        default=(),
+        description="Further files, and folders of Markdown files, that are searched; seen from the workspace",
+    )
+    sessions: tuple[Path, ...] = Field(
+        default=(),
+        description="Session files, or folders of them; for an `openclaw.json` those of the agents beside it",
+    )
+    embedding_model: Annotated[Any | None, BeforeValidator(_optional_model)] = Field(
+        default=None, description="Another `embedding_model` than that of the memory"
+    )
+    embedding_url: EmbeddingUrl = Field(
+        default=None, description="The server of that model, where it is not the provider's own"
+    )
+    max_results: Annotated[int, Field(strict=True, ge=1)] = Field(
+        default=6, description="Passages that a search gives at most"
+    )
+    min_score: Annotated[float, Field(strict=True, ge=0, le=1)] = Field(
+        default=0.0, description="Score that a passage must reach; OpenClaw has 0.35"
+    )
+    vector_weight: Weight | None = Field(
+        default=None,
+        description="Weight of vectors; 0.7, or 0.2 where they are hashed and know no meanings",
+    )
+    text_weight: Weight | None = Field(
+        default=None, description="Weight of words; what `vector_weight` leaves of 1"
+    )
+    candidate_multiplier: Annotated[int, Field(strict=True, ge=1, le=20)] = Field(
+        default=4, description="Candidates looked at for each result, by words and by vectors"
+    )
+    chunk_tokens: Annotated[int, Field(strict=True, ge=1)] = Field(
+        default=400, description="Tokens of a passage"
+    )
+    overlap_tokens: Annotated[int, Field(strict=True, ge=0)] = Field(
+        default=80, description="Tokens that a passage shares with the one before"
+    )
+    half_life_days: Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)] | None = Field(
+        default=None, description="Days after which a note of a day counts half; OpenClaw has 30"
+    )
+    mmr_lambda: Weight | None = Field(
+        default=None,
+        description="Relevance against variety when passages are chosen, 1 is relevance alone; OpenClaw has 0.7",
+    )
+
+    @classmethod
+    def from_scalar(cls, value: object) -> object:
+        """Return the settings that a switch alone means."""
+        return {"enabled": value} if isinstance(value, bool) else value
+
+    @classmethod
+    def combine(cls, settings: dict[str, Any]) -> dict[str, Any]:
+        """Return the settings with OpenClaw's switches applied to the values they switch."""
+        found = dict(settings)
+        _switch(found, "temporal_decay.enabled", "half_life_days", HALF_LIFE_DAYS)
+        _switch(found, "mmr.enabled", "mmr_lambda", MMR_LAMBDA)
+        if found.pop("hybrid.enabled", True) is False:
+            found |= {"vector_weight": 1.0, "text_weight": 0.0}
+        if found.pop("session_memory", True) is False and "sources" in found:
+            found["sources"] = [each for each in found["sources"] if each != "sessions"] or [
+                "memory"
+            ]
+        if "provider" in found:
+            found["embedding_model"] = _model_of(found.pop("provider"), found.pop("model", None))
+        elif "model" in found:
+            found["embedding_model"] = found.pop("model")
+        return found
+
+    @model_validator(mode="after")
+    def _fit(self) -> Self:
+        if not self.sources:
+            raise ValueError("sources is empty; expected 'memory', 'sessions' or both")
+        if self.overlap_tokens >= self.chunk_tokens:
+            raise ValueError(
+                f"overlap_tokens is {self.overlap_tokens}; expected less than chunk_tokens, {self.chunk_tokens}"
+            )
+        if self.vector_weight == 0 and self.text_weight == 0:
+            raise ValueError("vector_weight and text_weight are 0; expected one of them to be more")
+        return self
+
+
+def _switch(found: dict[str, Any], switch: str, field: str, usual: float) -> None:
+    """Apply a switch that OpenClaw has beside a value: without it the value means nothing."""
+    is_on = found.pop(switch, None)
+    if is_on is True:
+        found.setdefault(field, usual)
+    elif is_on is False:
+        found.pop(field, None)
+
+
+def _model_of(provider: object, model: object) -> object:
+    """Return the `embedding_model` for a provider and its model."""
+    name = PROVIDERS.get(str(provider), provider)
+    return f"{name}:{model}" if model and name in WITH_MODEL else name

@@ -1,0 +1,190 @@
+"""Placement of recalled text: which blocks a turn sends, and before which message each stands."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from memctx.context.recall import SMALLEST_BLOCK
+from memctx.context.state import Block
+from memctx.providers import pricing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+    from typing import Protocol
+
+    from memctx.context.budget import Budget
+    from memctx.context.cut import Cut
+    from memctx.context.read import MessageRef, Source
+    from memctx.context.recall import Candidates, Recall, RecalledBlock
+    from memctx.context.report import Recalled
+    from memctx.context.state import State
+
+    class Found(Protocol):
+        """Results of a search."""
+
+        def has_new(self, known: Collection[str]) -> bool:
+            """Return whether any of them is worth adding to the ids in ``known``."""
+            ...
+
+        def block(self, known: Collection[str], room: int) -> RecalledBlock | None:
+            """Return the best of them in ``room`` tokens."""
+            ...
+
+    Search = Callable[[], Found | None]
+
+# Share of the cap that the first block may take, so that later turns have room without an earlier block having to go.
+FIRST_SHARE = 0.25
+# Share of the room left that a later block may take, so that there is some for those after it.
+LATER_SHARE = 0.0625
+# Tokens that one item needs. If there is less room, earlier blocks are retired where that costs little.
+WANTED = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """The blocks of a turn."""
+
+    sent: tuple[Block, ...]
+    recalled: tuple[Recalled, ...] = ()
+    """Items that are new in them."""
+    degraded: str | None = None
+    """Reason why the search did without vectors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Searches and places blocks by the settings of a session."""
+
+    recall: Recall
+    budget: Budget
+
+    def place(
+        self, source: Source, cut: Cut, state: State, query: str, *, first_changed: int | None
+    ) -> Blocks:
+        """Return the blocks to send. From ``first_changed`` on, the provider's cache is lost anyway."""
+        config = self.recall.config
+        cap = self.budget.room(cut.tokens + max(state.excess, 0))
+        source.find_all([block.anchor for block in state.blocks if block.anchor is not None])
+        kept = [block for block in state.blocks if _is_anchored(block, source, cut)]
+        newest = source.newest_user
+        is_stable = config.placement == "stable"
+        room = search_room(() if cut.trimmed else kept, cap) if is_stable else cap
+        degraded: list[str] = []
+
+        def search() -> Candidates | None:
+            if not config.auto_recall or len(query) < config.min_query_chars:
+                return None
+            found = self.recall.search(query, cut.find_visible, room=room)
+            if found.degraded is not None:
+                degraded.append(found.degraded)
+            return found
+
+        if is_stable:
+            blocks = stable(
+                search,
+                state,
+                kept,
+                newest=newest,
+                cap=cap,
+                is_cut=bool(cut.trimmed),
+                may_retire=lambda block: _may_retire(block, source, cut, state, first_changed),
+            )
+        elif config.placement == "head":
+            blocks = rebuild(search, None, cap)
+        else:
+            blocks = rebuild(search, newest, cap) if newest else Blocks(())
+        return replace(blocks, degraded=degraded[0]) if degraded else blocks
+
+
+def rebuild(search: Search, anchor: MessageRef | None, cap: int) -> Blocks:
+    """Make one block, new in every turn: at the head, or before the newest user message."""
+    found = search()
+    made = found.block((), cap) if found else None
+    return Blocks((_block(made, anchor),), made.items) if made else Blocks(())
+
+
+def stable(  # noqa: PLR0913 - all that decides which blocks may stay
+    search: Search,
+    state: State,
+    kept: Sequence[Block],
+    *,
+    newest: MessageRef | None,
+    cap: int,
+    is_cut: bool,
+    may_retire: Callable[[Block], bool],
+) -> Blocks:
+    """Return blocks that stay where they were sent until a trim.
+
+    A trim changes the prompt anyway, so they are replaced by one block at the head. Between trims, a block with what is
+    new for a new user message goes before it. When room gets short the newest blocks are retired first, if
+    ``may_retire`` allows it: of all edits that changes the prompt latest.
+    """
+    if is_cut:
+        return rebuild(search, None, _room((), cap))
+    if newest is None or newest == state.recalled_for:
+        return Blocks(tuple(kept))
+    if kept and _room(kept, cap) < SMALLEST_BLOCK and not may_retire(kept[-1]):
+        return Blocks(tuple(kept))  # there is no room for anything a search finds
+    found = search()
+    if found is None:
+        return Blocks(tuple(kept))
+    left = _make_room(kept, found, cap, may_retire)
+    made = found.block(_items(left), _room(left, cap))
+    return Blocks((*left, _block(made, newest)), made.items) if made else Blocks(tuple(kept))
+
+
+def search_room(kept: Sequence[Block], cap: int) -> int:
+    """Return the tokens for which a stable block searches.
+
+    The first block is smaller than that, but the model sees some of the results already. Later ones have little room.
+    """
+    return _room(kept, cap) if kept else cap // 2
+
+
+def _make_room(
+    kept: Sequence[Block], found: Found, cap: int, may_retire: Callable[[Block], bool]
+) -> list[Block]:
+    """Return the blocks that stay: if something is new and there is no room, the newest are retired if they may be."""
+    left = list(kept)
+    if found.has_new(_items(kept)):
+        while left and _room(left, cap) < WANTED and may_retire(left[-1]):
+            left.pop()
+    return left
+
+
+def _room(blocks: Sequence[Block], cap: int) -> int:
+    """Return the tokens that one turn may take beside the blocks that are there."""
+    if not blocks:
+        return int(cap * FIRST_SHARE)
+    left = cap - sum(block.tokens for block in blocks)
+    return min(left, max(WANTED, int(left * LATER_SHARE)))
+
+
+def _block(found: RecalledBlock, anchor: MessageRef | None) -> Block:
+    return Block(found.text, found.tokens, found.keys, anchor)
+
+
+def _items(blocks: Sequence[Block]) -> set[str]:
+    return {item for block in blocks for item in block.items}
+
+
+def _may_retire(
+    block: Block, source: Source, cut: Cut, state: State, first_changed: int | None
+) -> bool:
+    """Return whether rewriting the cache without a block costs little compared with the session."""
+    index = 0 if block.anchor is None else source.find(block.anchor) or 0
+    if first_changed is not None and first_changed <= index:
+        return True
+    again = sum(cut.tokens_sent[bisect_left(cut.sent, index) :])
+    cost = state.rewritten + pricing.rewrite_cost(again + block.tokens)
+    return cost <= pricing.MAX_REWRITE_SHARE * state.spent
+
+
+def _is_anchored(block: Block, source: Source, cut: Cut) -> bool:
+    """Return whether the message that a block stands before is still sent."""
+    if block.anchor is None:
+        return True
+    index = source.find(block.anchor)
+    return index is not None and cut.sends(index)

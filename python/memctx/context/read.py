@@ -1,0 +1,171 @@
+"""`Source`: the host's messages as a turn works on them, without the recalled blocks of earlier turns.
+
+A turn knows a message by its `SourceIndex` and nothing else. Lists with another numbering (those that a replayed trim
+leaves, those that are sent) stay inside `cut` and `assemble`; the host's own indices appear in `pinned` and in the
+report, translated by `Source.given` and `Source.from_given`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NewType, TypeAlias, cast
+
+from memctx import _core
+from memctx.messages import edit
+from memctx.messages.formats import FORMATS
+from memctx.messages.validity import repair_conversation
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from memctx._core import Conversation, Scanner
+    from memctx.messages import Shape
+    from memctx.messages.validity import Change
+
+SourceIndex = NewType("SourceIndex", int)
+"""Index of a message in `Source.messages`."""
+
+MessageRef: TypeAlias = tuple[int, int]
+"""Key of a message and the number of earlier messages with the same key: names a message across turns."""
+
+# A shorter message, such as "go on", is not enough to search for by itself.
+FEW_TOKENS = 5
+
+
+@dataclass(frozen=True)
+class Source:
+    """The messages that a turn works on, and their parsed form."""
+
+    messages: Sequence[Any]
+    conversation: Conversation
+    origins: Sequence[int | None]
+    """Index of each message in the host's list; None for one that a repair added."""
+    repaired: tuple[Change, ...] = ()
+    _found: dict[MessageRef, SourceIndex | None] = field(
+        default_factory=dict["MessageRef", "SourceIndex | None"], repr=False
+    )
+    """Cache of `find`: several steps of a turn look up the same messages."""
+
+    @classmethod
+    def read(cls, scanner: Scanner, messages: Sequence[Any], shape: Shape | None) -> Source:
+        """Parse messages, remove recalled blocks, and repair invalid messages."""
+        conversation = scanner.scan(messages, shape)
+        source = cls(messages, conversation, range(len(messages)))
+        if conversation.recalled or conversation.carriers:
+            source = source._remove_blocks(scanner)
+        if _core.problems(source.conversation):
+            source = source._repair(scanner)  # noqa: SLF001
+        return source
+
+    @cached_property
+    def keys(self) -> Sequence[int]:
+        """Key of each message."""
+        return self.conversation.keys
+
+    @cached_property
+    def ordinals(self) -> list[int]:
+        """Number of earlier messages with the same key, for each message."""
+        return self.conversation.ordinals
+
+    @property
+    def newest(self) -> MessageRef | None:
+        """The last message."""
+        count = len(self.conversation)
+        return self.conversation.place(count - 1) if count else None
+
+    @cached_property
+    def newest_user(self) -> MessageRef | None:
+        """The last message that a person wrote."""
+        index = self.conversation.newest_user
+        return None if index is None else self.conversation.place(index)
+
+    @cached_property
+    def head(self) -> int | None:
+        """Key of the first message that is neither a system prompt nor a summary."""
+        conversation = self.conversation
+        indices = range(len(conversation))
+        first = next((index for index in indices if not conversation.is_preamble(index)), None)
+        return None if first is None else conversation.place(first)[0]
+
+    def find(self, message: MessageRef) -> SourceIndex | None:
+        """Return the index of a message; None if it is not there."""
+        if message not in self._found:
+            self.find_all([message])
+        return self._found[message]
+
+    def find_all(self, messages: Sequence[MessageRef]) -> None:
+        """Look up several messages for `find` at the cost of one lookup."""
+        new = [message for message in messages if message not in self._found]
+        if new:
+            found = cast("list[SourceIndex | None]", self.conversation.find(new))
+            self._found.update(zip(new, found, strict=True))
+
+    def given(self, indices: Iterable[SourceIndex]) -> tuple[int, ...]:
+        """Return the host's indices of some messages, leaving out those that a repair added."""
+        origins = self.origins
+        return tuple(index for each in indices if (index := origins[each]) is not None)
+
+    def from_given(self, indices: Collection[int]) -> list[SourceIndex]:
+        """Return the messages with some of the host's indices, ascending."""
+        if not indices:
+            return []
+        return [SourceIndex(at) for at, origin in enumerate(self.origins) if origin in indices]
+
+    def query_count(self, setting: int | Literal["auto"]) -> int:
+        """Return how many of the person's last messages make the query, by the setting ``query_messages``.
+
+        ``"auto"`` is the last one or, if that has only a word or two, the last three.
+        """
+        if setting != "auto":
+            return setting
+        newest = self.conversation.query(1)
+        return 1 if _core.estimate_tokens(newest, "script") >= FEW_TOKENS else 3
+
+    def _remove_blocks(self, scanner: Scanner) -> Source:
+        """Return the source without recalled blocks, whether whole messages or inside of others."""
+        conversation, shape = self.conversation, self.conversation.shape
+        newest = conversation.newest_user
+        # Every recalled block stands before something that a person wrote; others are quoted by a person.
+        recalled = {
+            index for index in conversation.recalled if newest is not None and index < newest
+        }
+        recalled -= _find_quoted(conversation, recalled)
+        carriers = set(conversation.carriers)
+        origins = [index for index in range(len(self.messages)) if index not in recalled]
+        messages = [
+            edit.remove_blocks(self.messages[index], scanner.is_own_block, shape)
+            if index in carriers
+            else self.messages[index]
+            for index in origins
+        ]
+        return Source(messages, scanner.scan(messages, shape), origins)
+
+    def _repair(self, scanner: Scanner) -> Source:
+        repaired = repair_conversation(self.messages, self.conversation)
+        if not repaired.changes:
+            return self
+        origins = [None if index is None else self.origins[index] for index in repaired.origins]
+        conversation = scanner.scan(repaired.messages, self.conversation.shape)
+        changes = tuple(
+            replace(change, index=self._given_or_same(change.index)) for change in repaired.changes
+        )
+        return Source(repaired.messages, conversation, origins, changes)
+
+    def _given_or_same(self, index: int) -> int:
+        given = self.origins[index]
+        return index if given is None else given
+
+
+def _find_quoted(conversation: Conversation, recalled: set[int]) -> set[int]:
+    """Return the seeming blocks that must be a person's, since no request may begin with the rest."""
+    if not FORMATS[conversation.shape].begins_with_user:
+        return set()
+    roles = conversation.roles
+    rest = (
+        index for index in range(len(roles)) if index not in recalled and roles[index] != "system"
+    )
+    first = next(rest, None)
+    if first is None or roles[first] != "assistant" or first in conversation.summaries:
+        return set()
+    return {index for index in recalled if index < first}

@@ -1,0 +1,202 @@
+"""Recall: the search of a turn, and the block of text made of what it finds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import compress
+from typing import TYPE_CHECKING, Protocol
+
+from memctx import _core
+from memctx.context.report import Recalled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from memctx._core import Fact, FactHit, StoreHit, WarmStore
+    from memctx.config import Config, EstimatorName
+    from memctx.embeddings.service import EmbeddingService
+
+    FindVisible = Callable[[Sequence[StoreHit | str]], Sequence[bool]]
+
+# A search asks for as many candidates as a block has room for, and never fewer, as OpenClaw's plugin does.
+FEWEST_CANDIDATES = 8
+# Weights of OpenClaw's plugin, for the score that a report shows beside ours.
+OPENCLAW_VECTOR, OPENCLAW_BM25 = 0.7, 0.3
+# Tokens that one segment takes of a block, about.
+EXCERPT = 150
+# Share of the best score below which a hit is not worth its room beside other blocks.
+LEAST_SHARE = 0.8
+# Tokens of the smallest block that says anything.
+SMALLEST_BLOCK = 60
+
+
+class Facts(Protocol):
+    """A store of facts."""
+
+    def search(self, query: str, *, limit: int) -> Sequence[FactHit]:
+        """Return the facts that answer a query, best first."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledBlock:
+    """A block of recalled text and its items."""
+
+    text: str
+    tokens: int
+    items: tuple[Recalled, ...]
+    passages: tuple[str, ...] = ()
+    """Ids of the passages shown of items that are not shown whole."""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Ids of the items that the model sees whole, and of the passages of others."""
+        return (*(item.id for item in self.items if not item.is_cut), *self.passages)
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """Searches one store for one session."""
+
+    store: WarmStore
+    facts: Facts
+    config: Config
+    embedding: EmbeddingService | None = None
+    """Makes the vectors of queries; None where the store does."""
+
+    def search(self, query: str, find_visible: FindVisible, *, room: int) -> Candidates:
+        """Find what the model does not see yet, enough for a block of ``room`` tokens.
+
+        ``find_visible`` returns for each text whether the model sees it.
+        """
+        limit = max(FEWEST_CANDIDATES, room // EXCERPT)
+        asked = None if self.embedding is None else self.embedding.queries.request(query)
+        hits = self.store.search(
+            query,
+            vector=None if asked is None else asked.vector,
+            limit=limit,
+            min_score=self.config.auto_recall_min_score,
+            ranking=self.config.ranking,
+            window=self.config.recall_window,
+            deadline_ms=self.config.cold_turn_deadline_ms,
+        )
+        best = hits[0].score if hits else 0.0
+        facts = self.facts.search(query, limit=limit)
+        contents: list[StoreHit | str] = [*hits, *(hit.fact.content for hit in facts)]
+        unseen = [not is_seen for is_seen in find_visible(contents)]
+        facts = list(compress(facts, unseen[len(hits) :]))
+        hits = list(compress(hits, unseen))
+        degraded = None if asked is None else asked.reason
+        return Candidates(query, facts, hits, best, self.config.estimator, degraded)
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Facts and segments that may be recalled for a query."""
+
+    query: str
+    facts: Sequence[FactHit]
+    hits: Sequence[StoreHit]
+    best: float
+    """Best score of all hits, including those that the model sees."""
+    estimator: EstimatorName | Callable[[str], int]
+    degraded: str | None = None
+    """Reason why the search did without vectors, if it should have used them."""
+
+    def has_new(self, known: Collection[str]) -> bool:
+        """Return whether any candidate is worth a block beside the ids in ``known``."""
+        return any(self._select_new(known))
+
+    def block(self, known: Collection[str], room: int) -> RecalledBlock | None:
+        """Return the best candidates in at most ``room`` tokens, without the ids in ``known``."""
+        facts, hits = self._select_new(known)
+        if room < SMALLEST_BLOCK or not (facts or hits):
+            return None
+        lines = [(hit.fact.type, hit.fact.content, hit.score) for hit in facts]
+        estimator = self.estimator
+        if callable(estimator):
+            block = _build_to_fit(self.query, lines, hits, room, estimator)
+            tokens = estimator(block.text)
+        else:
+            block = _core.build_block(lines, hits, cap=room, query=self.query, estimator=estimator)
+            tokens = block.tokens
+        if not block.text or tokens > room:
+            return None
+        cut = sorted(block.cut)
+        items = (
+            *(_fact(facts[index]) for index in block.facts),
+            *(_segment(hits[index], is_cut=index in cut) for index in block.details),
+        )
+        return RecalledBlock(
+            block.text, tokens, items, tuple(_passage_id(hits[index]) for index in cut)
+        )
+
+    def _select_new(self, known: Collection[str]) -> tuple[list[FactHit], list[StoreHit]]:
+        least = LEAST_SHARE * self.best if known else 0.0
+        return (
+            [hit for hit in self.facts if fact_id(hit.fact) not in known],
+            # Of a long segment the model may know another passage than the one that answers.
+            [
+                hit
+                for hit, score, segment, passage in self._identified
+                if score >= least and segment not in known and passage not in known
+            ],
+        )
+
+    @cached_property
+    def _identified(self) -> list[tuple[StoreHit, float, str, str]]:
+        """Each hit with its score, its segment's id and its passage's id."""
+        return [(hit, hit.score, hit.segment.id, _passage_id(hit)) for hit in self.hits]
+
+
+def _build_to_fit(
+    query: str,
+    facts: list[tuple[str, str, float]],
+    hits: list[StoreHit],
+    room: int,
+    count: Callable[[str], int],
+) -> _core.Block:
+    """Build a block that fits by a custom estimator: by ours first, then smaller until it fits."""
+    cap = room
+    while True:
+        block = _core.build_block(facts, hits, cap=cap, query=query)
+        tokens = count(block.text)
+        if not block.text or tokens <= room:
+            return block
+        cap = min(cap - 1, cap * room // tokens)
+
+
+def fact_id(fact: Fact) -> str:
+    """Return the id of a recalled fact. It changes with the fact, so that a corrected one is shown again."""
+    return f"{fact.id}.{fact.revision}" if fact.revision else fact.id
+
+
+def _passage_id(hit: StoreHit) -> str:
+    """Return the id of the passage that answers."""
+    start, end = hit.passage
+    return f"{hit.segment.id}:{start}-{end}"
+
+
+def _fact(hit: FactHit) -> Recalled:
+    return Recalled(
+        id=fact_id(hit.fact),
+        role=hit.fact.type,
+        timestamp=hit.fact.timestamp,
+        score=hit.score,
+        match=hit.score,
+        openclaw_score=hit.score,
+        is_cut=False,
+    )
+
+
+def _segment(hit: StoreHit, *, is_cut: bool) -> Recalled:
+    return Recalled(
+        id=hit.segment.id,
+        role=hit.segment.role,
+        timestamp=hit.segment.timestamp,
+        score=hit.score,
+        match=hit.match,
+        openclaw_score=OPENCLAW_VECTOR * hit.vector + OPENCLAW_BM25 * hit.bm25,
+        is_cut=is_cut,
+    )

@@ -1,0 +1,310 @@
+"""`Report`: the changes that a turn made to the messages, with reasons and costs; as objects, JSON or a table.
+
+>>> report = Report(shape="openai", query="which port?", tokens=Tokens(before=120, after=120))
+>>> report.trimmed, report.errors
+((), ())
+>>> print(report)
+openai · 120 tokens in, 120 out · query 'which port?'
+nothing changed
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memctx.messages.validity import Change
+
+__all__ = ["Cache", "Protected", "Pruned", "Recalled", "Report", "Tokens", "Trimmed"]
+
+
+LISTS = ("pruned", "trimmed", "recalled", "protected")
+LONGEST_QUERY = 60
+# Rows of one kind in a table; `to_json` has the rest.
+MOST_ROWS = 20
+
+T = TypeVar("T")
+
+
+class LazyList(Sequence[T]):
+    """A sequence that is built when it is first read: turns are many, and few reports are read."""
+
+    __slots__ = ("_build", "_items")
+
+    def __init__(self, build: Callable[[], tuple[T, ...]]) -> None:
+        self._build = build
+        self._items: tuple[T, ...] | None = None
+
+    @property
+    def items(self) -> tuple[T, ...]:
+        """All items."""
+        if self._items is None:
+            self._items = self._build()
+        return self._items
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[T, ...]: ...
+    def __getitem__(self, index: int | slice) -> T | tuple[T, ...]:
+        return self.items[index]
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Sequence):
+            return self.items == tuple(cast("Sequence[object]", other))
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.items)
+
+    def __repr__(self) -> str:
+        return repr(self.items)
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Cost of the messages after each step, by our estimate."""
+
+    before: int
+    """Cost of the given messages, without recalled blocks."""
+    pruned: int = 0
+    """Tokens saved by shortened tool results."""
+    trimmed: int = 0
+    """Cost of the removed messages."""
+    recalled: int = 0
+    """Cost of all recalled blocks."""
+    after: int = 0
+    """Cost of the messages that are sent."""
+    excess: int = 0
+    """The provider's count beyond our estimate, at the last call of `Memory.observe`."""
+    limit: int | None = None
+    """Cost above which a trim starts; None without a window."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """A tool result that is sent shortened."""
+
+    index: int
+    """Index of the message in the given list."""
+    form: Literal["soft", "clear"]
+    """Head and tail kept, or all of it cleared."""
+    tokens_before: int
+    tokens_after: int
+    is_new: bool
+    """Whether this turn decided it; otherwise it is sent as in earlier turns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trimmed:
+    """Messages that are not sent: one message, or a tool call with all its results."""
+
+    indices: tuple[int, ...]
+    """Indices of the messages in the given list."""
+    tokens: int
+    score: float
+    """Relevance to the query of the turn that decided it."""
+    layer: str
+    """``relevance`` or ``age``: the criterion."""
+    is_new: bool
+    """Whether this turn decided it."""
+
+    @property
+    def reason(self) -> str:
+        """Criterion and score in words."""
+        why = "least relevant" if self.layer == "relevance" else "oldest"
+        return f"{why}, score {self.score:.2f}" if self.is_new else f"{why} in an earlier turn"
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """A recalled segment or fact."""
+
+    id: str
+    """Id of the segment or fact."""
+    role: str
+    """Role of the speaker; the type of a fact."""
+    timestamp: float | None
+    """Time in milliseconds since the epoch."""
+    score: float
+    """Score that it was ranked by."""
+    match: float
+    """Quality of the match from 0 to 1, which `auto_recall_min_score` is compared with."""
+    openclaw_score: float
+    """Score by the formula of OpenClaw's `memory-context` plugin, without its age term."""
+    is_cut: bool
+    """Whether only its best passage fits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Protected:
+    """A message that a trim had to keep."""
+
+    index: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """Effect of a turn on the provider's prompt cache."""
+
+    stable_prefix: int = 0
+    """Number of messages at the start that are sent as in the turn before."""
+    first_changed: int | None = None
+    """First message of the last turn that is sent differently now; None if there is none."""
+    rewritten_tokens: int = 0
+    """Tokens that were sent before and must be written to the cache again."""
+    stale_thinking: tuple[int, ...] = ()
+    """Indices in the given list of messages whose signed thinking was bound to changed messages."""
+    thinking: Literal["strip", "report"] = "strip"
+    """Whether that thinking was removed or left for the host to drop."""
+    is_cold: bool = False
+    """Whether the cache had expired anyway."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Changes made by `Memory.prepare`. It prints as a table; `to_json` has everything."""
+
+    shape: str
+    query: str = ""
+    """Query of the search, secrets masked as in stored text, cut if it is long."""
+    tokens: Tokens = field(default_factory=lambda: Tokens(0))
+    pruned: Sequence[Pruned] = ()
+    trimmed: Sequence[Trimmed] = ()
+    recalled: Sequence[Recalled] = ()
+    """Items recalled in this turn; blocks of earlier turns that are sent again are not listed."""
+    protected: Sequence[Protected] = ()
+    """Messages that a trim had to keep; empty where no trim was due."""
+    repaired: tuple[Change, ...] = ()
+    """Repairs of invalid messages."""
+    cache: Cache = field(default_factory=Cache)
+    archived: int = 0
+    """Number of messages that were archived because they, or a part of them, were removed from the context."""
+    is_deferred: bool = False
+    """Whether a trim is due and waits for the end of the tool loop."""
+    is_over_limit: bool = False
+    """Whether more is sent than the limit allows, since there was too little to trim; ``errors`` has the numbers."""
+    degraded: tuple[str, ...] = ()
+    """Shortcomings of the turn, such as a query vector that was late or a request over the limit."""
+    warnings: tuple[str, ...] = ()
+    """Advice to the host, such as a missing setting. Each is given once."""
+    errors: tuple[str, ...] = ()
+    """Failures. If memory failed before the messages were ready, they are sent unchanged."""
+    milliseconds: dict[str, float] = field(default_factory=dict[str, float])
+    """Duration of each step."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain dictionaries and lists."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        items = {name: [asdict(item) for item in values[name]] for name in LISTS}
+        return {
+            **values,
+            **items,
+            "tokens": asdict(self.tokens),
+            "cache": asdict(self.cache),
+            "repaired": [(change.index, change.code, change.message) for change in self.repaired],
+        }
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Return the report as JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=indent)
+
+    def __str__(self) -> str:
+        return _render(self)
+
+
+def _render(report: Report) -> str:
+    """Format a report as a table for people."""
+    lines = [_heading(report), *_rows(report)]
+    if len(lines) == 1:
+        lines.append("nothing changed")
+    if report.milliseconds:
+        steps = ", ".join(f"{step} {took:.2f}" for step, took in report.milliseconds.items())
+        lines.append(f"time     {sum(report.milliseconds.values()):.2f} ms: {steps}")
+    return "\n".join(lines)
+
+
+def _heading(report: Report) -> str:
+    query = (
+        report.query if len(report.query) <= LONGEST_QUERY else f"{report.query[:LONGEST_QUERY]}…"
+    )
+    tokens = report.tokens
+    limit = "" if tokens.limit is None else f", limit {tokens.limit}"
+    return (
+        f"{report.shape} · {tokens.before} tokens in, {tokens.after} out{limit} · query {query!r}"
+    )
+
+
+def _rows(report: Report) -> Iterator[str]:
+    for error in report.errors:
+        yield f"error    {error}"
+    for reason in report.degraded:
+        yield f"degraded {reason}"
+    for warning in report.warnings:
+        yield f"warning  {warning}"
+    for change in report.repaired:
+        yield f"repaired {change.index:>6}  {change.message}"
+    yield from _limit_rows(
+        [
+            f"pruned   {item.index:>6}  {item.tokens_before} -> {item.tokens_after} tokens, {item.form}"
+            f"{'' if item.is_new else ', as before'}"
+            for item in report.pruned
+        ]
+    )
+    yield from _limit_rows(
+        [
+            f"trimmed  {_span(item.indices):>6}  {item.tokens} tokens, {item.reason}"
+            for item in report.trimmed
+        ]
+    )
+    yield from _limit_rows(
+        [f"kept     {item.index:>6}  {item.reason}" for item in report.protected]
+    )
+    yield from _limit_rows(
+        [
+            f"recalled {_moment(item.timestamp)}  {item.role}, score {item.score:.2f}, match {item.match:.2f}"
+            f"{', best passage' if item.is_cut else ''}"
+            for item in report.recalled
+        ]
+    )
+    if report.is_deferred:
+        yield "trim     deferred until the tool loop ends"
+    yield from _cache(report.cache)
+
+
+def _cache(cache: Cache) -> Iterator[str]:
+    if cache.first_changed is not None:
+        cold = ", cold anyway" if cache.is_cold else ""
+        yield f"cache    {cache.first_changed:>6}  first changed, {cache.rewritten_tokens} tokens written again{cold}"
+    if cache.stale_thinking:
+        done = "removed" if cache.thinking == "strip" else "stale, left for the host to drop"
+        yield f"thinking {_span(cache.stale_thinking):>6}  {done}"
+
+
+def _limit_rows(rows: Sequence[str]) -> Sequence[str]:
+    """Return the first rows, and the number of further ones."""
+    return (
+        rows
+        if len(rows) <= MOST_ROWS
+        else [*rows[:MOST_ROWS], f"         and {len(rows) - MOST_ROWS} more"]
+    )
+
+
+def _span(indices: Sequence[int]) -> str:
+    return str(indices[0]) if len(indices) == 1 else f"{indices[0]}-{indices[-1]}"
+
+
+def _moment(timestamp: float | None) -> str:
+    if timestamp is None:
+        return " " * 16
+    return datetime.fromtimestamp(timestamp / 1000, UTC).strftime("%Y-%m-%d %H:%M")

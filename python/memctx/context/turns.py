@@ -1,0 +1,438 @@
+"""`Turns`: prepares the turns of one session from the host's messages and the decisions of earlier turns.
+
+The steps: read, cut, recall, place, assemble, report.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+import traceback
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import TYPE_CHECKING, Any, cast, get_args
+
+from memctx import _core
+from memctx.context import explain, state_writer
+from memctx.context.assemble import Outgoing
+from memctx.context.budget import Budget, Observed, Outstanding, Sent, excess_of, find_implausible
+from memctx.context.cut import CutPlanner, Replay
+from memctx.context.explain import LONGEST, SEARCHED, Masking, Stopwatch
+from memctx.context.placement import Placement
+from memctx.context.read import Source, SourceIndex
+from memctx.context.report import LazyList, Report
+from memctx.context.sent_blocks import SentBlocks
+from memctx.context.state import MOST, TAIL, TOO_MANY, State, choose_state, update_states
+from memctx.context.state_writer import StateWriter
+from memctx.errors import ConfigError, MemctxError, MessageShapeError, StoreError
+from memctx.messages import Shape
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from memctx._core import Conversation
+    from memctx.context.assemble import Binding
+    from memctx.context.cut import Cut
+    from memctx.context.placement import Blocks
+    from memctx.context.recall import Recall
+    from memctx.context.report import Cache
+    from memctx.context.state import Block, States
+    from memctx.context.state_writer import Archive
+
+logger = logging.getLogger("memctx.context")
+
+NO_WINDOW = (
+    "context_window is not set, so nothing is ever trimmed; expected the model's window in tokens, "
+    "such as context_window=200_000"
+)
+
+_numbers = count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """The messages to send, and a report of the changes."""
+
+    messages: list[Any]
+    """Messages for the model: the host's own objects where nothing was changed."""
+    report: Report
+    number: int = 0
+    """Number for `Memory.observe`, unique in the process."""
+
+
+class Turns:
+    """Prepares the turns of one session, one at a time."""
+
+    def __init__(self, recall: Recall, archive: Archive) -> None:
+        self._config = recall.config
+        self._store = recall.store
+        self._archive = archive
+        self._budget = Budget.of(recall.config)
+        self._planner = CutPlanner(recall.config, self._budget)
+        self._placement = Placement(recall, self._budget)
+        self._states: States | None = None
+        self._before: States | None = None
+        self._masking: Masking | None = None
+        self._warned: set[str] = set()
+        self._warnings: list[str] = []
+        self._closed = False
+        self.reopen()
+
+    def reopen(self) -> None:
+        """Go on after a fork with the decisions made so far, without the parent's threads and locks."""
+        self._replays: dict[int, Replay] = {}
+        self._outstanding = Outstanding()
+        self._lock = threading.Lock()
+        path = state_writer.path_of(self._store.path, self._store.session_id)
+        self._writer = StateWriter(path, self._store.session_id, self._archive)
+        self._sent_blocks = SentBlocks(path.with_suffix(".blocks"))
+        self._scanner = self._new_scanner()
+
+    def prepare(
+        self,
+        messages: Sequence[Any],
+        *,
+        shape: Shape | None,
+        pinned: Collection[int],
+        model: str | None,
+    ) -> Turn:
+        """Return the messages to send. A failure of memory is caught here: then they are sent unchanged."""
+        with self._lock:
+            watch = Stopwatch()
+            try:
+                if self._closed:
+                    raise StoreError("the memory is closed")  # noqa: TRY301 - one handler for every failure
+                self._settle()
+                states = self._current()
+                self._recognize(self._sent_blocks.refresh())
+                source = Source.read(self._scanner, messages, shape)
+                watch.lap("scan")
+                return self._run(source, states, watch, pinned=pinned, model=model)
+            except (MessageShapeError, ConfigError):
+                raise  # an error of the caller, not of memory
+            except Exception as error:  # noqa: BLE001 - the host goes on after any failure
+                text = self._log_error("memory failed; the messages are sent unchanged", error)
+                report = Report(shape or "unknown", errors=(text,), warnings=self._take_warnings())
+                return self._number(list(messages), report, None)
+
+    def scan(self, messages: Sequence[Any], shape: Shape | None) -> Conversation:
+        """Parse messages as a turn does: only the blocks that this session sent count as recalled."""
+        with self._lock:
+            self._current()
+            self._recognize(self._sent_blocks.refresh())
+            scanner = self._scanner
+        return scanner.scan(messages, shape)
+
+    def replace(self, turn: Turn, messages: list[Any]) -> Turn:
+        """Return the turn with other messages to send."""
+        shape = turn.report.shape  # unknown if memory failed
+        known = cast("Shape", shape) if shape in get_args(Shape) else None
+        tokens = self.scan(messages, known).tokens
+        with self._lock:
+            self._outstanding.set_estimate(turn.number, tokens)
+        return replace(turn, messages=messages)
+
+    def observe(
+        self, tokens: int, output_tokens: int, turn: Turn | None, count: Callable[[Observed], None]
+    ) -> Observed:
+        """Learn the cost of a turn by the provider's count.
+
+        A plausible count of a turn that was not observed before is passed to ``count``, in the background.
+        """
+        with self._lock:
+            sent = self._outstanding.take(None if turn is None else turn.number)
+            observed, is_plausible = self._compare(tokens, output_tokens, sent)
+            if is_plausible and not (turn is not None and isinstance(sent, str)):
+                self._writer.count(lambda: count(observed))
+            return observed
+
+    def _compare(self, tokens: int, output_tokens: int, sent: Sent | str) -> tuple[Observed, bool]:
+        """Compare a count with the estimate of its turn; return also whether it is plausible."""
+        estimate = 0 if isinstance(sent, str) else sent.estimate
+        wrong = find_implausible(tokens, estimate, self._config.context_window)
+        if wrong is not None:
+            self._warn("usage", wrong)
+            return Observed(tokens, output_tokens, is_used=False, note=wrong), False
+        if isinstance(sent, str):
+            self._warn("observe", sent)
+            return Observed(tokens, output_tokens, is_used=False, note=sent), True
+        state = next((each for each in self._current() if each.id == sent.conversation), None)
+        note = None
+        if state is None:
+            note = "the conversation of the turn is forgotten"
+        elif sent.number <= state.observed:
+            note = "a later turn of the conversation was observed before"
+        else:
+            self._learn(sent, excess_of(tokens, sent.estimate))
+        return Observed(tokens, output_tokens, is_used=note is None, note=note), True
+
+    def _learn(self, sent: Sent, excess: int) -> None:
+        """Add the excess of a turn to all later turns of its conversation."""
+
+        def learned(states: States | None) -> States | None:
+            return states and tuple(
+                replace(state, excess=excess, observed=sent.number)
+                if state.id == sent.conversation
+                else state
+                for state in states
+            )
+
+        self._states, self._before = learned(self._states), learned(self._before)
+
+    def wait_for_counts(self) -> None:
+        """Wait until everything observed is counted."""
+        with self._lock:
+            self._writer.wait_for_counts()
+
+    def settle(self) -> None:
+        """Wait until the removed messages are in the store, so that a search finds them."""
+        with self._lock:
+            try:
+                self._settle()
+            except Exception as error:  # noqa: BLE001 - the next turn tries again
+                self._log_error(
+                    "removed messages are not stored; the next turn sends them again", error
+                )
+
+    def close(self) -> None:
+        """Save the state for the next process, and use the store no more."""
+        self.settle()
+        with self._lock:
+            self._closed = True
+            self._writer.close(self._states)
+
+    def _settle(self) -> None:
+        """Wait for the archive of the last turn. If it failed, undo that turn, so that no message is lost."""
+        before, self._before = self._before, None
+        try:
+            self._writer.wait_for_archive()
+        except Exception:
+            self._states = before
+            raise
+
+    def _current(self) -> States:
+        """Return the states of the session, loading them first if need be."""
+        if self._states is None:
+            self._states = states = self._writer.load()
+            known = self._sent_blocks.refresh()
+            sent = (block.text for state in states for block in state.blocks)
+            self._recognize([*known, *self._sent_blocks.add(sent)])
+        return self._states
+
+    def _new_scanner(self) -> _core.Scanner:
+        return _core.Scanner(self._config.estimator, own_blocks=list(self._sent_blocks.keys))
+
+    def _recognize(self, keys: Sequence[int]) -> None:
+        """Treat blocks with some keys as recalled from now on."""
+        if keys and not self._scanner.add_own_blocks(keys):
+            # Another process sent one that was taken for a person's text: drop what was parsed so.
+            self._scanner = self._new_scanner()
+
+    def _number(self, messages: list[Any], report: Report, conversation: int | None) -> Turn:
+        turn = Turn(messages, report, next(_numbers))
+        self._outstanding.add(Sent(turn.number, conversation, report.tokens.after))
+        return turn
+
+    def _mask(self, text: str) -> str:
+        if self._masking is None:
+            self._masking = Masking(self._config)
+        return self._masking.mask(text)
+
+    def _log_error(self, words: str, error: Exception) -> str:
+        """Log an error and its traceback, and return its text; all of it without secrets."""
+        text = self._mask(f"{type(error).__name__}: {error}")
+        trace = "".join(traceback.format_tb(error.__traceback__))
+        logger.error("%s: %s\n%s", words, text, trace)
+        return text
+
+    def _warn(self, kind: str, words: str) -> None:
+        """Log a warning and add it to the next report, once for each kind."""
+        if kind not in self._warned:
+            self._warned.add(kind)
+            self._warnings.append(words)
+            logger.warning("session %r: %s", self._mask(self._store.session_id), words)
+
+    def _take_warnings(self) -> tuple[str, ...]:
+        warnings, self._warnings = tuple(self._warnings), []
+        return warnings
+
+    def _run(
+        self,
+        source: Source,
+        states: States,
+        watch: Stopwatch,
+        *,
+        pinned: Collection[int],
+        model: str | None,
+    ) -> Turn:
+        """Run the steps of a turn: each is timed under its name."""
+        state, now = choose_state(states, source), time.time()
+        if self._budget.limit is None:
+            self._warn("context_window", NO_WINDOW)
+        is_cold = _is_cold(state, now, self._config.cache_ttl, model)
+        query, shown = self._query(source)
+        cut = self._planner.plan(
+            source.conversation,
+            query,
+            state,
+            self._replays.setdefault(state.id, Replay()),
+            pinned=source.from_given(pinned),
+            is_cold=is_cold,
+        )
+        watch.lap("cut")
+        removed = _find_removed(cut, state)
+        first_changed = 0 if is_cold else min(removed, default=None)
+        blocks = self._placement.place(source, cut, state, query, first_changed=first_changed)
+        watch.lap("recall")
+        outgoing = Outgoing.after(source, cut)
+        tail = tuple(outgoing.keys[-TAIL:])
+        sent = tuple(block for block in blocks.sent if outgoing.insert(block, source))
+        outgoing.merge_neighbors(source)
+        strip = self._config.thinking == "strip"
+        binding = outgoing.bind_thinking(source, state, strip=strip)
+        watch.lap("assemble")
+        is_edited = bool(removed or binding.stale or outgoing.alternates)
+        self._check(source, cut, outgoing, is_edited=is_edited)
+        watch.lap("check")
+        done = _Done(source, state, is_cold, shown, cut, removed, blocks, sent, outgoing, binding)
+        cache = explain.cache(
+            source, outgoing, binding, state, is_cold=is_cold, thinking=self._config.thinking
+        )
+        after = replace(done.next_state(cache), tail=tail, touched=now, model=model or state.model)
+        self._recognize(self._sent_blocks.add(block.text for block in sent))
+        self._remember(states, after)
+        self._writer.write(
+            self._states or (), source.conversation, removed, is_new=not after.decides_as(state)
+        )
+        watch.lap("keep")
+        report = self._report(done, after, cache, watch, is_short=self._is_short(query))
+        return self._number(outgoing.messages, report, after.id)
+
+    def _query(self, source: Source) -> tuple[str, str]:
+        """Return the text to search memory for, and the text to mask and show in the report.
+
+        Of a long text the search gets both ends, which may cut a secret in two: only its head is shown.
+        """
+        count = source.query_count(self._config.query_messages)
+        query = source.conversation.query(count)
+        is_long = len(query) > LONGEST
+        return query, source.conversation.query(count, head=SEARCHED) if is_long else query
+
+    def _is_short(self, query: str) -> bool:
+        """Return whether a query is too short for a trim by the settings."""
+        config = self._config
+        return not config.trim_short_queries and len(query) < config.min_query_chars
+
+    def _report(
+        self, done: _Done, after: State, cache: Cache, watch: Stopwatch, *, is_short: bool
+    ) -> Report:
+        source, cut, state, limit = done.source, done.cut, done.before, self._budget.limit
+        degraded: list[str] = []
+        if cut.is_due and is_short:
+            degraded.append("not trimmed: the query is short and trim_short_queries is off")
+        if done.blocks.degraded is not None:
+            degraded.append(self._mask(f"recalled by words alone: {done.blocks.degraded}"))
+        over = explain.over_limit(
+            cut, sent=after.estimate, excess=state.excess, budget=self._budget
+        )
+        if over is not None:
+            degraded.append(f"over the limit of {limit:,} tokens")
+        is_newest_sent = done.sent[-1:] == done.blocks.sent[-1:]
+        return Report(
+            shape=source.conversation.shape,
+            query=self._mask(done.shown_query),
+            tokens=explain.tokens(source, cut, before=state, after=after, limit=limit),
+            pruned=LazyList(lambda: explain.pruned(source, cut, state)),
+            trimmed=LazyList(lambda: explain.trimmed(source, cut, state)),
+            recalled=done.blocks.recalled if is_newest_sent else (),
+            protected=LazyList(lambda: explain.protected(source, cut)),
+            repaired=source.repaired,
+            cache=cache,
+            archived=len(done.removed),
+            is_deferred=cut.is_deferred,
+            is_over_limit=over is not None,
+            degraded=tuple(degraded),
+            warnings=self._take_warnings(),
+            errors=() if over is None else (over,),
+            milliseconds=watch.laps,
+        )
+
+    def _remember(self, states: States, after: State) -> None:
+        """Keep a state for the next turn of its conversation."""
+        self._before, self._states = states, update_states(states, after)
+        known = {state.id for state in self._states}
+        if len(states) == MOST and after.id not in {state.id for state in states}:
+            self._warn("conversations", TOO_MANY)
+        if len(self._replays) > len(known):
+            self._replays = {key: each for key, each in self._replays.items() if key in known}
+
+    def _check(self, source: Source, cut: Cut, outgoing: Outgoing, *, is_edited: bool) -> None:
+        """Raise if an edit would make a provider refuse messages that it would have accepted.
+
+        The messages to send are parsed again if the turn edited any; if it only repeats, the cut alone is checked.
+        """
+        if is_edited:
+            found = _core.problems(self._scanner.scan(outgoing.messages, outgoing.shape))
+        else:
+            found = cut.find_problems()
+        known = (
+            {problem[1] for problem in _core.problems(source.conversation)} if found else set[str]()
+        )
+        worse = [problem for problem in found if problem[1] not in known]
+        if worse:
+            index, code, words, _ = worse[0]
+            raise MemctxError(
+                f"the edited messages would be refused: message {index}, {code}: {words}"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """Outcome of the steps of a turn."""
+
+    source: Source
+    before: State
+    is_cold: bool
+    shown_query: str
+    cut: Cut
+    removed: Sequence[SourceIndex]
+    """Messages that the turn removed, whole or in part."""
+    blocks: Blocks
+    sent: tuple[Block, ...]
+    """The blocks whose anchors are sent."""
+    outgoing: Outgoing
+    binding: Binding
+
+    def next_state(self, cache: Cache) -> State:
+        """Return the state after the turn."""
+        state, outgoing, source = self.before, self.outgoing, self.source
+        spent, rewritten = explain.costs(outgoing, cache, state, is_cut=bool(self.removed))
+        return replace(
+            state,
+            head=source.head,
+            trimmed=self.cut.decisions(state.trimmed),
+            pruned={item.key: item.form for _, item in self.cut.pruned},
+            blocks=self.sent,
+            bound=self.binding.bound,
+            recalled_for=source.newest_user,
+            newest=source.newest,
+            sent=self.binding.links,
+            estimate=sum(outgoing.tokens),
+            spent=spent,
+            rewritten=rewritten,
+        )
+
+
+def _find_removed(cut: Cut, state: State) -> list[SourceIndex]:
+    """Return the messages that a turn removes, whole or in part."""
+    known = state.pruned.keys()
+    return sorted({*cut.trimmed, *(index for index, item in cut.pruned if item.key not in known)})
+
+
+def _is_cold(state: State, now: float, ttl: float, model: str | None) -> bool:
+    """Return whether the provider's cache has expired: after a long pause, or with another model."""
+    if state.touched is None:
+        return False
+    is_other_model = model is not None and state.model is not None and model != state.model
+    return is_other_model or now - state.touched > ttl

@@ -1,0 +1,1 @@
+"""Embedders behind an HTTP API."""

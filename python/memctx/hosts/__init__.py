@@ -1,0 +1,1 @@
+"""Files of agent hosts: session transcripts of Pi, workspaces of OpenClaw."""

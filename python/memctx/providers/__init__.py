@@ -1,0 +1,1 @@
+"""Provider calls: failures, retries, circuit breakers, prices and the background event loop."""

@@ -1,1 +1,0 @@
-"""Readers of transcripts, one for each host: they stream, pass over what is damaged, and keep the host's own ids."""

@@ -1,0 +1,56 @@
+//! Filter over passages.
+
+use super::passage::{Passage, name, role, topic};
+use crate::store::{Request, Segment};
+
+/// A request's conditions, as hashes. It admits too much where two names share one, never too little: what was read is
+/// tested again, by its names.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Filter {
+    pub(super) session: Option<u64>,
+    pub(super) roles: Option<Vec<u32>>,
+    /// In milliseconds since 1970, both included.
+    pub(super) since: Option<f64>,
+    pub(super) until: Option<f64>,
+    /// One bit for each topic that will do.
+    pub(super) topics: Option<u64>,
+    /// The session in words.
+    exact: Option<String>,
+}
+
+impl Filter {
+    /// Create the conditions of a request; `session` is the only one that may be read, if there is such a one.
+    pub(crate) fn new(request: &Request<'_>, session: Option<&str>) -> Self {
+        let session = session.or(request.session).map(str::to_owned);
+        let roles = request.roles.as_ref();
+        let topics = request.topics.as_ref();
+        Self {
+            session: session.as_deref().map(name),
+            roles: roles.map(|roles| roles.iter().map(|text| role(text)).collect()),
+            since: request.since,
+            until: request.until,
+            topics: topics.map(|topics| topics.iter().fold(0, |all, text| all | topic(text))),
+            exact: session,
+        }
+    }
+
+    /// Return whether it admits everything.
+    pub(super) fn is_open(&self) -> bool {
+        let Self { session, roles, since, until, topics, .. } = self;
+        session.is_none() && roles.is_none() && since.is_none() && until.is_none() && topics.is_none()
+    }
+
+    /// Return whether a passage may be one that is wanted.
+    pub(super) fn admits(&self, passage: &Passage) -> bool {
+        self.session.is_none_or(|session| session == passage.session)
+            && self.roles.as_ref().is_none_or(|roles| roles.contains(&passage.role))
+            && self.topics.is_none_or(|topics| topics & passage.topics != 0)
+            && self.since.is_none_or(|since| passage.timestamp >= since)
+            && self.until.is_none_or(|until| passage.timestamp <= until)
+    }
+
+    /// Return whether a segment is of a session that may be read.
+    pub(crate) fn admits_session(&self, segment: &Segment) -> bool {
+        self.exact.as_ref().is_none_or(|session| *session == segment.session)
+    }
+}

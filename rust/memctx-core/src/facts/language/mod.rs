@@ -1,0 +1,16 @@
+//! Language rules for facts: reading a statement and comparing two of them.
+
+mod lexicon;
+mod polarity;
+mod reader;
+mod relation;
+mod statement;
+mod stem;
+mod subject;
+mod tables;
+mod value;
+
+pub(super) use relation::Comparison;
+pub use relation::{Relation, relate};
+pub(super) use statement::Statement;
+pub(super) use subject::subject;

@@ -1,0 +1,199 @@
+//! Parsed statement.
+
+use std::hash::Hasher as _;
+
+use rustc_hash::FxHasher;
+use unicode_normalization::UnicodeNormalization as _;
+
+use super::lexicon::{Entry, class, flag};
+use super::polarity;
+use super::reader::Reader;
+use super::stem::stem;
+use crate::text::Term;
+
+/// Part of a clause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    /// Before the verb: what it is about.
+    Subject,
+    /// Behind the verb, or anywhere if there is none.
+    Object,
+    /// Behind a word such as "for": which of several is meant.
+    Qualifier,
+}
+
+/// A word that says something.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Token {
+    /// The same for all forms of the word.
+    pub(super) key: Term,
+    /// Its classes of values; 0 for a plain word.
+    pub(super) class: u64,
+    /// Its functions, see [`flag`].
+    pub(super) flags: u32,
+    /// Its part of the clause.
+    pub(super) side: Side,
+    /// True if it is negated.
+    pub(super) is_negated: bool,
+    /// True if it is part of a reason.
+    pub(super) is_aside: bool,
+}
+
+impl Token {
+    /// Return whether it is an answer rather than what the question is about.
+    pub(super) fn is_value(&self) -> bool {
+        self.class & class::ALWAYS != 0 || self.class != 0 && self.side == Side::Object
+    }
+}
+
+/// Parsed statement.
+#[derive(Clone, Debug)]
+pub(in crate::facts) struct Statement {
+    /// The words that say something, in order.
+    pub(super) tokens: Vec<Token>,
+    /// The places of the tokens, ordered by key.
+    pub(super) by_key: Vec<u32>,
+    /// The verbs that end subjects, all together.
+    pub(super) verbs: u32,
+    /// True if it is still to be done.
+    pub(super) is_pending: bool,
+    /// Number of negating words.
+    pub(super) negations: usize,
+    /// Words that say nothing by themselves but may not be exchanged, ordered.
+    pub(super) counting: Vec<Term>,
+    /// The place of the token before which a verb stands whose sides may not be exchanged.
+    pub(super) directed_at: Option<usize>,
+    /// A hash of the text but for case, white space and the marks at its end.
+    pub(in crate::facts) fingerprint: u64,
+}
+
+/// A word on its way to become a token.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Piece {
+    pub(super) entry: Entry,
+    pub(super) side: Side,
+    pub(super) is_negated: bool,
+    pub(super) is_aside: bool,
+    /// The letters of a plain word that opens a sentence may be those of a name.
+    pub(super) may_be_name: bool,
+}
+
+impl Piece {
+    pub(super) fn has(&self, flags: u32) -> bool {
+        self.entry.flags & flags != 0
+    }
+
+    /// Return whether it says something, rather than hold the others together.
+    pub(super) fn is_content(&self) -> bool {
+        const SILENT: u32 = flag::FILLER
+            | flag::LIGHT
+            | flag::BREAK
+            | flag::FROM
+            | flag::TO
+            | flag::QUALIFY
+            | flag::REASON
+            | flag::INSTEAD
+            | flag::NOT_BEFORE
+            | flag::FROM_BEFORE
+            | flag::WITHOUT;
+        self.entry.class != 0
+            || !self.has(SILENT)
+                && (!self.has(flag::NEGATES) || self.has(flag::PIVOT) || self.names_state())
+                && (!self.has(flag::PENDING) || self.has(flag::PIVOT))
+    }
+
+    /// "disabled" turns the clause and is about "enabled".
+    fn names_state(&self) -> bool {
+        self.has(flag::NEGATES) && polarity::is_state(self.entry.key)
+    }
+}
+
+impl Statement {
+    /// Read a text.
+    pub(in crate::facts) fn read(text: &str) -> Self {
+        let folded;
+        let text = if unicode_normalization::is_nfkc_quick(text.chars()) == unicode_normalization::IsNormalized::Yes {
+            text
+        } else {
+            folded = text.nfkc().collect::<String>();
+            &folded
+        };
+        let mut pieces = Reader::new(text).read();
+        polarity::mark(&mut pieces);
+        Self::from_pieces(&pieces, fingerprint(text))
+    }
+
+    fn from_pieces(pieces: &[Piece], fingerprint: u64) -> Self {
+        let (mut tokens, mut verbs, mut directed_at) = (Vec::with_capacity(pieces.len()), 0, None);
+        for piece in pieces {
+            if piece.has(flag::DIRECTED) && directed_at.is_none() {
+                directed_at = Some(tokens.len());
+            }
+            if piece.has(flag::PIVOT) && !piece.is_aside {
+                verbs |= piece.entry.flags;
+            }
+            if piece.is_content() {
+                let Piece { entry: Entry { key, flags, class }, side, is_negated, is_aside, .. } = *piece;
+                tokens.push(Token { key, class, flags, side, is_negated, is_aside });
+            }
+        }
+        let mut by_key: Vec<u32> = (0..).take(tokens.len()).collect();
+        by_key.sort_by_key(|&at| tokens[at as usize].key);
+        let is_pending = pieces.iter().any(|piece| piece.has(flag::PENDING) && !piece.is_aside);
+        let negations = pieces.iter().filter(|piece| piece.has(flag::NEGATES | flag::WITHOUT)).count();
+        Self { tokens, by_key, verbs, is_pending, negations, counting: counting(pieces), directed_at, fingerprint }
+    }
+
+    /// Return the tokens of the subject.
+    pub(super) fn subject(&self) -> impl Iterator<Item = &Token> {
+        self.tokens.iter().filter(|token| token.side == Side::Subject && !token.is_value())
+    }
+}
+
+/// Return the words that may not be exchanged; the "to" of "to use" is none.
+fn counting(pieces: &[Piece]) -> Vec<Term> {
+    const LOOSE: [&str; 4] = ["may", "might", "can", "could"];
+    let verb_follows =
+        |at: usize| pieces.get(at + 1).is_some_and(|next| next.has(flag::LIGHT | flag::PIVOT | flag::PENDING));
+    let counts = |&(at, piece): &(usize, &Piece)| {
+        piece.has(flag::COUNTS) && !piece.is_content() && !(piece.has(flag::TO) && verb_follows(at))
+    };
+    let key = |(_, piece): (usize, &Piece)| match piece.entry.key {
+        key if LOOSE.map(Term::new).contains(&key) => Term::new("may"),
+        _ if piece.has(flag::AUXILIARY) => Term::new("must"),
+        key => key,
+    };
+    let mut keys: Vec<Term> = pieces.iter().enumerate().filter(counts).map(key).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    keys
+}
+
+/// Return a hash of the text but for case, white space and the marks at its end.
+fn fingerprint(text: &str) -> u64 {
+    let mut hasher = FxHasher::default();
+    let text = text.trim().trim_end_matches(['.', '。', '!', '！', ' ', ';']);
+    let mut is_behind_space = false;
+    // Case matters in paths and in code.
+    let has_code = text.contains(['/', '\\', '`']);
+    for c in text.chars() {
+        if c.is_whitespace() {
+            is_behind_space = true;
+            continue;
+        }
+        if std::mem::take(&mut is_behind_space) {
+            hasher.write_u32(u32::from(' '));
+        }
+        if has_code {
+            hasher.write_u32(u32::from(c));
+        } else {
+            c.to_lowercase().for_each(|c| hasher.write_u32(u32::from(c)));
+        }
+    }
+    hasher.finish()
+}
+
+/// Return the key of an English word.
+pub(super) fn key_of(word: &str) -> Term {
+    Term::new(&stem(word))
+}

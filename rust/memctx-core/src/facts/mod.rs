@@ -1,0 +1,21 @@
+//! Facts: short statements that hold until a later one supersedes them.
+
+mod batch;
+mod change;
+mod fact_store;
+mod history;
+mod index;
+mod kind;
+mod language;
+mod plan;
+mod question;
+mod search;
+mod settings;
+
+pub use change::{Change, Outcome, Statement};
+pub use fact_store::{FactStore, Statistics};
+pub use kind::Kind;
+pub use language::{Relation, relate};
+pub use plan::{Action, Draft, Known, Op, plan};
+pub use search::{Found, Request};
+pub use settings::Settings;

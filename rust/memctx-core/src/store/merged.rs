@@ -1,0 +1,235 @@
+//! One search over what is in memory and what is only on disk.
+//!
+//! The cold tier knows everything up to its last commit, the warm tier the newest. The best of both are read into a small
+//! tier of their own, together with what was said around them, and ranked there as always: by the counts of everything.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use rustc_hash::FxHashSet;
+
+use super::embed;
+use super::evicted::Older;
+use super::inner::{Inner, now};
+use super::log::segment::Segment;
+use super::warm::entry::{LineAt, Standing};
+use super::warm::passage::passages;
+use super::warm::search::{Found, Request};
+use super::warm::tier::{Draft, Pieces, Warm, digest};
+use crate::disk_index::{Filter, IndexMatch, View};
+use crate::file::read_exact_at;
+use crate::{Error, Result};
+
+/// Segments in the race for each place, of each side and tier.
+const POOL: usize = 4;
+/// The number of neighbors considered around them.
+const REACH: usize = 2;
+/// A segment of more pieces than this takes part with those that were found.
+const WHOLE: usize = 8;
+
+/// A segment that takes part.
+struct Part {
+    bytes: u64,
+    /// The rows of the cold tier that were found.
+    rows: Vec<u32>,
+}
+
+/// The parts by where their lines begin.
+type Parts = BTreeMap<u64, Part>;
+
+impl Inner {
+    /// The best segments of both tiers, best first. Memory is locked only for a moment at a time: a writer does not
+    /// wait for the disk.
+    pub(super) fn search_both(&self, request: &Request<'_>, view: &View) -> Result<Vec<Found>> {
+        let vector = embed::query(request, self.model())?.filter(|_| self.index().has_vectors());
+        let vector = vector.as_deref();
+        let own = (!self.settings.cross_session).then_some(&*self.settings.session);
+        let filter = Filter::new(request, own);
+        let newest = self.index().texts.statistics();
+        let wording = view.wording(request, newest, |term| self.index().texts.count(term));
+        let wanted = request.limit.saturating_mul(POOL);
+        let mut parts = Parts::new();
+        for lead in view.matches(&wording.words, vector, wanted, &filter)? {
+            parts.insert(lead.offset, Part { bytes: lead.bytes, rows: lead.rows });
+        }
+        let now = now();
+        for line in self.newest_lines(request, vector, now)? {
+            parts.entry(line.offset).or_insert(Part { bytes: line.bytes, rows: Vec::new() });
+        }
+        let mut merged = Warm::new(self.model().dim(), self.model().own_weight())?;
+        merged.read_from(view.log());
+        merged.texts.set_background(wording.background);
+        self.take_part(&mut merged, view, &parts, &filter)?;
+        // What all have in common is what all have in memory.
+        merged.center = self.index().center.clone();
+        merged.tie(&[]);
+        let reach = REACH.max(request.window);
+        let mut next = BTreeMap::new();
+        let mut others = Parts::new();
+        for (rank, candidate) in merged.candidates(request, vector, now)?.into_iter().enumerate() {
+            let offset = merged.entries[candidate.segment as usize].line.offset;
+            let around = around(&self.index(), view, offset, reach);
+            next.extend(around.windows(2).map(|pair| (pair[0].offset, pair[1].offset)));
+            // Those around a lesser one take no part unless they are to be shown.
+            if rank < request.limit || request.window > 0 {
+                let unknown = around.into_iter().filter(|lead| !parts.contains_key(&lead.offset));
+                others.extend(unknown.map(|lead| (lead.offset, Part { bytes: lead.bytes, rows: Vec::new() })));
+            }
+        }
+        self.take_part(&mut merged, view, &others, &filter)?;
+        merged.center = self.index().center.clone();
+        merged.tie(&sequences(&next));
+        merged.search(request, vector, now, |fault| self.note_damage(&fault))
+    }
+
+    /// The ids of the segments nearest to a vector, with their cosines, best first.
+    pub(super) fn nearest(&self, vector: &[f32], k: usize) -> Result<Vec<(String, f64)>> {
+        let own = (!self.settings.cross_session).then_some(&*self.settings.session);
+        let request = Request { session: own, ..Request::default() };
+        let filter = Filter::new(&request, own);
+        let wanted = k.saturating_mul(POOL);
+        let index = self.current()?;
+        let entry = |passage: u32| &index.entries[index.passages[passage as usize].segment as usize];
+        let newest = index.rows.search(vector, wanted, |passage| entry(passage).is_live)?.into_iter().flatten();
+        let mut best: Vec<(String, f64)> = newest.map(|hit| (entry(hit.number).id.to_string(), hit.score)).collect();
+        let has_older = index.evicted > 0;
+        drop(index);
+        if let Some(view) = self.older.as_ref().filter(|_| has_older).and_then(Older::view) {
+            for row in view.nearest(vector, wanted, &filter)? {
+                let (offset, bytes) = view.line(row);
+                match read(&view, offset, bytes) {
+                    Ok(segment) if filter.admits_session(&segment) => {
+                        let (piece, _) = view.piece(row);
+                        let exact =
+                            view.vector(row, &segment.id).or_else(|| self.model().vector(segment.content.get(piece)?));
+                        best.extend(exact.map(|exact| (segment.id, crate::vector::cosine(vector, &exact))));
+                    }
+                    Ok(_) => {}
+                    Err(fault) => self.note_damage(&fault),
+                }
+            }
+        }
+        best.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let mut seen = FxHashSet::default();
+        best.retain(|(id, _)| seen.insert(id.clone()));
+        best.truncate(k);
+        Ok(best)
+    }
+
+    /// Return the positions of the lines of candidates in memory.
+    fn newest_lines(&self, request: &Request<'_>, vector: Option<&[f32]>, now: f64) -> Result<Vec<LineAt>> {
+        let warm = self.index();
+        let candidates = warm.candidates(request, vector, now)?.into_iter();
+        let lines = candidates.map(|candidate| warm.entries[candidate.segment as usize].line);
+        Ok(lines.filter(|line| warm.is_of_log(*line)).collect())
+    }
+
+    /// Let segments take part.
+    fn take_part(&self, merged: &mut Warm, view: &View, parts: &Parts, filter: &Filter) -> Result<()> {
+        for (&offset, part) in parts {
+            match read(view, offset, part.bytes) {
+                // Its session is tested again on what was read; neighbours need not pass the other conditions.
+                Ok(segment) if filter.admits_session(&segment) => {
+                    let pieces = pieces(view, &segment, offset, part);
+                    let vectors = self.vectors_in_memory(&segment.id);
+                    let draft = self.draft(&vectors, view, segment, offset, part.bytes, &pieces);
+                    merged.push_pieces(draft, &pieces)?;
+                }
+                Ok(_) => {}
+                Err(fault) => self.note_damage(&fault),
+            }
+        }
+        Ok(())
+    }
+
+    /// The vectors of a segment that is in memory, one for each of its pieces; none where one is still to come.
+    fn vectors_in_memory(&self, id: &str) -> Vec<Option<Vec<f32>>> {
+        let warm = self.index();
+        let own = warm.find(id).map(|number| warm.entries[number as usize].passages.clone());
+        let is_there = |passage: u32| warm.passages[passage as usize].vector != Standing::LACKING;
+        let vector = |passage: u32| is_there(passage).then(|| warm.rows.row(passage).to_vec());
+        own.into_iter().flatten().map(vector).collect()
+    }
+
+    /// A segment with its vectors: from memory, from disk, or made anew. If one is still to come it goes without.
+    fn draft(
+        &self,
+        own: &[Option<Vec<f32>>],
+        view: &View,
+        segment: Segment,
+        offset: u64,
+        bytes: u64,
+        pieces: &Pieces,
+    ) -> Draft {
+        let rows = view.rows_of(offset);
+        let dim = self.model().dim();
+        let mut standing = Standing::SAVED;
+        let mut vectors = Vec::with_capacity(pieces.len() * dim);
+        for (number, piece) in pieces {
+            let in_memory = own.get(*number).cloned().flatten();
+            let on_disk = || view.vector(rows.clone().nth(*number)?, &segment.id);
+            let made = || self.model().vector(&segment.content[piece.clone()]);
+            if let Some(vector) = in_memory.or_else(on_disk).or_else(made) {
+                vectors.extend_from_slice(&vector);
+            } else {
+                standing = Standing::LACKING;
+                vectors.resize(vectors.len() + dim, 0.0);
+            }
+        }
+        let digest = digest(&segment.content);
+        Draft { vectors, standing, ..Draft::new(segment, digest, offset, bytes) }
+    }
+}
+
+/// The longest sequences of lines that follow one another.
+fn sequences(next: &BTreeMap<u64, u64>) -> Vec<Vec<u64>> {
+    let later: FxHashSet<u64> = next.values().copied().collect();
+    let firsts = next.keys().filter(|line| !later.contains(line));
+    let follow = |first: &u64| std::iter::successors(Some(*first), |line| next.get(line).copied()).collect();
+    firsts.map(follow).collect()
+}
+
+/// Read the segment whose line begins at a place.
+fn read(view: &View, offset: u64, bytes: u64) -> Result<Segment> {
+    let path = std::path::Path::new(super::log::SEGMENTS);
+    let mut line = vec![0; bytes as usize];
+    read_exact_at(view.log(), &mut line, offset).map_err(Error::io(path))?;
+    Segment::from_line(super::log::lines::trim(&line, offset)).map_err(|fault| Error::corrupt(path, offset, fault))
+}
+
+/// The pieces of a segment that take part, with their numbers among all.
+fn pieces(view: &View, segment: &Segment, offset: u64, part: &Part) -> Pieces {
+    let all = passages(&segment.content);
+    let numbered: Vec<(usize, Range<usize>)> = all.into_iter().enumerate().collect();
+    if numbered.len() <= WHOLE {
+        return numbered;
+    }
+    let first = view.rows_of(offset).start;
+    let is_found = |number: usize| part.rows.contains(&(first + number as u32));
+    let found: Vec<(usize, Range<usize>)> = numbered.iter().filter(|(number, _)| is_found(*number)).cloned().collect();
+    if found.is_empty() { numbered.into_iter().take(WHOLE).collect() } else { found }
+}
+
+/// A segment and its neighbours in its session, as far as both tiers know them, in the order of the log.
+fn around(warm: &Warm, view: &View, offset: u64, reach: usize) -> Vec<IndexMatch> {
+    let (mut before, mut after) = view.neighbours(offset, reach);
+    if let Some(number) = warm.at(offset) {
+        for (neighbour, _) in warm.neighbours(number, reach) {
+            let line = warm.entries[neighbour as usize].line;
+            if warm.is_of_log(line) {
+                let side = if line.offset < offset { &mut before } else { &mut after };
+                side.push(IndexMatch { offset: line.offset, bytes: line.bytes, rows: Vec::new() });
+            }
+        }
+    }
+    before.sort_by_key(|lead| std::cmp::Reverse(lead.offset));
+    after.sort_by_key(|lead| lead.offset);
+    for side in [&mut before, &mut after] {
+        side.dedup_by_key(|lead| lead.offset);
+        side.truncate(reach);
+    }
+    before.reverse();
+    before.push(IndexMatch { offset, bytes: 0, rows: Vec::new() });
+    before.append(&mut after);
+    before
+}

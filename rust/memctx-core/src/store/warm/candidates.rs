@@ -1,0 +1,427 @@
+//! Candidate generation for hybrid search.
+
+use std::ops::Range;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::entry::Standing;
+use super::matching::matched;
+use super::scale::Scale;
+use super::search::{Ranking, Request};
+use super::tier::Warm;
+use crate::bm25::{Accumulator, Cover};
+use crate::fusion::{Blend, Weights, calibrate, merge, normalize};
+use crate::{Result, Scored};
+
+/// Segments in the race for each place, so that there is a choice of different ones.
+const POOL: usize = 4;
+/// Candidates of each side for each result, as in OpenClaw's `memory-context`.
+const SEED_POOL: usize = 2;
+
+/// So many for each of them are guessed at first, so that a few bad guesses do not spoil the score to beat.
+const GUESSED: usize = 2;
+
+/// So many of the best texts are looked at to see whether one of them covers the question.
+const COVERING: usize = 20;
+
+/// Digits of a match that are reported.
+const DIGITS: f64 = 1e9;
+
+/// A segment in the race.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Candidate {
+    pub(crate) segment: u32,
+    pub(crate) passage: u32,
+    /// Of its vector and the query's; 0 where there is none.
+    pub(crate) cosine: f64,
+    pub(crate) blend: Blend,
+    pub(crate) weights: Weights,
+    /// The part of the score lost to age.
+    pub(crate) age: f64,
+    pub(crate) score: f64,
+    pub(crate) matched: f64,
+    pub(crate) distance: usize,
+}
+
+/// One search: what is asked, and how the two sides are measured against each other.
+struct Race<'a, 'b> {
+    request: &'a Request<'b>,
+    vector: Option<&'a [f32]>,
+    scale: Scale,
+    now: f64,
+}
+
+/// The filter of a request, in the tier's own numbers.
+struct Scope {
+    /// True if it admits every passage there is, so that nothing has to be looked up.
+    is_everything: bool,
+    /// None admits all, an empty list nothing.
+    sessions: Option<Vec<u32>>,
+    roles: Option<Vec<u32>>,
+    topics: Option<Vec<u32>>,
+    times: Range<f64>,
+}
+
+impl Scope {
+    fn new(warm: &Warm, request: &Request<'_>) -> Self {
+        let roles = request.roles.as_ref();
+        let topics = request.topics.as_ref();
+        let is_limited = request.session.is_some() || request.since.is_some() || request.until.is_some();
+        let is_everything = !is_limited && roles.is_none() && topics.is_none() && warm.len() == warm.entries.len();
+        Self {
+            is_everything,
+            sessions: request.session.map(|session| warm.sessions.find(session).into_iter().collect()),
+            roles: roles.map(|roles| roles.iter().filter_map(|role| warm.roles.find(role)).collect()),
+            topics: topics
+                .map(|topics| topics.iter().filter_map(|topic| warm.topics.find(&topic.to_lowercase())).collect()),
+            times: request.since.unwrap_or(f64::NEG_INFINITY)..request.until.unwrap_or(f64::INFINITY),
+        }
+    }
+
+    fn admits(&self, warm: &Warm, passage: u32) -> bool {
+        if self.is_everything {
+            return true;
+        }
+        let entry = &warm.entries[warm.passages[passage as usize].segment as usize];
+        entry.is_live
+            && self.sessions.as_ref().is_none_or(|sessions| sessions.contains(&entry.session))
+            && self.roles.as_ref().is_none_or(|roles| roles.contains(&entry.role))
+            && self.topics.as_ref().is_none_or(|topics| topics.iter().any(|topic| entry.topics.contains(topic)))
+            && self.times.start <= entry.timestamp
+            && entry.timestamp <= self.times.end
+    }
+}
+
+impl Warm {
+    /// The segments in the race, best first.
+    pub(crate) fn candidates(&self, request: &Request<'_>, vector: Option<&[f32]>, now: f64) -> Result<Vec<Candidate>> {
+        let within = Scope::new(self, request);
+        let admit = |passage| within.admits(self, passage);
+        if request.ranking == Ranking::Seed {
+            let wanted = request.limit.saturating_mul(SEED_POOL);
+            let first = self.texts.search(request.query, wanted, admit);
+            let race = Race { request, vector, scale: Scale::raw(Weights::default()), now };
+            return self.united(&race, None, &first, &self.nearest(vector, wanted, admit)?);
+        }
+        let question = self.texts.ask(request.query);
+        let wanted = request.limit.saturating_mul(POOL);
+        let cover = |first: &[Scored]| question.cover(&first[..first.len().min(COVERING)]);
+        // Where words alone count, vectors have no candidates.
+        let vector = vector.filter(|_| self.worth.weight(request.query, 0.0) > 0.0);
+        let accumulator = question.scores();
+        let (race, first, candidates) = match vector {
+            Some(vector) if self.worth.is_centered() => {
+                let first = accumulator.best(wanted, admit);
+                let nearest = self.nearest(Some(vector), wanted, admit)?;
+                let share = self.worth.weight(request.query, cover(&first).share);
+                let top = nearest.first().map_or(0.0, |hit| hit.score);
+                let scale = Scale::centred(Weights::of_vector(share), self.center.cosine(vector), top);
+                let race = Race { request, vector: Some(vector), scale, now };
+                let candidates = self.united(&race, Some(&accumulator), &first, &nearest)?;
+                (race, first, candidates)
+            }
+            Some(vector) => {
+                let share = self.worth.weight(request.query, 1.0);
+                let race = Race { request, vector: Some(vector), scale: Scale::raw(Weights::of_vector(share)), now };
+                let (first, decided) = self.decided(&race, &accumulator, vector, admit)?;
+                let candidates = if let Some(candidates) = decided {
+                    candidates
+                } else {
+                    let nearest = self.nearest(Some(vector), wanted, admit)?;
+                    self.united(&race, Some(&accumulator), &first, &nearest)?
+                };
+                (race, first, candidates)
+            }
+            None => {
+                let race = Race { request, vector: None, scale: Scale::raw(Weights::of_vector(0.0)), now };
+                let first = accumulator.best(wanted, admit);
+                let candidates = self.united(&race, Some(&accumulator), &first, &[])?;
+                (race, first, candidates)
+            }
+        };
+        let best = normalize(first.iter().map(|hit| hit.score)).unwrap_or(1.0);
+        let bm25 = |passage| accumulator.of(passage) / best;
+        Ok(match_all(self.smoothed(&race, candidates, bm25, admit)?, &race.scale, cover(&first)))
+    }
+
+    fn nearest(&self, vector: Option<&[f32]>, wanted: usize, admit: impl Fn(u32) -> bool) -> Result<Vec<Scored>> {
+        let Some(vector) = vector else { return Ok(Vec::new()) };
+        Ok(self.rows.search(vector, wanted, admit)?.pop().unwrap_or_default())
+    }
+
+    /// The text side's best, and the candidates by both sides' score, without reading all vectors; no candidates if a
+    /// segment that the text side does not know could be among the best.
+    ///
+    /// A first guess at the best gives the score that has to be beaten. As a cosine is at most 1, beating it takes a share
+    /// of the text side, and all that have it are looked at.
+    fn decided(
+        &self,
+        race: &Race<'_, '_>,
+        accumulator: &Accumulator,
+        vector: &[f32],
+        admit: impl Fn(u32) -> bool,
+    ) -> Result<(Vec<Scored>, Option<Vec<Candidate>>)> {
+        let (limit, weights) = (race.request.limit, race.scale.weights);
+        let wanted = limit.saturating_mul(POOL);
+        let cosine = self.rows.cosines(vector)?;
+        let mut first = accumulator.best(wanted.saturating_mul(GUESSED), &admit);
+        let Some(best) = normalize(first.iter().map(|hit| hit.score)) else { return Ok((first, None)) };
+        let exact = |hits: &[Scored]| {
+            let ahead = hits.iter().skip(1).map(Some).chain([None]);
+            let candidate = |(hit, ahead): (&Scored, Option<&Scored>)| {
+                // They lie anywhere.
+                if let Some(ahead) = ahead {
+                    self.rows.approach(ahead.number);
+                }
+                self.candidate(race, hit.number, cosine(hit.number), hit.score / best)
+            };
+            ranked(hits.iter().zip(ahead).map(candidate).collect(), limit)
+        };
+        let guessed = exact(&first);
+        first.truncate(wanted);
+        let last = guessed.last().filter(|_| guessed.len() == wanted);
+        let share = last.map(|last| (last.score - weights.vector) / weights.bm25);
+        let (Some(last), Some(share)) = (last, share.filter(|&share| share > 0.0)) else { return Ok((first, None)) };
+        let mut hits = accumulator.above(share * best, admit);
+        self.rows.keep_hopeful(vector, &mut hits, |hit, cosine| {
+            let blend = Blend { vector: race.scale.value(cosine), bm25: hit.score / best };
+            blend.score(self.weights(race, hit.number)) >= last.score
+        })?;
+        let candidates = exact(&hits);
+        Ok((first, Some(candidates)))
+    }
+
+    /// The best of each side together. With an accumulator each gets what the other side says of it, too; OpenClaw leaves
+    /// that out, and ranks low what is good by both and best by neither.
+    fn united(
+        &self,
+        race: &Race<'_, '_>,
+        accumulator: Option<&Accumulator>,
+        texts: &[Scored],
+        nearest: &[Scored],
+    ) -> Result<Vec<Candidate>> {
+        let best = normalize(texts.iter().map(|hit| hit.score)).unwrap_or(1.0);
+        let texts: Vec<(u32, f64)> = texts.iter().map(|hit| (hit.number, hit.score / best)).collect();
+        let is_near = |hit: &&Scored| race.scale.value(hit.score) > 0.0;
+        let nearest: Vec<(u32, f64)> = nearest.iter().filter(is_near).map(|hit| (hit.number, hit.score)).collect();
+        let mut both = merge(&nearest, &texts);
+        if let (Some(accumulator), Some(vector)) = (accumulator, race.vector) {
+            let cosine = self.rows.cosines(vector)?;
+            for (passage, blend) in both.iter_mut().filter(|(_, blend)| blend.vector == 0.0) {
+                blend.vector = cosine(*passage);
+            }
+            for (passage, blend) in both.iter_mut().filter(|(_, blend)| blend.bm25 == 0.0) {
+                blend.bm25 = accumulator.of(*passage) / best;
+            }
+        }
+        let candidate = |(passage, both): (u32, Blend)| self.candidate(race, passage, both.vector, both.bm25);
+        Ok(ranked(both.into_iter().map(candidate).collect(), race.request.limit))
+    }
+
+    /// Return the weights of both sides for a passage. Without a vector only its words count.
+    fn weights(&self, race: &Race<'_, '_>, passage: u32) -> Weights {
+        let is_lacking = self.passages[passage as usize].vector == Standing::LACKING;
+        if is_lacking && race.request.ranking == Ranking::Best { Weights::of_vector(0.0) } else { race.scale.weights }
+    }
+
+    fn candidate(&self, race: &Race<'_, '_>, passage: u32, cosine: f64, bm25: f64) -> Candidate {
+        const DAY: f64 = 86_400_000.0;
+        let weights = self.weights(race, passage);
+        let blend = Blend { vector: race.scale.value(cosine), bm25 };
+        let segment = self.passages[passage as usize].segment;
+        let age = race.request.ranking.age_factor((race.now - self.entries[segment as usize].timestamp) / DAY);
+        let role = race.request.ranking.role_factor(self.roles.name(self.entries[segment as usize].role));
+        let score = blend.score(weights) * age * role;
+        let matched = calibrate(score, blend.weight(weights));
+        Candidate { segment, passage, cosine: cosine.max(0.0), blend, weights, age, score, matched, distance: 0 }
+    }
+}
+
+impl Warm {
+    /// The share of its neighbours' scores that a segment gets.
+    ///
+    /// A short remark is about what was said around it; a long answer says itself what it is about, and would rise with
+    /// every question that it stands beside.
+    fn share(&self, segment: u32) -> f64 {
+        const SHARE: f64 = 0.3;
+        /// Bytes up to which a segment counts as short.
+        const SHORT: f64 = 360.0;
+        let last = self.entries[segment as usize].passages.end.saturating_sub(1);
+        let bytes = self.passages.get(last as usize).map_or(0, |passage| passage.end);
+        SHARE * (SHORT / f64::from(bytes)).min(1.0)
+    }
+
+    /// The candidates with a share of their neighbours' scores, and the neighbours that this brings into the race: those
+    /// that are a little like the query, too.
+    ///
+    /// Messages around a good match belong to it: an answer rarely repeats the words of its question.
+    fn smoothed(
+        &self,
+        race: &Race<'_, '_>,
+        candidates: Vec<Candidate>,
+        bm25: impl Fn(u32) -> f64,
+        admit: impl Fn(u32) -> bool,
+    ) -> Result<Vec<Candidate>> {
+        const REACH: usize = 2;
+        /// Neighbours that say the same again do not lift each other: repeating a thing must not make it matter more.
+        const ALIKE: f64 = 0.8;
+        let cosine = race.vector.map(|vector| self.rows.cosines(vector)).transpose()?;
+        let likeness = self.likeness();
+        let limit = race.request.limit;
+        let mut all = candidates;
+        let first_passage = |segment: u32| self.entries[segment as usize].passages.start;
+        let mut places: FxHashMap<u32, usize> = all.iter().map(|candidate| candidate.segment).zip(0..).collect();
+        // Those around a lesser one are not worth a look.
+        let around = all.iter().take(limit).flat_map(|candidate| {
+            let neighbours = self.neighbours(candidate.segment, REACH).map(|(neighbour, _)| neighbour);
+            neighbours.filter(|&neighbour| likeness(candidate.passage, first_passage(neighbour)) <= ALIKE)
+        });
+        let mut others: Vec<u32> =
+            around.filter(|neighbour| !places.contains_key(neighbour)).map(first_passage).collect();
+        others.retain(|&passage| admit(passage));
+        others.sort_unstable();
+        others.dedup();
+        for passage in others {
+            let (cosine, bm25) = (cosine.as_ref().map_or(0.0, |cosine| cosine(passage)), bm25(passage));
+            if race.scale.value(cosine) > 0.0 || bm25 > 0.0 {
+                let newcomer = self.candidate(race, passage, cosine, bm25);
+                places.insert(newcomer.segment, all.len());
+                all.push(newcomer);
+            }
+        }
+        let own: Vec<f64> = all.iter().map(|candidate| candidate.score).collect();
+        let passages: Vec<u32> = all.iter().map(|candidate| candidate.passage).collect();
+        for candidate in &mut all {
+            let passage = candidate.passage;
+            let beside = self.neighbours(candidate.segment, REACH).filter_map(|(neighbour, _)| places.get(&neighbour));
+            let others = beside.filter(|&&place| likeness(passage, passages[place]) <= ALIKE).map(|&place| own[place]);
+            candidate.score += self.share(candidate.segment) * others.sum::<f64>();
+        }
+        Ok(ranked(all, limit))
+    }
+}
+
+/// Candidates with how well they match, from how much of the question is covered.
+fn match_all(mut candidates: Vec<Candidate>, scale: &Scale, cover: Cover) -> Vec<Candidate> {
+    let best = normalize(candidates.iter().map(|candidate| candidate.score)).unwrap_or(1.0);
+    for candidate in &mut candidates {
+        // The clock must not show in the last digits of what does not depend on it.
+        let exact = matched(cover, scale.matched(candidate.cosine), candidate.score / best);
+        candidate.matched = (exact * DIGITS).round() / DIGITS;
+    }
+    candidates
+}
+
+/// Best first, each segment once, by its best passage.
+fn ranked(mut candidates: Vec<Candidate>, limit: usize) -> Vec<Candidate> {
+    candidates.sort_by(|a, b| b.score.total_cmp(&a.score));
+    let mut seen: FxHashSet<u32> = FxHashSet::default();
+    candidates.retain(|candidate| seen.insert(candidate.segment));
+    candidates.truncate(limit.saturating_mul(POOL));
+    candidates
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::embed;
+    use crate::store::log::segment::Segment;
+    use crate::store::log::vectors::Saved;
+    use crate::store::model::Model;
+    use crate::store::warm::tier::{Draft, digest};
+    use proptest::prelude::*;
+
+    fn warm(texts: &[String]) -> Warm {
+        let mut warm = Warm::new(Model::hash().dim(), Model::hash().own_weight()).expect("a length that is allowed");
+        let draft = |(number, text): (usize, &String)| {
+            let segment = Segment {
+                id: number.to_string(),
+                session: "s".to_owned(),
+                session_key: None,
+                timestamp: number as f64 * 1e9,
+                role: ["user", "assistant"][number % 2].to_owned(),
+                content: text.clone(),
+                tokens: 1,
+                metadata: "{}".to_owned(),
+            };
+            Draft::new(segment, digest(text), 0, 0)
+        };
+        let mut drafts: Vec<Draft> = texts.iter().enumerate().map(draft).collect();
+        embed::embed(&mut drafts, &Model::hash(), &Saved::default());
+        drafts.into_iter().try_for_each(|draft| warm.push(draft)).expect("room");
+        warm
+    }
+
+    fn race<'a, 'b>(warm: &Warm, request: &'a Request<'b>, vector: &'a [f32], now: f64) -> Race<'a, 'b> {
+        let scale = Scale::raw(Weights::of_vector(warm.worth.weight(request.query, 1.0)));
+        Race { request, vector: Some(vector), scale, now }
+    }
+
+    /// The scores of all passages, best first.
+    fn all_scores(warm: &Warm, request: &Request<'_>, vector: &[f32], now: f64) -> Vec<f64> {
+        let texts = warm.texts.ask(request.query).best(usize::MAX, |_| true);
+        let best = normalize(texts.iter().map(|hit| hit.score)).unwrap_or(1.0);
+        let cosine = warm.rows.cosines(vector).expect("a vector");
+        let race = race(warm, request, vector, now);
+        let score = |passage: u32| {
+            let bm25 = texts.iter().find(|hit| hit.number == passage).map_or(0.0, |hit| hit.score / best);
+            warm.candidate(&race, passage, cosine(passage), bm25).score
+        };
+        let mut scores: Vec<f64> = (0..warm.passages.len() as u32).map(score).collect();
+        scores.sort_by(|a, b| b.total_cmp(a));
+        scores
+    }
+
+    /// Return whether the race was decided early; if so it must have been decided rightly.
+    fn is_decided(texts: &[String], query: &str, limit: usize) -> bool {
+        let warm = warm(texts);
+        let request = Request { query, limit, ..Request::default() };
+        let Some(vector) = embed::query(&request, &Model::hash()).expect("no vector given") else { return false };
+        let now = 1e12;
+        let question = warm.texts.ask(query);
+        let race = race(&warm, &request, &vector, now);
+        let (_, decided) = warm.decided(&race, &question.scores(), &vector, |_| true).expect("searched");
+        let Some(decided) = decided else { return false };
+        let scores: Vec<f64> = decided.iter().map(|candidate| candidate.score).collect();
+        assert_eq!(scores, all_scores(&warm, &request, &vector, now)[..scores.len()]);
+        assert_eq!(scores.len(), limit * POOL);
+        true
+    }
+
+    #[test]
+    fn a_race_is_decided_early_where_words_decide() {
+        let texts: Vec<String> = (0..40).map(|n| format!("the deploy of service {n} failed")).collect();
+        assert!(is_decided(&texts, "which deploy failed", 3));
+        assert!(!is_decided(&texts, "something else altogether", 3));
+    }
+
+    #[test]
+    fn whoever_one_side_names_gets_what_the_other_says_of_it() {
+        let texts: Vec<String> = (0..40).map(|n| format!("the deploy of service {n} failed")).collect();
+        let warm = warm(&texts);
+        let request = Request { query: "which deploy failed", limit: 1, ..Request::default() };
+        let vector = embed::query(&request, &Model::hash()).expect("no vector given").expect("letters");
+        let race = race(&warm, &request, &vector, 1e12);
+        let accumulator = warm.texts.ask(request.query).scores();
+        let texts = accumulator.best(1, |_| true);
+        let others = warm.rows.search(&vector, 2, |passage| passage != texts[0].number).expect("searched").remove(0);
+        let united = warm.united(&race, Some(&accumulator), &texts, &others).expect("united");
+        assert_eq!(united.len(), 3);
+        for candidate in &united {
+            let bm25 = accumulator.of(candidate.passage) / texts[0].score;
+            assert!((candidate.blend.bm25 - bm25).abs() < 1e-12, "{candidate:?}");
+            assert!(candidate.blend.bm25 > 0.0 && candidate.cosine > 0.0, "{candidate:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn an_early_decision_is_that_of_reading_everything(
+            texts in prop::collection::hash_set("(alpha|beta|gamma|delta|飞书|消息|x){1,6}( (alpha|beta|gamma|delta)){0,5}", 8..60),
+            query in "(alpha|beta|飞书)( (alpha|beta|gamma|消息)){0,4}",
+            limit in 1..5_usize,
+        ) {
+            is_decided(&texts.into_iter().collect::<Vec<_>>(), &query, limit);
+        }
+    }
+}

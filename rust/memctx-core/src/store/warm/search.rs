@@ -1,0 +1,291 @@
+//! One search over both indexes of the warm tier.
+
+use std::collections::hash_map::Entry as Slot;
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+
+use super::candidates::Candidate;
+use super::tier::Warm;
+use crate::fusion::{BALANCE, Blend, DECAY, Weights, decay_factor, mmr};
+use crate::store::log::segment::Segment;
+use crate::{Error, Explanation, Result};
+
+/// The weights of words and vectors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ranking {
+    /// The weights that recall most with the embedder in use.
+    #[default]
+    Best,
+    /// OpenClaw compatibility: vectors 0.7, text 0.3, whatever the weight of the vectors.
+    Seed,
+}
+
+impl Ranking {
+    /// The ranking of that name.
+    pub fn parse(name: &str) -> Result<Self> {
+        match name {
+            "best" => Ok(Self::Best),
+            "seed" => Ok(Self::Seed),
+            _ => Err(Error::argument("ranking", "\"best\" or \"seed\"", format!("{name:?}"))),
+        }
+    }
+
+    /// Return the factor of a score for the speaker's role.
+    pub(crate) fn role_factor(self, role: &str) -> f64 {
+        /// People say what matters; what answers them repeats it at length.
+        const OTHERS: f64 = 1.0 / 1.3;
+        if self == Self::Seed || role == "user" { 1.0 } else { OTHERS }
+    }
+
+    /// Return the factor of a score for a segment's age.
+    pub(crate) fn age_factor(self, days: f64) -> f64 {
+        /// All that age can take away: enough to prefer the newer of two equals. OpenClaw's half in five months
+        /// costs 10 to 20 points of recall on long conversations.
+        const MOST: f64 = 0.05;
+        let decay = decay_factor(days, DECAY);
+        match self {
+            Self::Best => 1.0 - MOST * (1.0 - decay),
+            Self::Seed => decay,
+        }
+    }
+}
+
+/// A search request.
+#[derive(Clone, Debug, Default)]
+pub struct Request<'a> {
+    /// The text to find.
+    pub query: &'a str,
+    /// Its vector, where the store cannot make it itself; without one only words count.
+    pub vector: Option<&'a [f32]>,
+    /// Results wanted, neighbours not counted.
+    pub limit: usize,
+    /// Only segments of this session.
+    pub session: Option<&'a str>,
+    /// Only segments of one of these roles.
+    pub roles: Option<Vec<&'a str>>,
+    /// Only segments not older than this, in milliseconds since 1970.
+    pub since: Option<f64>,
+    /// Only segments not newer than this.
+    pub until: Option<f64>,
+    /// Only segments about one of these topics.
+    pub topics: Option<Vec<&'a str>>,
+    /// Drop results that match less than this; 0 keeps all.
+    pub min_score: f64,
+    /// The weights of words and vectors.
+    pub ranking: Ranking,
+    /// The number of neighbors to add on each side of a result.
+    pub window: usize,
+    /// True if to say how each score came about.
+    pub explain: bool,
+}
+
+/// A request that outlives its caller.
+#[cfg(feature = "cold")]
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct OwnedRequest {
+    query: String,
+    vector: Option<Vec<f32>>,
+    limit: usize,
+    session: Option<String>,
+    roles: Option<Vec<String>>,
+    since: Option<f64>,
+    until: Option<f64>,
+    topics: Option<Vec<String>>,
+    min_score: f64,
+    ranking: Ranking,
+    window: usize,
+    explain: bool,
+}
+
+#[cfg(feature = "cold")]
+impl OwnedRequest {
+    pub(crate) fn new(request: &Request<'_>) -> Self {
+        let all = |texts: &Vec<&str>| texts.iter().map(|&text| text.to_owned()).collect();
+        Self {
+            query: request.query.to_owned(),
+            vector: request.vector.map(<[f32]>::to_vec),
+            limit: request.limit,
+            session: request.session.map(str::to_owned),
+            roles: request.roles.as_ref().map(all),
+            since: request.since,
+            until: request.until,
+            topics: request.topics.as_ref().map(all),
+            min_score: request.min_score,
+            ranking: request.ranking,
+            window: request.window,
+            explain: request.explain,
+        }
+    }
+
+    pub(crate) fn request(&self) -> Request<'_> {
+        Request {
+            query: &self.query,
+            vector: self.vector.as_deref(),
+            limit: self.limit,
+            session: self.session.as_deref(),
+            roles: self.roles.as_ref().map(|roles| roles.iter().map(String::as_str).collect()),
+            since: self.since,
+            until: self.until,
+            topics: self.topics.as_ref().map(|topics| topics.iter().map(String::as_str).collect()),
+            min_score: self.min_score,
+            ranking: self.ranking,
+            window: self.window,
+            explain: self.explain,
+        }
+    }
+}
+
+/// One result.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The segment.
+    pub segment: Segment,
+    /// Higher is better.
+    pub score: f64,
+    /// The cosine, or 0.
+    pub vector: f64,
+    /// The BM25 score divided by the best one, or 0.
+    pub bm25: f64,
+    /// The match from 0 to 1, on which the minimum is tested. With the compatibility ranking the score divided by
+    /// the weights that contributed.
+    pub matched: f64,
+    /// 0 if it was found itself, else how far it is from the result it stands beside.
+    pub distance: usize,
+    /// The piece of the content that matched, in bytes; all of it for a neighbour.
+    pub passage: Range<usize>,
+    /// The explanation of the score, if it was asked for.
+    pub explanation: Option<Explanation>,
+}
+
+impl Warm {
+    /// The best segments for a request, best first. `vector` is the query's, or none if it could not be made; `now` is
+    /// in milliseconds. What turns out to be damaged is left out and reported to `damaged`.
+    pub(crate) fn search(
+        &self,
+        request: &Request<'_>,
+        vector: Option<&[f32]>,
+        now: f64,
+        mut damaged: impl FnMut(Error),
+    ) -> Result<Vec<Found>> {
+        let mut candidates = self.candidates(request, vector, now)?;
+        if request.min_score > 0.0 {
+            candidates.retain(|candidate| candidate.matched >= request.min_score);
+        }
+        let mut chosen = self.diverse(candidates, request.limit);
+        if request.window > 0 {
+            chosen = self.with_neighbours(&chosen, request.window);
+        }
+        let mut found = Vec::with_capacity(chosen.len());
+        for candidate in chosen {
+            match self.read(candidate.segment) {
+                Ok(segment) => {
+                    let explanation = request.explain.then(|| self.explain(&candidate, request, vector)).transpose()?;
+                    found.push(candidate.into_found(self, segment, explanation));
+                }
+                Err(fault) => damaged(fault),
+            }
+        }
+        Ok(found)
+    }
+
+    /// Choose from more candidates than are wanted, so that near duplicates do not take the places of others.
+    fn diverse(&self, candidates: Vec<Candidate>, limit: usize) -> Vec<Candidate> {
+        if candidates.len() <= limit {
+            return candidates;
+        }
+        let scores: Vec<f64> = candidates.iter().map(|candidate| candidate.score).collect();
+        let alike = self.likeness();
+        let likeness = |a: usize, b: usize| alike(candidates[a].passage, candidates[b].passage);
+        let mut picks: Vec<usize> = mmr(&scores, limit, BALANCE, likeness).iter().map(|pick| pick.index).collect();
+        picks.sort_unstable();
+        picks.into_iter().map(|pick| candidates[pick]).collect()
+    }
+
+    /// Add what was said around each result, worth 15 % less with every step.
+    fn with_neighbours(&self, chosen: &[Candidate], window: usize) -> Vec<Candidate> {
+        const STEP: f64 = 0.15;
+        let mut places: FxHashMap<u32, usize> =
+            chosen.iter().enumerate().map(|(place, candidate)| (candidate.segment, place)).collect();
+        let mut all = chosen.to_vec();
+        for hit in chosen {
+            for (segment, distance) in self.neighbours(hit.segment, window) {
+                let score = hit.score * (1.0 - STEP * distance as f64).max(0.0);
+                let matched = hit.matched * (1.0 - STEP * distance as f64).max(0.0);
+                let passage = self.entries[segment as usize].passages.start;
+                let neighbour = Candidate {
+                    segment,
+                    passage,
+                    cosine: 0.0,
+                    blend: Blend::default(),
+                    weights: Weights::default(),
+                    age: 1.0,
+                    score,
+                    matched,
+                    distance,
+                };
+                match places.entry(segment) {
+                    Slot::Vacant(slot) => {
+                        slot.insert(all.len());
+                        all.push(neighbour);
+                    }
+                    Slot::Occupied(slot) if all[*slot.get()].score < score => {
+                        // It was found itself, or beside another: what it is stays, only its score rises.
+                        let known = &mut all[*slot.get()];
+                        (known.score, known.matched) = (score, known.matched.max(matched));
+                        known.distance = known.distance.min(distance);
+                    }
+                    Slot::Occupied(_) => {}
+                }
+            }
+        }
+        all.sort_by(|a, b| b.score.total_cmp(&a.score));
+        all
+    }
+
+    fn explain(&self, candidate: &Candidate, request: &Request<'_>, vector: Option<&[f32]>) -> Result<Explanation> {
+        if candidate.distance > 0 {
+            let steps = Explanation::leaf("steps from a result", candidate.distance as f64);
+            return Ok(Explanation::of("neighbour", candidate.score, vec![steps]));
+        }
+        let cosine = vector.map(|vector| self.rows.explain(vector, candidate.passage)).transpose()?;
+        let above =
+            |cosine| Explanation::of("from what any text has to the best", candidate.blend.vector, vec![cosine]);
+        let is_centered = self.worth.is_centered() && request.ranking == Ranking::Best;
+        let cosine = if is_centered { cosine.map(above) } else { cosine };
+        let text = match request.ranking {
+            Ranking::Best => self.texts.ask(request.query).explain(candidate.passage),
+            Ranking::Seed => self.texts.explain(request.query, candidate.passage),
+        };
+        let text = Explanation::of("divided by the best", candidate.blend.bm25, vec![text]);
+        let weights = candidate.weights;
+        let blend = candidate.blend.explain(weights, cosine, Some(text));
+        let role = request.ranking.role_factor(self.roles.name(self.entries[candidate.segment as usize].role));
+        let own = candidate.blend.score(weights) * candidate.age * role;
+        let mut parts = vec![blend, Explanation::leaf("age", candidate.age)];
+        if request.ranking == Ranking::Best {
+            parts.push(Explanation::leaf("who said it", role));
+            parts.push(Explanation::leaf("added by neighbours", candidate.score - own));
+        }
+        Ok(Explanation::of("score", candidate.score, parts))
+    }
+}
+
+impl Candidate {
+    fn into_found(self, warm: &Warm, segment: Segment, explanation: Option<Explanation>) -> Found {
+        let passage = match warm.passages.get(self.passage as usize) {
+            Some(piece) if self.distance == 0 => piece.start as usize..piece.end as usize,
+            _ => 0..segment.content.len(),
+        };
+        Found {
+            segment,
+            score: self.score,
+            vector: self.cosine,
+            bm25: self.blend.bm25,
+            matched: self.matched,
+            distance: self.distance,
+            passage,
+            explanation,
+        }
+    }
+}

@@ -1,0 +1,13 @@
+from __future__ import annotations
+
+import pytest
+
+from memctx.cli.replay import Replay, replay
+
+from . import session
+
+
+@pytest.fixture(scope="session")
+def played() -> Replay:
+    """The session in its small window. Nothing changes it, so that all tests share one."""
+    return replay(session.messages(), context_window=session.WINDOW, reply_reserve_tokens=500)

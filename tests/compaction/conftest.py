@@ -1,0 +1,10 @@
+"""Fixtures: every test sees the default settings and leaves nothing open."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def _alone(alone: None) -> None:
+    """For every test of this folder."""

@@ -1,1 +1,0 @@
-"""Compactions carried out."""

@@ -1,0 +1,80 @@
+"""Search for questions as people ask them, and the quality of the matches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from memctx.lowlevel import WarmStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+MINIMUM = 0.7
+TALK = [
+    ("user", "For staging we moved Postgres off the default: it listens on 5433 now."),
+    ("assistant", "Noted, I will change the compose file and the health checks."),
+    ("user", "The payment webhook retries three times, then it gives up."),
+    ("assistant", "Understood. Should the deploys wait for it?"),
+    ("user", "支付回调失败了三次，然后放弃重试。"),
+    ("user", "Caroline went to the museum with her sister."),
+    ("assistant", "That sounds lovely; which paintings did they like?"),
+]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[WarmStore]:
+    store = WarmStore(tmp_path / "memory", session_id="s1", durability="os")
+    store.add([(role, text, 1e12 + at, None) for at, (role, text) in enumerate(TALK)])
+    yield store
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Which port does staging Postgres listen on?", "5433"),
+        ("how often does the payment webhook retry?", "three times"),
+        ("支付回调为什么失败", "三次"),
+        ("what museum did Caroline go to?", "museum"),
+    ],
+)
+def test_a_question_that_is_answered_passes_the_minimum(
+    store: WarmStore, question: str, answer: str
+) -> None:
+    """The words that a question is about decide, in whatever form they stand."""
+    hits = store.search(question, min_score=MINIMUM)
+    assert answer in hits[0].segment.content
+    assert all(MINIMUM <= hit.match <= 1 for hit in hits)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "thanks, looks good",
+        "ok, please continue",
+        "what do you think?",
+        "Which colour had the curtains in grandmother's kitchen?",
+        "周末的天气怎么样",
+        "東京の人口は何人ですか",
+    ],
+)
+def test_a_question_to_another_memory_recalls_nothing(store: WarmStore, question: str) -> None:
+    """Small talk and foreign questions find results, as any search does, but none that matches."""
+    assert store.search(question, min_score=MINIMUM) == []
+    assert all(hit.match < MINIMUM for hit in store.search(question))
+
+
+def test_neighbors_of_a_match_are_recalled(store: WarmStore) -> None:
+    """An answer that shares no word with the question is found through its neighbour."""
+    hits = store.search("Which port does staging Postgres listen on?", limit=3)
+    assert any("compose file" in hit.segment.content for hit in hits)
+
+
+def test_openclaw_ranking_is_unchanged(store: WarmStore) -> None:
+    """With `ranking="seed"` neither forms nor neighbours nor roles count, and the match is the weighed score."""
+    hits = store.search("deploy", ranking="seed", limit=3)
+    assert not any(hit.bm25 for hit in hits)
+    assert store.search("deploy")[0].segment.content.startswith("Understood")

@@ -1,0 +1,1 @@
+"""Crashes: a driver, the commands it drives, and processes killed while they index or change their model."""

@@ -1,0 +1,1 @@
+"""Frameworks of others, each run for real against the loopback provider."""

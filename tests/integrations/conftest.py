@@ -1,0 +1,29 @@
+"""Collected only where the frameworks are installed: `make integrations` has an environment of its own for them."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HERE = find_spec("langchain") is not None
+collect_ignore_glob = [] if HERE else ["test_*.py"]
+
+
+@pytest.fixture(autouse=True)
+def _alone(alone: None) -> None:
+    """For every test of this folder."""
+
+
+@pytest.fixture(autouse=True)
+def _keys(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Keys that clients insist on, and no telemetry."""
+    for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_API_KEY"):
+        monkeypatch.setenv(name, "x")
+    monkeypatch.setenv("OPENAI_AGENTS_DISABLE_TRACING", "1")
+    monkeypatch.setenv("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    monkeypatch.setenv("HOME", str(tmp_path))

@@ -1,0 +1,1 @@
+"""Validation and repair of conversations by the rules of each provider."""

@@ -1,0 +1,343 @@
+"""Changed copies of messages: what must change does, everything else and every original stays."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from types import MappingProxyType, SimpleNamespace
+from typing import Any
+
+import pydantic
+import pytest
+
+from memctx import MessageShapeError
+from memctx._core import Scanner
+from memctx.messages import edit
+from memctx.messages.formats import MISSING
+
+from . import wire
+
+PNG = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBO"}}
+
+
+class Block(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(extra="allow")
+    type: str
+
+
+class Said(pydantic.BaseModel):
+    role: str
+    content: Any
+    id: str | None = None
+
+
+class Part(pydantic.BaseModel):
+    """As the Google SDK has it: every kind of part has every field."""
+
+    text: str | None = None
+    thought: bool | None = None
+    thought_signature: bytes | None = None
+    function_call: dict[str, Any] | None = None
+    function_response: dict[str, Any] | None = None
+
+
+class Content(pydantic.BaseModel):
+    role: str
+    parts: list[Part]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Frozen:
+    role: str
+    content: Any
+
+
+@pytest.mark.parametrize("shape", wire.SHAPES)
+def test_a_result_reads_a_text(shape: str) -> None:
+    message = wire.results(["a"], shape)[0]
+    before = copy.deepcopy(message)
+    shorter = edit.replace_result(message, 0, "short", shape)
+    assert shorter == wire.results(["a"], shape, text="short")[0]
+    assert list(shorter) == list(message)
+    assert message == before
+
+
+@pytest.mark.parametrize("shape", wire.IN_BLOCKS)
+def test_only_the_result_that_was_meant_changes(shape: str) -> None:
+    message = wire.results(["a", "b", "c"], shape, said="and?")[0]
+    field = "parts" if shape == "gemini" else "content"
+    shorter = edit.replace_result(message, 1, "short", shape)
+    assert shorter[field][1] == wire.result_block("b", "short", shape)
+    for place in (0, 2, 3):
+        assert shorter[field][place] is message[field][place]
+
+
+@pytest.mark.parametrize("shape", wire.SHAPES)
+def test_a_result_that_is_not_there_is_an_error(shape: str) -> None:
+    with pytest.raises(MessageShapeError, match="no result number 1"):
+        edit.replace_result(wire.results(["a"], shape)[0], 1, "short", shape)
+    with pytest.raises(MessageShapeError, match="no result number 0"):
+        edit.replace_result(wire.user("hi", shape), 0, "short", shape)
+
+
+def test_pictures_in_a_result_stay_where_they_were() -> None:
+    first = {"type": "text", "text": "one"}
+    last = {"type": "text", "text": "two", "cache_control": {"type": "ephemeral"}}
+    block = {"type": "tool_result", "tool_use_id": "a", "content": [PNG, first, PNG, last], "x": 1}
+    message = {"role": "user", "content": [block], "note": "kept"}
+    content = edit.replace_result(message, 0, "short", "anthropic")["content"][0]["content"]
+    text = {"type": "text", "text": "short", "cache_control": {"type": "ephemeral"}}
+    assert content == [PNG, text, PNG]
+    block["content"] = [PNG]
+    content = edit.replace_result(message, 0, "short", "anthropic")["content"][0]["content"]
+    assert content == [{"type": "text", "text": "short"}, PNG]
+
+
+@pytest.mark.parametrize(
+    ("message", "shape", "expected"),
+    [
+        ({"role": "bashExecution", "command": "ls", "output": "long"}, "pi", {"output": "short"}),
+        (
+            {
+                "type": "shell_call_output",
+                "call_id": "a",
+                "output": [{"stdout": "x", "stderr": "y"}],
+            },
+            "responses",
+            {"output": [{"stdout": "short", "stderr": ""}]},
+        ),
+        (
+            {"role": "tool", "tool_call_id": "a", "content": [{"type": "text", "text": "x"}] * 2},
+            "openai",
+            {"content": [{"type": "text", "text": "short"}]},
+        ),
+    ],
+)
+def test_results_in_other_forms(message: wire.Message, shape: str, expected: wire.Message) -> None:
+    assert edit.replace_result(message, 0, "short", shape) == {**message, **expected}
+
+
+def test_a_screenshot_cannot_read_a_text() -> None:
+    output = {"type": "computer_screenshot", "image_url": "data:"}
+    message = {"type": "computer_call_output", "call_id": "a", "output": output}
+    assert edit.replace_result(message, 0, "short", "responses") == message
+
+
+@pytest.mark.parametrize("key", ["output", "result", "error"])
+def test_a_response_of_gemini_keeps_the_key_of_its_text(key: str) -> None:
+    block = {"functionResponse": {"name": "read", "response": {key: "long", "more": 1}}}
+    answer = edit.replace_result({"role": "user", "parts": [block]}, 0, "short", "gemini")
+    assert answer["parts"][0]["functionResponse"]["response"] == {key: "short"}
+
+
+def test_json_of_bedrock_becomes_text() -> None:
+    block = {"toolResult": {"toolUseId": "a", "content": [{"json": {"a": 1}}, {"image": {}}]}}
+    answer = edit.replace_result({"role": "user", "content": [block]}, 0, "short", "bedrock")
+    assert answer["content"][0]["toolResult"]["content"] == [{"text": "short"}, {"image": {}}]
+
+
+@pytest.mark.parametrize(
+    ("thinking", "shape"),
+    [
+        ({"type": "thinking", "thinking": "hm", "signature": "s"}, "anthropic"),
+        ({"type": "redacted_thinking", "data": "x"}, "anthropic"),
+        ({"text": "hm", "thought": True, "thoughtSignature": "s"}, "gemini"),
+        ({"reasoningContent": {"reasoningText": {"text": "hm", "signature": "s"}}}, "bedrock"),
+        ({"type": "thinking", "thinking": "hm", "thinkingSignature": "s"}, "pi"),
+    ],
+)
+def test_thinking_goes_and_all_else_stays(thinking: wire.Message, shape: str) -> None:
+    field = "parts" if shape == "gemini" else "content"
+    message = wire.calls(["a"], shape, "Reading.")[0]
+    assert edit.remove_thinking(message, shape) is message
+    thoughtful = {**message, field: [thinking, *message[field]], "unknown": 1}
+    before = copy.deepcopy(thoughtful)
+    assert edit.remove_thinking(thoughtful, shape) == {**message, "unknown": 1}
+    assert thoughtful == before
+    assert edit.remove_thinking({**message, field: [thinking]}, shape) is None
+
+
+def test_thinking_beside_the_content_of_a_chat_message_goes() -> None:
+    """A gateway carries another provider's signed thinking along; a text without a signature binds to nothing."""
+    message = {
+        "role": "assistant",
+        "reasoning_content": "hm",
+        "content": None,
+        "thinking_blocks": [{"type": "thinking", "thinking": "hm", "signature": "s"}],
+    }
+    assert edit.remove_thinking(message, "openai") is None
+    answer = edit.remove_thinking({**message, "content": "hi"}, "openai")
+    assert answer == {"role": "assistant", "reasoning_content": "hm", "content": "hi"}
+
+
+def test_items_of_reasoning_go_whole() -> None:
+    reasoning = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "x"}
+    assert edit.remove_thinking(reasoning, "responses") is None
+    call = wire.calls(["a"], "responses")[0]
+    assert edit.remove_thinking(call, "responses") is call
+
+
+def test_signatures_of_calls_stay() -> None:
+    """Gemini refuses a call without its signature; a thought it does not miss."""
+    call = {**wire.calls(["a"], "gemini")[0]["parts"][0], "thoughtSignature": "s"}
+    message = {"role": "model", "parts": [{"text": "hm", "thought": True}, call]}
+    assert edit.remove_thinking(message, "gemini")["parts"] == [call]
+
+
+def test_a_mark_alone_is_nothing() -> None:
+    thinking = {"reasoningContent": {"redactedContent": b"x"}}
+    message = {"role": "assistant", "content": [thinking, {"cachePoint": {"type": "default"}}]}
+    assert edit.remove_thinking(message, "bedrock") is None
+
+
+@pytest.mark.parametrize("shape", wire.SHAPES)
+def test_a_block_goes_in_and_comes_out_again(shape: str) -> None:
+    message = wire.user("Which port?", shape)
+    before = copy.deepcopy(message)
+    field = "parts" if shape == "gemini" else "content"
+    longer = edit.add_text_block(message, "recalled", shape)
+    assert [block["text"] for block in longer[field]] == ["recalled", "Which port?"]
+    assert message == before
+    shorter = edit.remove_blocks(longer, lambda text: text == "recalled", shape)
+    assert [block["text"] for block in shorter[field]] == ["Which port?"]
+    assert edit.remove_blocks(longer, lambda _: False, shape) is longer
+    assert edit.user_message("Which port?", shape)["role"] == "user"
+
+
+@pytest.mark.parametrize("shape", wire.IN_BLOCKS)
+def test_a_block_stands_behind_results(shape: str) -> None:
+    message = wire.results(["a", "b"], shape, said="and?")[0]
+    field = "parts" if shape == "gemini" else "content"
+    longer = edit.add_text_block(message, "recalled", shape)[field]
+    assert longer[:2] == message[field][:2]
+    assert longer[2]["text"] == "recalled"
+    assert longer[3:] == message[field][2:]
+
+
+@pytest.mark.parametrize("shape", ["openai", "responses", "pi"])
+def test_a_result_is_no_place_for_a_block(shape: str) -> None:
+    with pytest.raises(MessageShapeError, match="a user's message only"):
+        edit.add_text_block(wire.results(["a"], shape)[0], "recalled", shape)
+
+
+def test_text_that_is_a_whole_message_comes_out_too() -> None:
+    message = {"role": "user", "content": "recalled"}
+    assert edit.remove_blocks(message, lambda text: text == "recalled", "openai")["content"] == ""
+
+
+@pytest.mark.parametrize("shape", wire.SHAPES)
+def test_two_of_one_role_become_one(shape: str) -> None:
+    field = "parts" if shape == "gemini" else "content"
+    first, second = wire.user("one", shape), {**wire.user("two", shape), "more": 1}
+    one = edit.merge(first, second, shape)
+    assert [block["text"] for block in one[field]] == ["one", "two"]
+    assert one["role"] == "user"
+    assert one["more"] == 1
+    with pytest.raises(MessageShapeError, match="expected two of one role"):
+        edit.merge(first, wire.assistant("no", shape), shape)
+
+
+@pytest.mark.parametrize("shape", wire.IN_BLOCKS)
+def test_results_stand_first_in_what_was_merged(shape: str) -> None:
+    field = "parts" if shape == "gemini" else "content"
+    results = wire.results(["a"], shape)[0]
+    one = edit.merge(wire.user("wait", shape), results, shape)
+    assert one[field] == [*results[field], *wire.user("wait", shape)[field]]
+
+
+def test_calls_of_chat_messages_are_merged_too() -> None:
+    one, two = wire.calls(["a"], "openai")[0], wire.calls(["b"], "openai", "so")[0]
+    both = edit.merge(one, two, "openai")
+    assert [call["id"] for call in both["tool_calls"]] == ["a", "b"]
+    assert both["content"] == [{"type": "text", "text": "so"}]
+    text = edit.merge(
+        {"role": "assistant", "content": "a"}, {"role": "assistant", "content": "b"}, "responses"
+    )
+    assert {block["type"] for block in text["content"]} == {"output_text"}
+
+
+@pytest.mark.parametrize("shape", wire.SHAPES)
+def test_a_missing_result_names_its_call_and_says_so(shape: str) -> None:
+    expected = copy.deepcopy(wire.results(["a"], shape, text=MISSING)[0])
+    if shape == "anthropic":
+        expected["content"][0]["is_error"] = True
+    if shape == "gemini":
+        expected["parts"][0]["functionResponse"]["response"] = {"error": MISSING}
+    if shape == "bedrock":
+        expected["content"][0]["toolResult"]["status"] = "error"
+    if shape == "pi":
+        expected["isError"] = True
+    assert edit.missing_result("a", "read", shape) == expected
+
+
+def test_a_missing_result_of_a_custom_tool_is_of_its_kind() -> None:
+    answer = edit.missing_result("a", "read", "responses", kind="custom_tool_call")
+    assert answer["type"] == "custom_tool_call_output"
+    assert "id" not in edit.missing_result(None, "read", "gemini")["parts"][0]["functionResponse"]
+
+
+def test_models_are_copied_as_models() -> None:
+    thinking = Block(type="thinking", thinking="hm", signature="s")  # type: ignore[call-arg]
+    text = Block(type="text", text="hi")  # type: ignore[call-arg]
+    message = Said(role="assistant", content=[thinking, text], id="m1")
+    short = edit.remove_thinking(message, "anthropic")
+    assert isinstance(short, Said)
+    assert short.content == [text]
+    assert short.id == "m1"
+    assert message.content == [thinking, text]
+    longer = edit.add_text_block(Said(role="user", content=[text]), "recalled", "anthropic")
+    assert [type(block) for block in longer.content] == [Block, Block]
+
+
+def test_parts_of_the_google_sdk() -> None:
+    content = Content(
+        role="model",
+        parts=[
+            Part(text="hm", thought=True, thought_signature=b"s"),
+            Part(function_call={"name": "read", "args": {}}, thought_signature=b"t"),
+        ],
+    )
+    assert edit.remove_thinking(content, "gemini").parts == content.parts[1:]
+    response = {"id": None, "name": "read", "response": {"result": "long"}}
+    answer = Content(role="user", parts=[Part(function_response=response)])
+    changed = edit.replace_result(answer, 0, "short", "gemini")
+    assert isinstance(changed.parts[0], Part)
+    assert changed.parts[0].function_response == {**response, "response": {"result": "short"}}
+    assert answer.parts[0].function_response == response
+    longer = edit.add_text_block(answer, "recalled", "gemini")
+    assert longer.parts == [*answer.parts, Part(text="recalled")]
+
+
+@pytest.mark.parametrize("make", [SimpleNamespace, Frozen])
+def test_objects_with_attributes_are_copied(make: Any) -> None:
+    text = SimpleNamespace(type="text", text="hi")
+    message = make(role="user", content=[text])
+    longer = edit.add_text_block(message, "recalled", "anthropic")
+    assert isinstance(longer, make)
+    assert longer.content == [{"type": "text", "text": "recalled"}, text]
+    assert message.content == [text]
+
+
+def test_other_mappings_become_dictionaries_in_the_same_order() -> None:
+    message = MappingProxyType({"content": "hi", "role": "user", "x": 1})
+    longer = edit.add_text_block(message, "recalled", "openai")
+    assert list(longer) == ["content", "role", "x"]
+    assert message["content"] == "hi"
+
+
+def test_a_line_of_a_session_file_is_edited_inside() -> None:
+    line = {"type": "message", "id": "e1", "message": wire.results(["a"], "pi")[0]}
+    before = copy.deepcopy(line)
+    changed = edit.replace_result(line, 0, "short", "pi")
+    assert changed == {**line, "message": wire.results(["a"], "pi", text="short")[0]}
+    assert line == before
+
+
+@pytest.mark.parametrize("shape", wire.SHAPES)
+def test_results_are_counted_as_the_scanner_counts_them(shape: str) -> None:
+    """What pruning plans by number is what is edited by number."""
+    messages = [*wire.calls(["a", "b"], shape), *wire.results(["a", "b"], shape)]
+    changed = edit.replace_result(messages[-1], int(shape in wire.IN_BLOCKS), "short", shape)
+    rows = Scanner().scan([*messages[:-1], changed], shape).records()  # type: ignore[arg-type]
+    texts = [text for row in rows for _, text, _, _ in row]
+    assert texts[-2:] == ["done", "short"]

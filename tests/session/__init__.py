@@ -1,1 +1,0 @@
-"""Session files: appended, read again, and what a crash leaves of them."""

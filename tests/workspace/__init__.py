@@ -1,1 +1,0 @@
-"""Workspaces: their files in the system prompt, found by search, and written to."""
