@@ -115,6 +115,7 @@ def test_bytes_are_no_text(rule: str) -> None:
         RULES[rule](b"text")  # type: ignore[arg-type]
 
 
+@pytest.mark.timing
 @pytest.mark.thread_unsafe(reason="long, and says nothing about threads")
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize(

@@ -239,6 +239,7 @@ def test_secrets_reach_neither_the_model_nor_the_transcript(tmp_path: Path) -> N
     assert entry.first_kept_entry_id == ids[result.first_kept]
 
 
+@pytest.mark.timing
 def test_hooks_that_fail_or_hang_do_not_block(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -273,6 +274,7 @@ def test_hooks_that_fail_or_hang_do_not_block(
     assert sum("took over 0.5 seconds" in record.getMessage() for record in caplog.records) == 3
 
 
+@pytest.mark.timing
 def test_hooks_run_concurrently(tmp_path: Path) -> None:
     async def slow(_: object) -> None:
         await asyncio.sleep(0.2)

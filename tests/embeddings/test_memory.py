@@ -232,6 +232,7 @@ def turns(memory: Memory, count: int) -> tuple[list[float], list[tuple[str, ...]
     return took, degraded
 
 
+@pytest.mark.timing
 def test_turns_go_on_beside_an_endpoint_that_is_dead_hangs_and_comes_back(tmp_path: Path) -> None:
     """Turns wait three times at most, then skip the endpoint, and use it again once it responds."""
     act = [embeds()]

@@ -37,6 +37,7 @@ def measured(folder: Path, what: str, size: int) -> tuple[float, float, int, lis
     return seconds, mib, count, found
 
 
+@pytest.mark.timing
 @linux
 def test_an_invalid_log_line_of_100_mb_is_skipped(tmp_path: Path) -> None:
     segment = {
@@ -58,6 +59,7 @@ def test_an_invalid_log_line_of_100_mb_is_skipped(tmp_path: Path) -> None:
     assert mib < 400
 
 
+@pytest.mark.timing
 @linux
 def test_a_log_line_above_the_limit_is_skipped(tmp_path: Path) -> None:
     """300 MB are more than the limit; the file is sparse."""

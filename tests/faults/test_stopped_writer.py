@@ -43,6 +43,7 @@ def holder(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     process.communicate()
 
 
+@pytest.mark.timing
 @posix
 def test_search_answers_at_once_while_an_add_waits(tmp_path: Path, holder: object) -> None:
     del holder
@@ -66,6 +67,7 @@ def test_search_answers_at_once_while_an_add_waits(tmp_path: Path, holder: objec
     assert took < 1
 
 
+@pytest.mark.timing
 @posix
 def test_an_add_gives_up_in_time_and_works_again_afterwards(
     tmp_path: Path, holder: subprocess.Popen[str]
@@ -104,6 +106,7 @@ def test_each_of_several_threads_gives_up_in_time(tmp_path: Path, holder: object
     assert max(waits) < 2 * TIMEOUT
 
 
+@pytest.mark.timing
 @posix
 def test_close_gives_up_on_the_lock_in_time(tmp_path: Path, holder: object) -> None:
     del holder

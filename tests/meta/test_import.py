@@ -7,6 +7,8 @@ import statistics
 import sys
 from typing import TYPE_CHECKING
 
+import pytest
+
 import process
 
 if TYPE_CHECKING:
@@ -66,6 +68,7 @@ def test_lazy_names_load_on_first_use() -> None:
     assert run("-c", program).stdout == "True\n"
 
 
+@pytest.mark.timing
 def test_import_takes_less_than_60_ms() -> None:
     def milliseconds() -> float:
         log = run("-X", "importtime", "-c", "import memctx").stderr

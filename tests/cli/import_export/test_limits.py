@@ -263,6 +263,7 @@ def measured(store: Path, source: Path) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.timing
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no resource module on Windows")
 @pytest.mark.parametrize(

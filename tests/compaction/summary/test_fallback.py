@@ -205,6 +205,7 @@ def test_any_exception_of_a_summarizer_ends_in_a_summary(error: Exception) -> No
     assert summarize(SAID, failing(*[error] * 99)).fallback_level == "fixed"
 
 
+@pytest.mark.timing
 def test_a_function_that_hangs_does_not_block() -> None:
     hanging = threading.Event()
     started = time.perf_counter()

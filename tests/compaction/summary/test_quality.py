@@ -110,6 +110,7 @@ def test_any_text_can_be_checked(text: str) -> None:
     assert check_quality(f"{SECTIONS}\n{text}", identifiers=found, ask=text).is_good
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize(
     "text",
     ["a/" * 50_000, "a." * 50_000, "a" * 100_000, "0a" * 50_000, "A_" * 50_000, "../" * 30_000],

@@ -30,6 +30,7 @@ def stated(text: str) -> list[str]:
     return [content for _, content in find_facts(Message("user", text, "s1"))]
 
 
+@pytest.mark.timing
 def test_a_message_of_fifty_megabytes_is_read_in_seconds() -> None:
     text = f"{DECIDED}\n{FILLER * (50_000_000 // len(FILLER))}{PORT}\n"
     began = time.monotonic()
@@ -56,6 +57,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("line", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_sentences_are_read_in_bounded_time(line: str) -> None:
     text = f"{line}\n" * (MAX_CHARACTERS // (len(line) + 1))

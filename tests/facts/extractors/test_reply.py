@@ -124,6 +124,7 @@ def test_long_content_is_not_a_fact() -> None:
     assert [problem.split()[1] for problem in problems] == ["1", "2"]
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize(
     "text",
     [

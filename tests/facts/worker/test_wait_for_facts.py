@@ -129,6 +129,7 @@ def test_a_closed_event_loop_does_not_disturb_the_worker(
     assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
 
 
+@pytest.mark.timing
 def test_closing_cancels_the_call_and_keeps_the_batch(session: Session) -> None:
     extraction = session.open(model := Model(seconds=LONG), min_messages=1)
     session.say(1)
@@ -150,6 +151,7 @@ def test_closing_cancels_the_call_and_keeps_the_batch(session: Session) -> None:
     assert model.texts == [text(1)]
 
 
+@pytest.mark.timing
 def test_closing_does_not_wait_for_an_extractor_that_ignores_cancellation(session: Session) -> None:
     class Deaf(Model):
         async def extract(self, request: Request) -> ExtractionResult:

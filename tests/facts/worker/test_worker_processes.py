@@ -179,6 +179,7 @@ def test_batches_of_another_process_are_not_repeated(session: Session) -> None:
     assert session.contents() == [text(1)]
 
 
+@pytest.mark.timing
 @posix
 @pytest.mark.parametrize("how", ["", "sys.exit(3)", "raise ValueError", "os._exit(0)", "fork"])
 def test_an_interpreter_exits_during_a_call(tmp_path: Path, how: str) -> None:
@@ -238,6 +239,7 @@ def test_a_forked_child_leaves_extraction_to_its_parent(session: Session) -> Non
     assert sorted(session.contents()) == sorted([text(1), text(2)])
 
 
+@pytest.mark.timing
 @posix
 def test_an_interpreter_exits_while_an_extractor_blocks(tmp_path: Path) -> None:
     code = """
