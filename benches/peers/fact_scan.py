@@ -59,7 +59,7 @@ class Facts:
         return id_
 
     def search(self, query: str, limit: int = 10) -> list[tuple[float, str]]:
-        """The facts that have half of what the query's words tell."""
+        """Return the facts that have at least half of the query's term weight."""
         size = len(self.ids)
         known = {word: self.counts[word] for word in tokenize(query) if word in self.counts}
         weights = {word: log((size + 1) / (count + 1)) for word, count in known.items()}

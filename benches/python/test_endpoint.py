@@ -29,7 +29,7 @@ SEGMENTS = 2_000
 TURNS = 120
 TIMEOUT_MS = 150.0
 MORE_MS = 5.0
-"""What a turn may take beyond the time-out."""
+"""Time that a turn may take beyond the time-out."""
 
 questions = count()
 

@@ -114,7 +114,7 @@ def _with_parts(term: str) -> list[str]:
 
 
 def _is_plural(term: str, capital: int) -> bool:
-    """Whether all that follows the capital is the ``s`` of a plural, as in APIs."""
+    """Return True if only the ``s`` of a plural follows the capital, as in APIs."""
     before, behind = shape(term[capital - 1]), "".join(map(shape, term[capital + 2 :]))
     return before != "l" and term[capital + 1] == "s" and not behind.startswith(("l", "d"))
 

@@ -253,7 +253,7 @@ def test_any_text_is_found_by_itself(text: str) -> None:
 
 
 def test_a_bad_item_adds_nothing() -> None:
-    """When one of many items is no pair of strings, none of them is added."""
+    """No item is added when one of many is no pair of strings."""
     index = Bm25Index()
     with pytest.raises(TypeError):
         index.add_many([("a", "apple"), ("b", 1)])  # type: ignore[list-item]

@@ -232,7 +232,7 @@ def test_any_array_of_numbers_will_do(form: str) -> None:
 
 
 def test_vectors_are_kept_as_they_were_added() -> None:
-    """What `get` gives are the values of the moment of adding, and changing them changes nothing else."""
+    """The values of `get` are those of the moment of adding, and changing them changes nothing else."""
     index, vector = FlatIndex(3), np.array([0.1, 2, -3], dtype=np.float32)
     expected = vector.tolist()
     index.add("a", vector)

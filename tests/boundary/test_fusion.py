@@ -59,7 +59,7 @@ def test_normalizing_divides_by_the_largest(ranking: reference.Ranking) -> None:
 
 @pytest.mark.parametrize("scores", [[], [0.0], [-1.0, -2.0], [0.0, -5.0]])
 def test_scores_that_are_not_above_zero_are_left_alone(scores: list[float]) -> None:
-    """Where no score is above zero there is nothing to divide by."""
+    """There is nothing to divide by if no score is above zero."""
     hits = [Hit(str(number), score) for number, score in enumerate(scores)]
     assert normalize(hits) == hits
 
@@ -134,7 +134,7 @@ def test_a_threshold_of_nothing_keeps_everything(ranking: reference.Ranking, lea
 
 
 def test_a_threshold_measures_a_hit_on_its_own_scale() -> None:
-    """What only one side found is not held to the weight of the side that did not."""
+    """A hit of one side only is not held to the weight of the other side."""
     blended = blend([Hit("vector", 0.5), Hit("both", 0.5)], [Hit("text", 0.5), Hit("both", 0.4)])
     assert keys(blended) == ["both", "vector", "text"]
     kept = threshold(blended, 0.499)

@@ -61,7 +61,7 @@ def test_values_with_equality_cannot_be_hashed(thing: object) -> None:
 
 
 def test_a_hit_shows_what_it_is() -> None:
-    """What the prompt shows of a hit is its id and its score, of an explanation its name and number."""
+    """The repr of a hit shows its id and its score, that of an explanation its name and number."""
     assert repr(Hit("turn-3", 0.5)) == 'Hit(id="turn-3", score=0.500000)'
     assert repr(Hit("a", 0.5).explain) == "<Explanation score 0.5>"
 

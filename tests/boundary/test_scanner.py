@@ -304,7 +304,7 @@ def test_summaries_are_recognised_in_every_shape(case: str) -> None:
 
 
 def test_texts_are_remembered_up_to_a_bound() -> None:
-    """What an estimator was asked tells what was forgotten."""
+    """The texts that an estimator is asked for again were forgotten."""
     asked: list[str] = []
 
     def count(text: str) -> int:
@@ -430,7 +430,7 @@ ODD: dict[str, Callable[[], Any]] = {
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("odd", ODD)
 def test_odd_values_are_passed_over_or_refused_wherever_they_stand(odd: str, shape: Shape) -> None:
-    """Where they are content, a role or an id they are refused; elsewhere they cost something."""
+    """Lone surrogates are refused as content, role or id; elsewhere they cost something."""
     value = ODD[odd]()
     for message in (
         {"role": "user", "content": value, "parts": value, "timestamp": value},
@@ -538,7 +538,7 @@ def test_a_mark_for_the_prompt_cache_changes_nothing(message: dict[str, Any]) ->
 
 
 class Model(BaseModel, extra="allow"):
-    """What SDKs make of a dictionary."""
+    """An SDK's model of a dictionary."""
 
 
 def built(value: Any, kind: Callable[..., Any]) -> Any:

@@ -123,7 +123,7 @@ def test_impossible_choices_are_refused(
 
 
 def test_broken_files_are_named(tmp_path: Path) -> None:
-    """What is wrong with a model is said with the file and what was expected."""
+    """An error about a model names the file and what was expected."""
     with pytest.raises(FileNotFoundError, match="nowhere"):
         StaticEmbedder.load(tmp_path / "nowhere")
     with pytest.raises(ConfigError, match=r"model\.safetensors is expected in this folder"):

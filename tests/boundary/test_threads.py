@@ -204,7 +204,7 @@ LONG_ENOUGH = 0.3  # seconds, many times what a thread may keep the interpreter 
 
 
 def lets_others_run(call: Callable[[int], object]) -> bool:
-    """Whether another thread runs Python code halfway through a call, whose size is raised until it takes long.
+    """Return True if another thread runs Python code during a call, whose size is raised until it takes long.
 
     A busy machine may have kept the other thread from running, so it is asked three times before the answer is no.
     """

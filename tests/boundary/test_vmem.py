@@ -175,7 +175,7 @@ def test_a_report_says_what_is_in_a_file(tmp_path: Path) -> None:
 
 
 def test_bytes_behind_the_last_entry_are_no_fault(tmp_path: Path) -> None:
-    """What an append left that never came to count is no part of the file, and the next append replaces it."""
+    """The rest of an unfinished append is no part of the file, and the next append replaces it."""
     path = tmp_path / "vectors.bin"
     path.write_bytes(reference.vmem_file(*golden_entries()) + b"\3\0half")
     assert_holds(path, golden_entries())
@@ -288,7 +288,7 @@ REFUSED: dict[str, tuple[list[str], ArrayLike]] = {
 
 @pytest.mark.parametrize("fault", REFUSED)
 def test_a_refused_write_leaves_the_old_file(tmp_path: Path, fault: str) -> None:
-    """When new entries cannot be written, the file stays as it was and nothing else is left behind."""
+    """The file stays as it was and nothing else is left behind when new entries cannot be written."""
     path = tmp_path / "vectors.bin"
     vmem.write(path, *golden_entries())
     ids, matrix = REFUSED[fault]
@@ -334,7 +334,7 @@ def test_large_files_are_read_whole(tmp_path: Path) -> None:
 
 
 def test_the_matrix_belongs_to_the_caller(tmp_path: Path) -> None:
-    """What was read can be written to, and the file does not change by it."""
+    """The returned arrays can be written to, and the file does not change by it."""
     path = tmp_path / "vectors.bin"
     vmem.write(path, *golden_entries())
     matrix = vmem.read(path)[1]

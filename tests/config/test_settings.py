@@ -179,7 +179,7 @@ def test_every_fault_is_told_at_once() -> None:
     ["static", "transformer:models/a", "openai:x:1b", "auto", "json:loads", HashedEmbedder()],
 )
 def test_an_embedder_is_a_name_a_path_or_one(choice: Any) -> None:
-    """Whether it can be had is found out when a memory is opened."""
+    """Opening a memory finds out whether it is available."""
     config = make(embedding_model=choice, embedding_url="http://127.0.0.1:11434/v1")
     assert config.embedding_model is choice
     assert config.replace(pii=True).embedding_model is choice

@@ -95,7 +95,7 @@ PLACES = [
 def test_form_b_loads_wherever_it_stands(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, document: dict[str, Any]
 ) -> None:
-    """What only the original has changes nothing, and the log says so once."""
+    """Settings that only OpenClaw's plugin has change nothing, and the log says so once."""
     with caplog.at_level(logging.WARNING, "memctx.config"):
         config = load(write(tmp_path, "openclaw.json", document))
     assert (config.hard_cap_tokens, config.redaction) == (12_000, "off")
@@ -331,7 +331,7 @@ configs = st.builds(
 
 @given(configs)
 def test_a_config_survives_json(config: Config) -> None:
-    """What is dumped loads as the same settings."""
+    """Dumped settings load as the same settings."""
     assert Config(**json.loads(config.model_dump_json())) == config
     assert Config.model_validate_json(config.model_dump_json()) == config
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def fault(messages: Sequence[Message], shape: Shape) -> str | None:
-    """Why the provider would refuse the messages."""
+    """Return the reason why the provider would refuse the messages."""
     return RULES[shape](messages)
 
 

@@ -124,7 +124,7 @@ def test_an_edited_list_goes_on_from_a_copy(tmp_path: Path) -> None:
 
 
 def test_a_conversation_of_one_common_message_is_not_taken_for_another(tmp_path: Path) -> None:
-    """What is said in every conversation does not tell which one it is."""
+    """Text common to every conversation does not identify one."""
     again = {"role": "user", "content": "Go on, please"}
     with opened(tmp_path, auto_recall=False) as memory:
         memory.prepare([*talk("agent", 80), again])

@@ -133,7 +133,7 @@ def test_recall_is_not_repeated_while_it_is_seen(tmp_path: Path) -> None:
 
 
 def test_another_passage_of_a_long_message_is_recalled_too(tmp_path: Path) -> None:
-    """What was shown of a long message answered one question; the next one asks for what was not shown."""
+    """The excerpt of a long message answered one question; the next one asks for another part."""
     long = " ".join(f"Crate {number} went to the colder shelf." for number in range(400))
     told = ("The payment webhook listens on port 8443.", "Ottoline approves the invoice exporter.")
     steps: list[Step] = []
@@ -191,7 +191,7 @@ def test_invalid_messages_are_sent_repaired(shape: Shape, tmp_path: Path) -> Non
 
 
 def test_a_compaction_by_the_host_twice_over(tmp_path: Path) -> None:
-    """What the first compaction kept may vanish with the second; it is in the archive, and comes back when asked."""
+    """Messages kept by the first compaction may vanish with the second; the archive recalls them when asked."""
     with memories.opened(tmp_path / "memory", 6_000) as memory:
         first = looped(12)
         secret = User(("The staging port of the webhook is 8443, said Ingrid.",))

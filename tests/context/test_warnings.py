@@ -140,7 +140,7 @@ def test_no_part_of_a_secret_shows_behind_many_that_are_masked(tmp_path: Path) -
 def test_errors_and_logs_of_a_turn_are_masked_and_bounded(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """What goes wrong may quote what was read, such as the exception of an estimator of the host's own."""
+    """An error may quote the conversation, such as the exception of the host's own estimator."""
 
     def count(text: str) -> int:
         raise RuntimeError(f"cannot count {text}" * 50)

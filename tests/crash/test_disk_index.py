@@ -42,7 +42,7 @@ class Moments:
     def __init__(self, chance: random.Random) -> None:
         self._chance = chance
         self.inside = 0
-        """How often files were just changing."""
+        """Number of moments at which files were just changing."""
 
     def wait(self, index: Path, logs: list[Path]) -> None:
         chance = self._chance

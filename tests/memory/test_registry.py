@@ -88,7 +88,7 @@ def test_other_settings_for_an_open_memory_are_refused(tmp_path: Path) -> None:
 
 
 def test_the_same_settings_or_none_are_not(tmp_path: Path) -> None:
-    """Who asks for nothing in particular gets what is open."""
+    """A call without arguments returns the open memory."""
     memory = memctx.open(tmp_path, session_id="s", max_segments=500)
     assert memctx.open(tmp_path, session_id="s", max_segments=500) is memory
     assert memctx.open(tmp_path, session_id="s") is memory

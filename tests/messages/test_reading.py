@@ -28,7 +28,7 @@ CONVERSATIONS = {
 
 
 class Model(BaseModel, extra="allow"):
-    """What SDKs make of a dictionary: known and unknown fields as attributes."""
+    """An SDK's model of a dictionary: known and unknown fields as attributes."""
 
 
 def modelled(value: Any, kind: type) -> Any:
@@ -126,7 +126,7 @@ def test_messages_keep_their_own_time(shape: Shape, given_as: Any, read_as: floa
 
 @pytest.mark.parametrize("shape", get_args(Shape))
 def test_lone_surrogates_are_read_as_the_store_writes_them(shape: Shape) -> None:
-    """What JSON calls text is text; half a pair is no character, and the one that stands for it is stored."""
+    """JSON text is text; half a surrogate pair is no character, and its replacement is stored."""
     text = "half \ud83d of a pair"
     expected = Record("user", "half \N{REPLACEMENT CHARACTER} of a pair")
     assert read([{"role": "user", "content": text}], shape) == [expected]

@@ -23,7 +23,7 @@ class Asked:
     """The part before the messages: system prompt and tools."""
     messages: list[Any]
     is_result: bool
-    """Whether the newest message holds results of calls."""
+    """True if the newest message holds results of calls."""
     text: str
     """The newest text of the person."""
     tools: tuple[str, ...]

@@ -38,7 +38,7 @@ class Rules:
     """Relevance against difference; 1 takes the best as they are."""
     window: int = 0
     decays: bool = False
-    """Whether age counts as in the original."""
+    """True if age counts as in OpenClaw's plugin."""
 
 
 SEED = Rules(pool=2, has_roles=False, smoothing=0.0, decays=True)

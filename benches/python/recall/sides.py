@@ -29,9 +29,9 @@ class Sides:
     words: Words
     vectors: Vectors
     is_cut: bool = False
-    """Whether only the first piece of a message has a vector."""
+    """True if only the first piece of a message has a vector."""
     is_centred: bool = True
-    """Whether likeness counts from what any two messages have in common, as cosines of models are rarely near 0."""
+    """True if similarity is measured from the mean of all messages, as cosines of models are rarely near 0."""
 
     @property
     def text(self) -> NDArray[np.float32]:

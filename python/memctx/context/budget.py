@@ -65,7 +65,7 @@ class Observed:
     output_tokens: int
     """Tokens of the answer."""
     is_used: bool
-    """Whether the limit of later turns follows this count."""
+    """True if the limit of later turns follows this count."""
     note: str | None = None
     """Reason why it does not."""
 

@@ -37,7 +37,7 @@ class StoredFact(KnownContent, Protocol):
 
     @property
     def is_active(self) -> bool:
-        """Whether the fact still holds."""
+        """True if the fact still holds."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""What is exported can be read: by people, and by another import."""
+"""Exports can be read: by people, and by another import."""
 
 from __future__ import annotations
 

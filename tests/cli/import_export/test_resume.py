@@ -53,7 +53,7 @@ def expected(path: Path) -> set[tuple[str, str, str, float]]:
 
 
 def in_order(rows: list[tuple[str, str, str, float]]) -> bool:
-    """Whether each session's messages come as they were said."""
+    """Return True if each session's messages come as they were said."""
     latest: dict[str, float] = {}
     for session, _, _, at in rows:
         if at < latest.get(session, 0):

@@ -285,14 +285,14 @@ def what_is_read_of_the_history_is_the_history(
 
 
 def what_stays_is_valid(after: list[Message], messages: list[Message], shape: Shape) -> None:
-    """A provider can at most refuse two neighbors of one role, which a repair merges."""
+    """Assert that a provider can at most refuse two neighbors of one role, which a repair merges."""
     assert after[-1] is messages[-1]
     codes = {problem.code for problem in memctx.validate(after, shape)}
     assert codes <= {"roles-alternate"}, codes
 
 
 def there_is_no_second_cut(after: list[Message], cut: Cut, keep: int, shape: Shape) -> None:
-    """The result of a compaction, compacted again at once with the same limit, is unchanged."""
+    """Assert that compacting the result again at once with the same limit leaves it unchanged."""
     again = find_cut(scan(after, shape), keep, summaries=[len(cut.head)])
     assert isinstance(again, NoCut)
     assert "summary" in again.reason or "recent" in again.reason

@@ -229,7 +229,7 @@ def _problem(request: dict[str, Any]) -> str | None:
 
 
 def _broken_pair(turns: list[tuple[str, list[dict[str, Any]]]]) -> str | None:
-    """Calls without results right behind them, or results without calls right before them."""
+    """Find calls without results right behind them, or results without calls right before them."""
     waiting: list[str] = []
     seen: set[str] = set()
     for role, blocks in turns:

@@ -73,7 +73,7 @@ estimators: tuple[Estimator, ...] = ("script", "utf16")
 
 
 def _is_lone(text: str) -> bool:
-    """Whether a text holds half of a surrogate pair, which reads as U+FFFD."""
+    """Return True if a text holds half of a surrogate pair, which reads as U+FFFD."""
     return any(unicodedata.category(c) == "Cs" for c in text)
 
 
@@ -140,7 +140,7 @@ def test_a_block_round_trips(
 @settings(max_examples=200)
 @given(st.lists(st.tuples(contents, st.integers(1, 60)), max_size=6), st.integers(0, 300))
 def test_the_cap_is_never_exceeded(texts: list[tuple[str, int]], cap: int) -> None:
-    """What a block costs, measured on the finished text, is at most its cap; what was cut is a piece."""
+    """The cost of a block, measured on the finished text, is at most its cap; cut details are excerpts."""
     details = [
         _detail("tool", text * times, FIRST + at, 1 / (1 + at))
         for at, (text, times) in enumerate(texts)

@@ -335,7 +335,7 @@ def test_a_line_of_a_session_file_is_edited_inside() -> None:
 
 @pytest.mark.parametrize("shape", wire.SHAPES)
 def test_results_are_counted_as_the_scanner_counts_them(shape: str) -> None:
-    """What pruning plans by number is what is edited by number."""
+    """The results that pruning plans by number are edited by number."""
     messages = [*wire.calls(["a", "b"], shape), *wire.results(["a", "b"], shape)]
     changed = edit.replace_result(messages[-1], int(shape in wire.IN_BLOCKS), "short", shape)
     rows = Scanner().scan([*messages[:-1], changed], shape).records()  # type: ignore[arg-type]

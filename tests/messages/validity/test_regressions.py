@@ -103,7 +103,7 @@ def test_ids_that_begin_anew_are_refused_by_anthropic() -> None:
 
 @pytest.mark.parametrize("shape", wire.SHAPES)
 def test_repair_judges_the_filtered_list(shape: str) -> None:
-    """What was stored is whole; what is left after a filter is judged again."""
+    """Stored messages are valid; the rest after a filter is validated again."""
     stored = [wire.user("go", shape), *wire.calls(["a"], shape), *wire.results(["a"], shape, "on")]
     assert codes(stored, shape) == []
     filtered = [

@@ -151,14 +151,14 @@ def _remove(files: Iterable[Path]) -> None:
 
 
 def _leftovers(store: Path) -> list[Path]:
-    """What a process that died left of a file it was writing, a day ago at least."""
+    """Find temporary files, at least a day old, of processes that died while writing."""
     found = [*store.glob(".*.tmp"), *(store / "sessions").glob(".*")]
     limit = time.time() - DAY_MS / 1000
     return sorted(file for file in found if file.is_file() and file.stat().st_mtime < limit)
 
 
 def _files_of(store: Path, sessions: Collection[str]) -> list[Path]:
-    """The small files of sessions that go."""
+    """Find the small files of removed sessions."""
     endings = (".json", ".counters.json", ".blocks", ".lock")
     paths = (
         session_file.path_of(store, folder, session, ending)

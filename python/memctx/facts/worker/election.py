@@ -20,7 +20,7 @@ class Seat:
 
     @property
     def is_taken(self) -> bool:
-        """Whether this process holds the lease."""
+        """True if this process holds the lease."""
         return self._lease.is_held
 
     def take(self) -> bool:

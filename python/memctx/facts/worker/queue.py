@@ -85,7 +85,7 @@ class Cursor:
 
     @property
     def is_full(self) -> bool:
-        """Whether no further batch can become a dead letter."""
+        """True if no further batch can become a dead letter."""
         return len(self.dead_letters) >= MAX_DEAD_LETTERS
 
     def to_json(self) -> dict[str, Any]:
