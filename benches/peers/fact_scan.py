@@ -1,4 +1,4 @@
-"""Facts in plain Python as the original keeps them: a list that every addition and every question goes through.
+"""Facts in plain Python as OpenClaw's plugin keeps them: a list that every addition and every question goes through.
 
 It is spared what can be kept between calls: the words of every fact and the weights of all words are made once.
 """

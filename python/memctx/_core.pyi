@@ -1510,7 +1510,7 @@ class Replay:
         protected_recent: int = 6,
         pinned: Sequence[int] = ...,
     ) -> tuple[Trim, Conversation, array[int]]:
-        """Remove the units of these keys; return the trim, the rest, and for each remaining message its original index.
+        """Remove the units of these keys; return the trim, the rest, and for each remaining message its previous index.
 
         The trim does not list the protected messages.
         """

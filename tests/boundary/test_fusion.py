@@ -39,7 +39,7 @@ weights = st.integers(1, 64).map(lambda number: number / 64)
 
 
 def test_golden_hybrid_scores() -> None:
-    """Normalised, blended and aged, the golden rankings give the golden scores to 1e-12."""
+    """Normalized, blended and aged, the golden rankings give the golden scores to 1e-12."""
     expected = golden.load("hybrid.json")
     bm25 = normalize(hits_of(expected["bm25"]))
     blended = blend(hits_of(expected["vector"]), bm25)
@@ -88,7 +88,7 @@ rates = st.floats(-1, 2) | st.sampled_from([0.0, 0.995, 1.0])
 def test_decay_multiplies_by_the_rate_for_each_day(
     ranking: reference.Ranking, data: st.DataObject, rate: float
 ) -> None:
-    """A score fades by the rate for every day of age, never grows, and the hits are sorted anew."""
+    """A score fades by the rate for every day of age, never grows, and the hits are sorted again."""
     days = data.draw(st.lists(ages, min_size=len(ranking), max_size=len(ranking)))
     factors = [min(max(rate, 0.0), 1.0) ** max(age, 0) if rate > 0 else 0.0 for age in days]
     found = decay(hits_of(ranking), days, rate=rate)
@@ -149,10 +149,10 @@ texts = st.lists(words, max_size=3).map(" ".join)
 
 
 @for_all(st.lists(st.tuples(scores, texts), max_size=10), st.integers(0, 12), st.floats(0, 1))
-def test_mmr_by_texts_equals_its_twin(
+def test_mmr_by_texts_equals_its_reference(
     items: list[tuple[float, str]], k: int, balance: float
 ) -> None:
-    """The order of choice by common trigrams is that of comparing everything anew at each step."""
+    """The order of choice by common trigrams is that of comparing everything again at each step."""
     numbers, texts = [score for score, _ in items], [text for _, text in items]
     hits = [Hit(str(at), score) for at, score in enumerate(numbers)]
     order = reference.mmr(numbers, k, balance, lambda a, b: reference.likeness(texts[a], texts[b]))
@@ -164,8 +164,8 @@ small = st.lists(st.integers(-3, 3), min_size=2, max_size=2)
 
 
 @for_all(st.lists(st.tuples(scores, small), min_size=1, max_size=10), st.integers(0, 12))
-def test_mmr_by_vectors_equals_its_twin(items: list[tuple[float, list[int]]], k: int) -> None:
-    """The order of choice by cosine is that of comparing everything anew at each step."""
+def test_mmr_by_vectors_equals_its_reference(items: list[tuple[float, list[int]]], k: int) -> None:
+    """The order of choice by cosine is that of comparing everything again at each step."""
     numbers, vectors = [score for score, _ in items], np.array([row for _, row in items])
     hits = [Hit(str(at), score) for at, score in enumerate(numbers)]
 

@@ -40,7 +40,7 @@ RULES: dict[str, Callable[[str], Any]] = {
 
 @pytest.mark.parametrize("rule", RULES)
 def test_golden_values(rule: str) -> None:
-    """Every rule gives what the original gives, the same cases that the Rust tests read."""
+    """Every rule gives what OpenClaw's plugin gives, the same cases that the Rust tests read."""
     cases = golden.load("ingest.json")[rule]
     assert len(cases) >= 20
     for text, expected in cases:

@@ -295,7 +295,7 @@ SUMMARIES: dict[str, tuple[Shape, list[dict[str, Any]], list[int]]] = {
 
 
 @pytest.mark.parametrize("case", SUMMARIES)
-def test_summaries_are_recognised_in_every_shape(case: str) -> None:
+def test_summaries_are_recognized_in_every_shape(case: str) -> None:
     shape, messages, places = SUMMARIES[case]
     assert scan(messages, shape).summaries == places
 
@@ -430,7 +430,7 @@ ODD: dict[str, Callable[[], Any]] = {
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("odd", ODD)
 def test_odd_values_are_passed_over_or_refused_wherever_they_stand(odd: str, shape: Shape) -> None:
-    """Lone surrogates are refused as content, role or id; elsewhere they cost something."""
+    """Odd values are refused as content, role or id; elsewhere they cost something."""
     value = ODD[odd]()
     for message in (
         {"role": "user", "content": value, "parts": value, "timestamp": value},

@@ -39,15 +39,15 @@ def test_golden_tokens(mode: TokenMode) -> None:
 
 @settings(max_examples=300)
 @for_all(texts)
-def test_memctx_mode_equals_its_twin(text: str) -> None:
+def test_memctx_mode_equals_its_reference(text: str) -> None:
     """The `memctx` tokenizer follows its written rules on any text, lone surrogates included."""
     assert tokenize(text) == tokenize(text, mode="memctx") == reference.tokenize(text)
 
 
 @settings(max_examples=300)
 @for_all(texts)
-def test_original_mode_equals_its_twin(text: str) -> None:
-    """The `original` tokenizer follows the rules of the TypeScript one on any text."""
+def test_openclaw_mode_equals_its_reference(text: str) -> None:
+    """The compatible tokenizer follows the rules of OpenClaw's plugin on any text."""
     assert tokenize(text, "original") == reference.tokenize_original(text)
 
 

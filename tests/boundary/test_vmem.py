@@ -301,7 +301,7 @@ def test_a_refused_write_leaves_the_old_file(tmp_path: Path, fault: str) -> None
 
 
 def test_readers_of_the_old_file_keep_it(tmp_path: Path) -> None:
-    """A rewrite puts a new file in the place of the old one, which whoever has it open still sees whole."""
+    """A rewrite puts a new file in the place of the old one, which processes that have it open still see whole."""
     path = tmp_path / "vectors.bin"
     vmem.write(path, ["old"], [[1, 2]])
     old = path.read_bytes()
@@ -315,7 +315,7 @@ def test_readers_of_the_old_file_keep_it(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="file modes are a POSIX matter")
 def test_files_are_for_their_owner_only(tmp_path: Path) -> None:
-    """A new file can be read and written by its owner and by nobody else."""
+    """A new file can be read and written by its owner only."""
     path = tmp_path / "vectors.bin"
     vmem.write(path, ["a"], [[1]])
     vmem.append(path, ["b"], [[2]])

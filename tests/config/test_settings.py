@@ -56,7 +56,7 @@ def test_every_setting_is_a_typed_argument() -> None:
 
 @pytest.mark.parametrize("name", Config.model_fields)
 def test_both_spellings_mean_the_same(name: str) -> None:
-    """A setting in camelCase, as the original spells it, is the setting in snake_case."""
+    """A setting in camelCase, as OpenClaw's plugin spells it, is the setting in snake_case."""
     head, *tail = name.split("_")
     camel = head + "".join(word.capitalize() for word in tail)
     value = getattr(Config(), name)

@@ -15,7 +15,7 @@ from memctx import Config, ConfigError
 if TYPE_CHECKING:
     from pathlib import Path
 
-# Forms A and B of the original, each with every key it knows.
+# Forms A and B of OpenClaw's plugin, each with every key it knows.
 FORM_A = {
     "enabled": True,
     "hardCapTokens": 3000,

@@ -27,7 +27,7 @@ class User:
     is_cached: bool = False
     """Marked for the provider's cache where the shape has such a mark."""
     is_strange: bool = False
-    """With a key that nobody knows."""
+    """With an unknown key."""
     origin: dict[str, Any] | None = None
     """The message as its own host, Pi, wrote it."""
 

@@ -84,7 +84,7 @@ def test_a_closed_memory_lets_messages_through(tmp_path: Path) -> None:
     assert turn.report.errors == ("StoreError: the memory is closed",)
 
 
-def test_a_state_that_was_damaged_starts_the_session_anew(tmp_path: Path) -> None:
+def test_a_damaged_state_starts_the_session_over(tmp_path: Path) -> None:
     messages = talk(61)
     with memctx.open(tmp_path, session_id="s1", context_window=4_000) as memory:
         memory.prepare(messages)
@@ -143,7 +143,7 @@ def test_threads_and_tasks_may_share_a_memory(tmp_path: Path) -> None:
     assert not faults
 
 
-def test_a_report_prints_and_serialises(memory: memctx.Memory) -> None:
+def test_a_report_prints_and_serializes(memory: memctx.Memory) -> None:
     report = memory.prepare(talk(61)).report
     told = json.loads(report.to_json())
     assert told["trimmed"][0]["layer"] in {"relevance", "age"}

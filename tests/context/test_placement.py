@@ -147,6 +147,6 @@ def test_all_blocks_together_stay_under_the_cap(
     assert len(items) == len(set(items)), "nothing is recalled twice"
 
 
-def test_one_block_made_anew_may_take_the_whole_cap() -> None:
+def test_one_rebuilt_block_may_take_the_whole_cap() -> None:
     search = Store(*map(str, range(50)))
     assert placement.rebuild(search, None, CAP).sent[0].tokens == CAP

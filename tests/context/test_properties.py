@@ -93,7 +93,7 @@ def test_the_same_input_gives_the_same_bytes(
         first = again = invariants.wire(memory.prepare(messages, shape=shape).messages)
         if (
             placement != "stable"
-        ):  # made anew, and what left in the first turn may be recalled by now
+        ):  # rebuilt, and messages removed in the first turn may be recalled by now
             again = invariants.wire(memory.prepare(messages, shape=shape).messages)
         assert invariants.wire(memory.prepare(messages, shape=shape).messages) == again
         assert (

@@ -43,7 +43,7 @@ def looped(
 
 
 @in_all_shapes
-def test_ids_that_start_anew_with_every_answer(shape: Shape, tmp_path: Path) -> None:
+def test_call_ids_repeated_in_every_answer_keep_their_pairs(shape: Shape, tmp_path: Path) -> None:
     """Some providers count calls from 0 in every turn: a result belongs to the call right before it."""
     messages = Rendering(looped(20, ids="call_0"), shape).whole()
     with memories.opened(tmp_path / "memory", 4_000) as memory:
@@ -134,7 +134,7 @@ def test_recall_is_not_repeated_while_it_is_seen(tmp_path: Path) -> None:
 
 def test_another_passage_of_a_long_message_is_recalled_too(tmp_path: Path) -> None:
     """The excerpt of a long message answered one question; the next one asks for another part."""
-    long = " ".join(f"Crate {number} went to the colder shelf." for number in range(400))
+    long = " ".join(f"Crate {number} went to the colder cellar." for number in range(400))
     told = ("The payment webhook listens on port 8443.", "Ottoline approves the invoice exporter.")
     steps: list[Step] = []
     with memories.opened(tmp_path / "memory", 200_000) as memory:

@@ -31,18 +31,18 @@ class Model(BaseModel, extra="allow"):
     """An SDK's model of a dictionary: known and unknown fields as attributes."""
 
 
-def modelled(value: Any, kind: type) -> Any:
+def modeled(value: Any, kind: type) -> Any:
     """Return the same value with objects instead of dictionaries."""
     if isinstance(value, dict):
-        return kind(**{key: modelled(item, kind) for key, item in value.items()})
-    return [modelled(item, kind) for item in value] if isinstance(value, list) else value
+        return kind(**{key: modeled(item, kind) for key, item in value.items()})
+    return [modeled(item, kind) for item in value] if isinstance(value, list) else value
 
 
 @pytest.mark.parametrize("kind", [SimpleNamespace, Model])
 @pytest.mark.parametrize("shape", CONVERSATIONS)
 def test_objects_read_like_dictionaries(shape: str, kind: type) -> None:
     conversation = CONVERSATIONS[shape]
-    objects = modelled(conversation, kind)
+    objects = modeled(conversation, kind)
     assert detect(objects) == detect(conversation) == shape
     assert read(objects) == read(conversation)
 

@@ -101,9 +101,9 @@ def joined(content: Any) -> str:
     return "\n".join(part.get("text") or "" for part in content or ())
 
 
-def fits(value: object, window: int, complaint: str) -> int:
+def fits(value: object, window: int, refusal: str) -> int:
     """Return the tokens of a request, or raise `Refused` with the provider's words."""
     count = tokens(value)
     if count > window:
-        raise Refused(complaint.format(count=count, window=window))
+        raise Refused(refusal.format(count=count, window=window))
     return count

@@ -118,7 +118,7 @@ register("ours", static_embedder)
 embedder_of(3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 memctx.Config(embedding_model=encoder, embedding_url=None, embedding_timeout_ms=80.0)
 
-# what a provider would refuse, and mending it
+# what a provider would refuse, and repairing it
 problem = memctx.validate([{"role": "user", "content": "text"}], "openai")[0]
 assert_type(problem, messages.Problem)
 assert_type(problem.index, int)

@@ -30,7 +30,7 @@ class Sides:
     vectors: Vectors
     is_cut: bool = False
     """True if only the first piece of a message has a vector."""
-    is_centred: bool = True
+    is_centered: bool = True
     """True if similarity is measured from the mean of all messages, as cosines of models are rarely near 0."""
 
     @property
@@ -73,7 +73,7 @@ class Sides:
         """Return the similarity of the first pieces of each two messages."""
         heads = self.vectors.pieces[self.memory.first]
         likeness = heads @ heads.T
-        if not self.is_centred:
+        if not self.is_centered:
             return likeness
         common = float((heads.mean(0) ** 2).sum())
         return np.asarray(np.maximum(likeness - common, 0) / (1 - common), np.float32)

@@ -59,7 +59,7 @@ class Facts:
     ) -> Fact:
         """Add a fact; if an active fact says the same, ignoring case, return that one.
 
-        >>> facts.add("decision", "Use Valkey for the session cache", context="licence review").type  # doctest: +SKIP
+        >>> facts.add("decision", "Use Valkey for the session cache", context="license review").type  # doctest: +SKIP
         'decision'
 
         Raises:

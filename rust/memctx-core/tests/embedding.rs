@@ -91,7 +91,7 @@ fn words_carry_the_search_until_vectors_come() {
     let status = store.embedding().unwrap();
     assert_eq!((status.lacking, status.done_bytes), (0, status.log_bytes));
     // And again, with and without the snapshot.
-    say(&store, &["the car has a flat tyre"]);
+    say(&store, &["the car has a flat tire"]);
     assert_eq!(embed(&store, 10, 64), 1);
     store.close();
     for _ in 0..2 {

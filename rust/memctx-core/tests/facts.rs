@@ -135,7 +135,7 @@ fn a_circle_of_another_program_ends() {
         "\n",
         r#"{"id":"b","type":"config","content":"two","supersededBy":"a","sessionId":"s"}"#,
         "\n",
-        r#"{"id":"c","type":"config","content":"three","supersededBy":"nobody","sessionId":"s"}"#,
+        r#"{"id":"c","type":"config","content":"three","supersededBy":"unknown","sessionId":"s"}"#,
         "\n"
     ));
     let store = dir.open("s");
@@ -205,7 +205,7 @@ fn changes_see_those_before_them_and_are_one_append() {
             instead("a", "e", "The port is 8080"),
             instead("a", "f", "The port is 9090"),
             update("a", "The port was 3000 before"),
-            update("nobody", "lost?"),
+            update("unknown", "lost?"),
             Change::Delete { target: "d" },
             Change::Delete { target: "d" },
             instead("e", "g", "The port is 8080"),

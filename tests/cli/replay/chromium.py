@@ -27,7 +27,9 @@ FLAGS = (
     "--remote-debugging-pipe",
 )
 # What a page may not do without us knowing.
-COMPLAINTS = frozenset({"Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"})
+CONSOLE_ERRORS = frozenset(
+    {"Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"}
+)
 
 
 class Chromium:
@@ -120,13 +122,13 @@ class Chromium:
         )
         path.write_bytes(base64.b64decode(shot["data"]))
 
-    def complaints(self) -> list[str]:
+    def console_errors(self) -> list[str]:
         """Return everything the page wrote to its console, and every error."""
         self.value("0")  # all earlier events have arrived by now
         return [
             json.dumps(event["params"])
             for event in self.events
-            if event.get("method") in COMPLAINTS
+            if event.get("method") in CONSOLE_ERRORS
         ]
 
     def requests(self) -> list[str]:

@@ -94,7 +94,7 @@ def test_more_damage_than_is_named_is_repaired_too(store: Path) -> None:
     assert len(contents(store)) == 6
 
 
-def test_derived_and_small_files_that_are_damaged_are_made_anew(store: Path) -> None:
+def test_damaged_derived_and_small_files_are_rebuilt(store: Path) -> None:
     with opened(store) as memory:
         memory.prepare(messages("shop"), shape="pi")
         memory.store.snapshot()
@@ -132,7 +132,7 @@ def test_gc_of_a_session_leaves_nothing_of_it_and_all_of_the_others(store: Path)
 
 
 def test_gc_keeps_the_vectors_of_what_stays(tmp_path: Path) -> None:
-    """Whoever made them took money for each."""
+    """The vectors may have been paid for."""
     asked: list[str] = []
 
     class Paid:

@@ -82,7 +82,7 @@ def _detail(role: str, content: str, timestamp: float = FIRST, score: float = 1.
 
 
 def test_the_golden_block() -> None:
-    """The original's block at a cap of 200, token for token."""
+    """OpenClaw's block at a cap of 200, token for token."""
     facts = [("decision", "Use A", 1.0), ("config", "port 3000", 1.0)]
     details = [
         _detail("user", "second\n  indented", FIRST + HOUR, 0.9),
@@ -161,7 +161,7 @@ def test_the_cap_is_never_exceeded(texts: list[tuple[str, int]], cap: int) -> No
 
 
 def test_a_long_detail_is_cut_to_what_was_asked_for() -> None:
-    """One oversized result neither takes the whole block nor drops out of it, as it did in the original."""
+    """One oversized result neither takes the whole block nor drops out of it, as it did in OpenClaw's plugin."""
     log = "\n".join(f"line {number} of the log says nothing new" for number in range(3000))
     found = log.replace("line 1777 of the log", "line 1777: pay.rs panicked at the disco")
     start = found.index("line 1770")

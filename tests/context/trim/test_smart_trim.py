@@ -1,4 +1,4 @@
-"""`smart_trim` does what the original does in one call, but for its defects."""
+"""`smart_trim` does what OpenClaw's plugin does in one call, but for its defects."""
 
 from __future__ import annotations
 

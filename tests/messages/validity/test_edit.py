@@ -1,4 +1,4 @@
-"""Changed copies of messages: what must change does, everything else and every original stays."""
+"""Changed copies of messages: what must change does, everything else and every given message stays."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from . import oracle, strategies, wire
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# What repair does not mend: it changes no ids and leaves alone what a host says in which order.
+# Problems that repair leaves: it changes no ids and not the order of a host's messages.
 LEFT = {
     "duplicate-call",
     "call-not-after-user",
@@ -40,7 +40,7 @@ def result_ids(messages: Sequence[wire.Message], shape: str) -> list[str | None]
 
 @settings(max_examples=300, deadline=None)
 @given(strategies.any_shape(strategies.broken))
-def test_mended_messages_are_valid_and_stay_as_they_are(
+def test_repaired_messages_are_valid_and_stay_as_they_are(
     drawn: tuple[str, list[wire.Message]],
 ) -> None:
     shape, messages = drawn
@@ -228,7 +228,7 @@ class Content(pydantic.BaseModel):
     parts: list[Part]
 
 
-def test_models_are_mended_with_models() -> None:
+def test_models_are_repaired_with_models() -> None:
     messages = [
         Content.model_validate({"role": role, "parts": [said]})
         for role, said in (

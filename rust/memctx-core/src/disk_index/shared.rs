@@ -270,7 +270,7 @@ impl DiskIndex {
         if let Some(folder) = current {
             match Indexer::open(&folder, &self.directory, log, &self.model) {
                 Ok(indexer) => return Ok(Some(Site { indexer, folder, log: identity, _elected: elected })),
-                Err(fault) => self.note(format!("{fault}; made anew")),
+                Err(fault) => self.note(format!("{fault}; rebuilt")),
             }
         }
         let folder = generation::begin(home)?;

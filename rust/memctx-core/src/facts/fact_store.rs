@@ -240,7 +240,7 @@ impl FactStore {
         Ok(made)
     }
 
-    /// Take in what was written since, by whomever.
+    /// Take in the lines written since, by any process.
     fn follow(&self, log: &mut FactLog) -> Result<()> {
         if let Some(news) = log.news()? {
             let mut index = self.index_mut();

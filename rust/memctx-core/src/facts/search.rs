@@ -265,6 +265,6 @@ mod tests {
         let index = index(&["The webhook listens on port 8443".to_owned()]);
         let found = index.search(&Request { query: "webhook port?", limit: 5, ..Request::default() });
         assert!((found[0].score - 1.0).abs() < 1e-12 && found[0].matched == 2);
-        assert!(index.search(&Request { query: "webhook colour?", limit: 5, ..Request::default() }).is_empty());
+        assert!(index.search(&Request { query: "webhook color?", limit: 5, ..Request::default() }).is_empty());
     }
 }

@@ -237,7 +237,7 @@ impl Inner {
         self.older.as_ref().map(|older| older.tier.status())
     }
 
-    /// Why the cold tier is not searched, though it should be.
+    /// The reason why the disk index is not searched, though it should be.
     pub(super) fn older_unavailable(&self) -> Option<String> {
         self.older.as_ref()?.tier.unavailable()
     }

@@ -238,7 +238,7 @@ impl Warm {
 }
 
 impl Warm {
-    /// The share of its neighbours' scores that a segment gets.
+    /// The share of its neighbors' scores that a segment gets.
     ///
     /// A short remark is about what was said around it; a long answer says itself what it is about, and would rise with
     /// every question that it stands beside.
@@ -251,7 +251,7 @@ impl Warm {
         SHARE * (SHORT / f64::from(bytes)).min(1.0)
     }
 
-    /// The candidates with a share of their neighbours' scores, and the neighbours that this brings into the race: those
+    /// The candidates with a share of their neighbors' scores, and the neighbors that this brings into the race: those
     /// that are a little like the query, too.
     ///
     /// Messages around a good match belong to it: an answer rarely repeats the words of its question.
@@ -263,7 +263,7 @@ impl Warm {
         admit: impl Fn(u32) -> bool,
     ) -> Result<Vec<Candidate>> {
         const REACH: usize = 2;
-        /// Neighbours that say the same again do not lift each other: repeating a thing must not make it matter more.
+        /// Neighbors that say the same again do not lift each other: repeating a thing must not make it matter more.
         const ALIKE: f64 = 0.8;
         let cosine = race.vector.map(|vector| self.rows.cosines(vector)).transpose()?;
         let likeness = self.likeness();
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_one_side_names_gets_what_the_other_says_of_it() {
+    fn candidates_of_one_side_get_their_score_of_the_other() {
         let texts: Vec<String> = (0..40).map(|n| format!("the deploy of service {n} failed")).collect();
         let warm = warm(&texts);
         let request = Request { query: "which deploy failed", limit: 1, ..Request::default() };
