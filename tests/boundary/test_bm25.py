@@ -148,7 +148,7 @@ def test_explanations_give_the_score(items: list[tuple[str, str]], query: str) -
         }
 
 
-def test_explaining_what_is_no_hit() -> None:
+def test_documents_that_are_no_hits_can_be_explained() -> None:
     """A document without a common term has the score 0, an unknown id has no explanation."""
     index = fruits()
     assert index.explain("apple", "unknown") is None
@@ -157,7 +157,7 @@ def test_explaining_what_is_no_hit() -> None:
     assert (explained.name, explained.value, explained.parts) == ("bm25", 0.0, ())
 
 
-def test_equals_are_ranked_by_age() -> None:
+def test_equal_scores_are_ranked_by_age() -> None:
     """Of documents with the same score the older comes first, also where only some of them fit."""
     index = Bm25Index()
     for key in "zyxwv":
@@ -211,7 +211,7 @@ def test_limits_leave_the_scores_alone() -> None:
         assert {hit.id: hit.score for hit in limited} == {key: everything[key] for key in "ac"}
 
 
-def test_limits_may_leave_nothing() -> None:
+def test_filters_may_exclude_everything() -> None:
     """An empty group, no ids, and a group and ids that exclude each other give no hits."""
     index = fruits()
     assert index.search("apple", group="unknown") == []

@@ -312,7 +312,7 @@ def test_rankings_are_lists_of_hits(hits: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["vectors.bin", "no such folder/vectors.bin"])
-def test_missing_files_are_what_open_would_say(tmp_path: Path, name: str) -> None:
+def test_missing_files_raise_file_not_found(tmp_path: Path, name: str) -> None:
     """A file that is not there is a FileNotFoundError with its name, as for every other file."""
     path = tmp_path / name
     for call in (vmem.read, vmem.verify, lambda path: vmem.append(path, ["a"], [[1]])):
@@ -322,7 +322,7 @@ def test_missing_files_are_what_open_would_say(tmp_path: Path, name: str) -> Non
         assert not isinstance(caught.value, MemctxError)
 
 
-def test_writing_into_a_missing_folder_is_what_open_would_say(tmp_path: Path) -> None:
+def test_writing_into_a_missing_folder_raises_file_not_found(tmp_path: Path) -> None:
     """A folder that is not there is a FileNotFoundError with the name that was asked for."""
     path = tmp_path / "no such folder" / "vectors.bin"
     with pytest.raises(FileNotFoundError) as caught:
@@ -330,7 +330,7 @@ def test_writing_into_a_missing_folder_is_what_open_would_say(tmp_path: Path) ->
     assert (caught.value.filename, caught.value.errno) == (str(path), errno.ENOENT)
 
 
-def test_system_errors_have_the_words_of_the_system(tmp_path: Path) -> None:
+def test_system_errors_keep_errno_and_message(tmp_path: Path) -> None:
     """The text of a system error is the one Python has for its number."""
     with pytest.raises(FileNotFoundError) as caught:
         vmem.read(tmp_path / "vectors.bin")
@@ -400,7 +400,7 @@ def test_entries_of_another_dimension_are_not_appended(tmp_path: Path) -> None:
 # the tree
 
 
-def test_errors_can_be_caught_by_what_python_calls_them() -> None:
+def test_errors_are_also_builtin_exceptions() -> None:
     """Values are ValueErrors, shapes of messages TypeErrors, and everything is a MemctxError."""
     assert issubclass(ConfigError, ValueError)
     assert issubclass(VectorError, ValueError)

@@ -143,7 +143,7 @@ def test_large_indexes_stay_exact() -> None:
             assert_same(index.search(query), {key: float(cosines[int(key)]) for key in kept}, 10)
 
 
-def test_equals_are_ranked_by_age() -> None:
+def test_equal_scores_are_ranked_by_age() -> None:
     """Of vectors with the same cosine the older comes first, also where only some of them fit."""
     index = FlatIndex(3)
     for key in "zyxwv":
@@ -175,7 +175,7 @@ def test_k_is_a_maximum(k: int, found: int) -> None:
     assert len(index.search([1, 2], k, within=["east"])) == min(k, 1)
 
 
-def test_limits_may_leave_nothing() -> None:
+def test_filters_may_exclude_everything() -> None:
     """An empty group, no ids, and a group and ids that exclude each other give no hits."""
     index = compass()
     assert index.search([1, 2], group="unknown") == index.search([1, 2], group="") == []

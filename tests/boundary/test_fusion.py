@@ -104,7 +104,7 @@ def test_decay_by_default_halves_in_139_days() -> None:
     assert [hit.score for hit in found] == pytest.approx([1, 1, 0.5], abs=0.002)
 
 
-def test_equals_keep_their_order() -> None:
+def test_equal_scores_keep_their_order() -> None:
     """Hits with the same score stay in the order they came in, through every step."""
     same = [Hit(key, 0.5) for key in "zyx"]
     assert keys(normalize(same)) == keys(decay(same, [3, 3, 3])) == ["z", "y", "x"]
@@ -121,14 +121,14 @@ def test_zero_is_zero_whatever_its_sign() -> None:
 
 
 @for_all(rankings, scores.filter(lambda least: least > 0))
-def test_a_threshold_keeps_what_reaches_it(ranking: reference.Ranking, least: float) -> None:
+def test_a_threshold_keeps_scores_that_reach_it(ranking: reference.Ranking, least: float) -> None:
     """Plain hits are kept if their score is at least the minimum, in order and with their scores."""
     found = threshold(hits_of(ranking), least)
     assert ranking_of(found) == [(key, score) for key, score in ranking if score >= least]
 
 
 @for_all(rankings, scores.filter(lambda least: least <= 0))
-def test_a_threshold_of_nothing_keeps_everything(ranking: reference.Ranking, least: float) -> None:
+def test_a_threshold_of_zero_keeps_everything(ranking: reference.Ranking, least: float) -> None:
     """A minimum of 0 or less lets every hit pass, those with scores below it too."""
     assert ranking_of(threshold(hits_of(ranking), least)) == ranking
 
@@ -177,7 +177,7 @@ def test_mmr_by_vectors_equals_its_reference(items: list[tuple[float, list[int]]
     assert keys(mmr(hits, k, vectors=vectors)) == [str(at) for at in order]
 
 
-def test_mmr_puts_off_what_was_said_before() -> None:
+def test_mmr_demotes_similar_texts() -> None:
     """A near duplicate waits until something else was chosen, unless relevance alone counts."""
     hits = [Hit("port", 1), Hit("again", 0.95), Hit("cache", 0.7), Hit("hello", 0.1)]
     texts = ["the port is 8443", "The  port is 8443", "use redis for the cache", "hello"]
@@ -187,7 +187,7 @@ def test_mmr_puts_off_what_was_said_before() -> None:
     assert keys(mmr(hits, 2, vectors=[[1, 0], [1, 0], [0, 1], [1, 1]])) == ["port", "cache"]
 
 
-def test_mmr_chooses_as_many_as_there_are() -> None:
+def test_mmr_chooses_at_most_the_hits_given() -> None:
     """Nothing is chosen from nothing, or when nothing is asked for; no hit is chosen twice."""
     hits = [Hit("a", 1), Hit("b", 0.5)]
     assert mmr([], 3, texts=[]) == mmr(hits, 0, texts=["x", "y"]) == []

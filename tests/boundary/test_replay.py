@@ -34,7 +34,7 @@ def test_other_keys_and_pins_start_over() -> None:
     assert replay.of(conversation, [])[0].removed_messages == []
 
 
-def test_places_that_are_none_are_refused() -> None:
+def test_invalid_indices_are_refused() -> None:
     conversation = _core.Scanner().scan(MESSAGES)
     with pytest.raises(ConfigError, match="index 12 is no message"):
         _core.Replay().of(conversation, [], pinned=[12])

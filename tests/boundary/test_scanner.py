@@ -45,7 +45,7 @@ def say(role: str, *blocks: Any) -> dict[str, Any]:
 # what things cost
 
 
-def test_everything_that_is_sent_is_counted() -> None:
+def test_all_sent_parts_are_counted() -> None:
     """Text, thinking, the name and the arguments of a call, a result, its picture and a document; no signature."""
     image = {
         "type": "image",
@@ -261,7 +261,7 @@ def test_a_text_that_mentions_the_tag_is_a_persons() -> None:
     assert conversation.records() == [[("user", quoting, None, None)]]
 
 
-def test_leaving_messages_out_keeps_the_rest_as_it_was() -> None:
+def test_removing_messages_keeps_the_rest_unchanged() -> None:
     messages = [{"role": "user", "content": text} for text in ("a", BLOCK, "b")]
     conversation = scan(messages)
     rest = conversation.without([1])
@@ -374,7 +374,7 @@ messages = st.lists(st.dictionaries(words, values, max_size=8), max_size=6)
 
 
 @for_all(messages)
-def test_anything_is_scanned_or_refused(given_messages: list[dict[str, Any]]) -> None:
+def test_any_value_is_scanned_or_refused(given_messages: list[dict[str, Any]]) -> None:
     """Scanning fails in one way only, changes nothing, and says the same again."""
     before = repr(given_messages)
     scanner = Scanner()

@@ -41,7 +41,7 @@ def test_golden_vectors(embedders: dict[str, StaticEmbedder], kind: str) -> None
         assert vector == pytest.approx(case["vector"], abs=1e-5), case["text"]
 
 
-def test_an_embedder_says_what_it_is(tmp_path: Path) -> None:
+def test_a_static_embedder_has_name_revision_and_dimension(tmp_path: Path) -> None:
     """Name, revision and dimension are the stamp of its vectors."""
     folder = tables.save_golden(tmp_path, "bert")
     embedder = StaticEmbedder.load(folder)

@@ -54,7 +54,7 @@ def test_openclaw_mode_equals_its_reference(text: str) -> None:
 @pytest.mark.thread_unsafe(reason="long, and says nothing about threads")
 @pytest.mark.skipif(PYTHON_UNICODE > KNOWN_UNICODE, reason="Python knows newer characters")
 @pytest.mark.parametrize("mode", MODES)
-def test_every_character_plays_its_part(mode: TokenMode) -> None:
+def test_every_character_is_classified_like_the_reference(mode: TokenMode) -> None:
     """Every character there is joins, ends, folds and lower-cases words as its Unicode properties say."""
     unused = {"Cn", "Co", "Cs"}
     characters = (chr(code) for code in range(sys.maxunicode + 1))

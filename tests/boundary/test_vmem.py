@@ -126,7 +126,7 @@ def test_with_a_checksum_no_damage_goes_unnoticed(written: Entries, data: st.Dat
 
 
 @for_all(st.binary(max_size=200), st.sampled_from([b"", b"VMEM", b"VMEM\1\0\0\0\2\0\0\0"]))
-def test_no_bytes_are_too_strange(rest: bytes, start: bytes) -> None:
+def test_any_bytes_are_read_or_refused(rest: bytes, start: bytes) -> None:
     """Any bytes at all are either read as far as they go or refused as a store that is wrong."""
     with new_path() as path:
         path.write_bytes(start + rest)
@@ -194,7 +194,7 @@ def damaged(dim: int, *, at: int, value: float) -> bytes:
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize(("dim", "at"), [(1, 0), (16, 15), (37, 0), (37, 31), (37, 32), (37, 36)])
-def test_entries_with_what_is_no_number_are_left_out(
+def test_entries_with_values_that_are_not_finite_are_skipped(
     tmp_path: Path, dim: int, at: int, value: float
 ) -> None:
     """An entry with NaN or an infinity anywhere is skipped, the ones around it are not."""

@@ -219,7 +219,7 @@ def test_switches_of_the_search_apply(given: Any, expected: dict[str, Any]) -> N
         ({"vectorWeight": 0.0, "textWeight": 0.0}, "expected one of them to be more"),
     ],
 )
-def test_faults_of_the_search_are_told(given: Any, message: str) -> None:
+def test_faults_of_search_settings_are_reported(given: Any, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         Config(workspace_search=given)
 
@@ -252,7 +252,7 @@ def test_faults_of_a_file_name_the_file(
     assert str(caught.value).startswith(f"{path}: {message}")
 
 
-def test_a_missing_file_is_what_open_would_say(tmp_path: Path) -> None:
+def test_a_missing_settings_file_raises_file_not_found(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         load(tmp_path / "none.toml")
 
@@ -300,7 +300,7 @@ def test_faults_of_arguments_name_them_as_the_source() -> None:
         load(max_segments=0)
 
 
-def test_variables_of_other_programs_are_let_be() -> None:
+def test_variables_of_other_programs_are_ignored() -> None:
     assert load(environ={"MEMCTX_BENCH_SEGMENTS": "2000", "HOME": "/"}).given() == {}
 
 

@@ -146,7 +146,7 @@ def test_more_conversations_than_are_remembered_are_reported_once(tmp_path: Path
     assert len(states) == MOST
 
 
-def test_an_archive_that_fails_takes_back_that_conversation_alone(tmp_path: Path) -> None:
+def test_a_failed_archive_reverts_that_conversation_alone(tmp_path: Path) -> None:
     with opened(tmp_path, auto_recall=False) as memory:
         short = talk("agent", 3)
         memory.prepare(short)

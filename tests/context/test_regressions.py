@@ -88,7 +88,7 @@ def test_a_thought_that_is_still_bound_stays(tmp_path: Path) -> None:
         assert sum(map(has_thinking, turn.messages)) == 6
 
 
-def test_reasoning_stays_with_what_it_led_to(tmp_path: Path) -> None:
+def test_reasoning_stays_with_the_item_after_it(tmp_path: Path) -> None:
     messages = Rendering(looped(20, thought=True), "responses").whole()
     with memories.opened(tmp_path / "memory", 4_000) as memory:
         turn = memory.prepare(messages, shape="responses")
@@ -190,7 +190,7 @@ def test_invalid_messages_are_sent_repaired(shape: Shape, tmp_path: Path) -> Non
         assert [piece for piece in sent if piece in given] == given
 
 
-def test_a_compaction_by_the_host_twice_over(tmp_path: Path) -> None:
+def test_two_compactions_by_the_host_are_followed(tmp_path: Path) -> None:
     """Messages kept by the first compaction may vanish with the second; the archive recalls them when asked."""
     with memories.opened(tmp_path / "memory", 6_000) as memory:
         first = looped(12)
@@ -217,7 +217,7 @@ def answer() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("shape", ["bedrock", "gemini"])
-def test_answers_that_only_a_block_of_ours_stood_between_become_one(
+def test_answers_separated_only_by_a_recalled_block_are_merged(
     shape: Shape, tmp_path: Path
 ) -> None:
     """The host kept a block that an earlier turn had sent; without it two answers would follow each other."""

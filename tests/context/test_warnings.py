@@ -22,7 +22,9 @@ def opened(path: Path, **settings: Any) -> memctx.Memory:
     return memctx.open(path, session_id="s1", **settings)
 
 
-def test_a_missing_window_is_told_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_missing_window_is_reported_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     asked = [{"role": "user", "content": "Which port?"}]
     with caplog.at_level(logging.WARNING), opened(tmp_path) as memory:
         reports = [memory.prepare(asked).report for _ in range(3)]

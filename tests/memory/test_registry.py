@@ -87,7 +87,7 @@ def test_other_settings_for_an_open_memory_are_refused(tmp_path: Path) -> None:
     assert memory.closed
 
 
-def test_the_same_settings_or_none_are_not(tmp_path: Path) -> None:
+def test_equal_or_no_settings_return_the_open_memory(tmp_path: Path) -> None:
     """Opening again with equal settings or with none returns the open memory."""
     memory = memctx.open(tmp_path, session_id="s", max_segments=500)
     assert memctx.open(tmp_path, session_id="s", max_segments=500) is memory

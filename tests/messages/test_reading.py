@@ -55,7 +55,7 @@ def test_reading_changes_nothing(shape: str) -> None:
 
 
 @pytest.mark.parametrize("shape", CONVERSATIONS)
-def test_there_are_as_many_lists_of_records_as_messages(shape: str) -> None:
+def test_every_message_has_a_list_of_records(shape: str) -> None:
     conversation = CONVERSATIONS[shape]
     each = read_each(conversation)
     assert len(each) == len(conversation)
@@ -79,7 +79,7 @@ def test_messages_that_are_no_list_are_refused(messages: Any) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["text", None, 7, ["user", "hi"], object(), ("user", "hi")])
-def test_a_list_with_something_else_in_it_is_refused(wrong: Any) -> None:
+def test_a_list_with_other_values_is_refused(wrong: Any) -> None:
     """The message says which item, what it is, and what was expected."""
     expected = "is not understood: role is missing; expected user, assistant, system or developer"
     with pytest.raises(MessageShapeError) as caught:

@@ -50,7 +50,7 @@ def test_01_words_are_found_without_a_vector(tmp_path: Path) -> None:
         assert memory.health()["embedding"]["used"] == "hash"
 
 
-def test_02_what_has_no_vector_is_not_near_everything(tmp_path: Path) -> None:
+def test_02_a_segment_without_vector_is_not_near_everything(tmp_path: Path) -> None:
     """OpenClaw's plugin stores a failed embedding as a vector of zeros, which then counts as one.
 
     A text without a letter has no direction: no search finds it by one.

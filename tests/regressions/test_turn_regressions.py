@@ -54,7 +54,7 @@ def test_06_a_compaction_summary_is_counted_and_never_leaves(tmp_path: Path) -> 
         assert any(message is summary for message in turn.messages)
 
 
-def test_07_arguments_thinking_and_images_cost_what_they_cost(tmp_path: Path) -> None:
+def test_07_arguments_thinking_and_images_are_counted(tmp_path: Path) -> None:
     """OpenClaw's plugin counts texts only, so that a context of long calls overflows before it trims."""
     plain: dict[str, Any] = {"role": "assistant", "content": [{"type": "text", "text": "ok"}]}
     blocks: dict[str, dict[str, Any]] = {

@@ -144,7 +144,7 @@ def test_recent_messages_are_not_cut() -> None:
     assert why_not([user("hi"), said("hello")], 20_000) == "all of the 11 tokens are recent"
 
 
-def test_where_the_limit_is_in_the_first_message_there_is_nothing_to_cut() -> None:
+def test_a_limit_in_the_first_message_leaves_nothing_to_cut() -> None:
     talk = [user("a" * 3_000), said("b" * 300)]
     assert why_not(talk, 500) == "there is nothing before the recent messages"
 

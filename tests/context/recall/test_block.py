@@ -160,7 +160,7 @@ def test_the_cap_is_never_exceeded(texts: list[tuple[str, int]], cap: int) -> No
             assert content.removeprefix("…").removesuffix("…") in whole
 
 
-def test_a_long_detail_is_cut_to_what_was_asked_for() -> None:
+def test_a_long_detail_is_cut_to_the_passage_of_the_query() -> None:
     """One oversized result neither takes the whole block nor drops out of it, as it did in OpenClaw's plugin."""
     log = "\n".join(f"line {number} of the log says nothing new" for number in range(3000))
     found = log.replace("line 1777 of the log", "line 1777: pay.rs panicked at the disco")

@@ -102,7 +102,7 @@ def test_repeated_call_ids_are_refused_by_anthropic() -> None:
 
 
 @pytest.mark.parametrize("shape", wire.SHAPES)
-def test_repair_judges_the_filtered_list(shape: str) -> None:
+def test_repair_validates_the_filtered_list(shape: str) -> None:
     """Stored messages are valid; the rest after a filter is validated again."""
     stored = [wire.user("go", shape), *wire.calls(["a"], shape), *wire.results(["a"], shape, "on")]
     assert codes(stored, shape) == []
