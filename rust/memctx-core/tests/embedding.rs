@@ -118,7 +118,7 @@ fn a_text_without_its_vector_is_ranked_by_its_words() {
 }
 
 #[test]
-fn zeros_and_other_lengths_are_refused_and_stay_to_be_done() {
+fn invalid_vectors_are_refused_and_stay_pending() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("memory");
     let store = open(&path);
@@ -270,7 +270,7 @@ fn a_writer_that_dies_while_adding_loses_no_vector() {
 }
 
 #[test]
-fn one_leads_and_the_others_read_what_it_writes() {
+fn one_process_leads_and_the_others_read_its_writes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("memory");
     let (first, second) = (open(&path), open(&path));

@@ -506,7 +506,7 @@ fn files_are_readable_by_the_owner_only() {
 }
 
 #[test]
-fn a_lock_that_is_held_is_not_waited_for_for_ever() {
+fn waiting_for_a_held_lock_times_out() {
     let dir = TestDir::new();
     let store = dir.open_with(|settings| settings.lock_timeout = Duration::from_millis(50));
     say(&store, "user", "said while no one held the lock");

@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn grows_with_what_is_added_and_with_what_others_build() {
+    fn the_index_grows_with_appends_and_builds_of_others() {
         let folder = tempfile::tempdir().expect("a folder");
         let (plan, vectors) = (small(300), vectors(1000, 3));
         let (sums, first) = indexed(folder.path(), plan, &vectors[..500]);
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_no_vector_and_columns_that_do_not_fit() {
+    fn invalid_vectors_and_columns_are_refused() {
         let folder = tempfile::tempdir().expect("a folder");
         let (sums, index) = indexed(folder.path(), Plan::default(), &vectors(10, 1));
         assert!(index.nearest(&[1.0; DIM + 1], 3, &|_| true).is_err());

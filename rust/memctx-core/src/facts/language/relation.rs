@@ -475,7 +475,7 @@ mod tests {
         }
 
         #[test]
-        fn nothing_panics(old in ".{0,60}", new in ".{0,60}") {
+        fn no_input_panics(old in ".{0,60}", new in ".{0,60}") {
             let _ = relate(&old, &new);
         }
     }

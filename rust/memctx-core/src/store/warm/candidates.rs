@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn a_race_is_decided_early_where_words_decide() {
+    fn a_search_ends_early_where_words_decide() {
         let texts: Vec<String> = (0..40).map(|n| format!("the deploy of service {n} failed")).collect();
         assert!(is_decided(&texts, "which deploy failed", 3));
         assert!(!is_decided(&texts, "something else altogether", 3));

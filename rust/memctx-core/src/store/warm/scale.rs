@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_any_text_has_is_worth_nothing() {
+    fn cosines_below_the_mean_count_as_zero() {
         let weights = Weights { vector: 0.5, bm25: 0.5 };
         let centred = Scale::centred(weights, 0.6, 0.8);
         for (cosine, value) in [(0.5, 0.0), (0.6, 0.0), (0.7, 0.5), (0.8, 1.0), (0.9, 1.0)] {
