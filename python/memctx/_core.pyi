@@ -1593,7 +1593,7 @@ def plan_facts(
     its content. A later draft sees what becomes of the earlier ones.
 
     >>> plan_facts([("b", "The port is 8080", None, None)], [("a", "The port is 3000")])
-    [('supersede', 'a', 'it says another thing of the same', None)]
+    [('supersede', 'a', 'contradicts the stored value', None)]
     """
 
 def plan_prune(

@@ -416,7 +416,7 @@ class Memory:
 
     def _check_open(self) -> None:
         if self._closed:
-            raise StoreError(f"{self!r} takes no more calls")
+            raise StoreError(f"{self!r} takes no calls; open it again with memctx.open()")
 
     # Compaction, implemented in `memctx.compaction`.
 

@@ -216,7 +216,7 @@ def test_every_step_explains_itself() -> None:
         "weight",
         "age of 2.0 days",
         "weights that contributed",
-        "likeness to what was chosen before",
+        "similarity to hits chosen before",
     ]
 
 

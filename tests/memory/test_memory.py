@@ -242,7 +242,7 @@ def test_a_closed_memory_takes_no_calls(tmp_path: Path) -> None:
         memory.health,
     ]
     for call in calls:
-        with pytest.raises(StoreError, match=r"session 's1' in .* closed> takes no more calls"):
+        with pytest.raises(StoreError, match=r"session 's1' in .* closed> takes no calls"):
             call()
 
 

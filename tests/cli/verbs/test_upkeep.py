@@ -38,7 +38,7 @@ def test_verify_passes_a_sound_store(store: Path) -> None:
     outcome = verify(store)
     assert outcome.is_ok
     assert outcome.data["checked"]["segments"] == 6
-    assert outcome.text.endswith("All is well.")
+    assert outcome.text.endswith("No damage found.")
 
 
 def test_verify_and_gc_plans_change_nothing(store: Path) -> None:

@@ -108,7 +108,7 @@ impl VectorIndex {
         known: &Graphs,
     ) -> Result<Self> {
         let Some(space) = Space::new(dim, rows, scales) else {
-            return Err(Error::corrupt(&folder.join(SCALES), 0, "there are not as many of them as rows"));
+            return Err(Error::corrupt(&folder.join(SCALES), 0, "their number differs from the number of rows"));
         };
         let graphs = graphs_of(folder, plan, space.len(), known);
         Ok(Self { folder: folder.to_owned(), dim, plan, space, graphs: RwLock::new(Arc::new(graphs)) })

@@ -136,7 +136,7 @@ impl Index {
             })
             .collect();
         let score = parts.iter().fold(0.0, |sum, part| sum + part.value);
-        Explanation::of(format!("of what the question's {} words tell", words.len()), score, parts)
+        Explanation::of(format!("of the weight of the question's {} words", words.len()), score, parts)
     }
 }
 

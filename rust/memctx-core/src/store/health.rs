@@ -76,7 +76,7 @@ impl Health {
             self.reasons.push("a write has not reached the disk; it is written again with the next one".to_owned());
         }
         if is_log_lost {
-            self.reasons.push("the log was deleted; memory holds what no disk does".to_owned());
+            self.reasons.push("the log was deleted; its segments are in memory only".to_owned());
         }
         self
     }

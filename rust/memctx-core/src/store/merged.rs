@@ -1,7 +1,7 @@
 //! One search over what is in memory and what is only on disk.
 //!
-//! The cold tier knows everything up to its last commit, the warm tier the newest. The best of both are read into a small
-//! tier of their own, together with what was said around them, and ranked there as always: by the counts of everything.
+//! The disk index knows everything up to its last commit, the warm tier the newest. The best of both are read into a
+//! small tier of their own, together with their neighbors, and ranked there as always: by the counts of everything.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -20,7 +20,7 @@ use crate::disk_index::{Filter, IndexMatch, View};
 use crate::file::read_exact_at;
 use crate::{Error, Result};
 
-/// Segments in the race for each place, of each side and tier.
+/// Candidates for each result, of each side and tier.
 const POOL: usize = 4;
 /// The number of neighbors considered around them.
 const REACH: usize = 2;
@@ -30,7 +30,7 @@ const WHOLE: usize = 8;
 /// A segment that takes part.
 struct Part {
     bytes: u64,
-    /// The rows of the cold tier that were found.
+    /// The rows of the disk index that were found.
     rows: Vec<u32>,
 }
 

@@ -13,7 +13,7 @@ use crate::bm25::{Accumulator, Cover};
 use crate::fusion::{Blend, Weights, calibrate, merge, normalize};
 use crate::{Result, Scored};
 
-/// Segments in the race for each place, so that there is a choice of different ones.
+/// Candidates for each result, so that there is a choice of different ones.
 const POOL: usize = 4;
 /// Candidates of each side for each result, as in OpenClaw's `memory-context`.
 const SEED_POOL: usize = 2;
@@ -27,7 +27,7 @@ const COVERING: usize = 20;
 /// Digits of a match that are reported.
 const DIGITS: f64 = 1e9;
 
-/// A segment in the race.
+/// A candidate segment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Candidate {
     pub(crate) segment: u32,
@@ -93,7 +93,7 @@ impl Scope {
 }
 
 impl Warm {
-    /// The segments in the race, best first.
+    /// The candidates, best first.
     pub(crate) fn candidates(&self, request: &Request<'_>, vector: Option<&[f32]>, now: f64) -> Result<Vec<Candidate>> {
         let within = Scope::new(self, request);
         let admit = |passage| within.admits(self, passage);
@@ -115,7 +115,7 @@ impl Warm {
                 let nearest = self.nearest(Some(vector), wanted, admit)?;
                 let share = self.worth.weight(request.query, cover(&first).share);
                 let top = nearest.first().map_or(0.0, |hit| hit.score);
-                let scale = Scale::centred(Weights::of_vector(share), self.center.cosine(vector), top);
+                let scale = Scale::centered(Weights::of_vector(share), self.center.cosine(vector), top);
                 let race = Race { request, vector: Some(vector), scale, now };
                 let candidates = self.united(&race, Some(&accumulator), &first, &nearest)?;
                 (race, first, candidates)
@@ -251,7 +251,7 @@ impl Warm {
         SHARE * (SHORT / f64::from(bytes)).min(1.0)
     }
 
-    /// The candidates with a share of their neighbors' scores, and the neighbors that this brings into the race: those
+    /// The candidates with a share of their neighbors' scores, and the neighbors that this makes candidates: those
     /// that are a little like the query, too.
     ///
     /// Messages around a good match belong to it: an answer rarely repeats the words of its question.
@@ -372,7 +372,7 @@ mod tests {
         scores
     }
 
-    /// Return whether the race was decided early; if so it must have been decided rightly.
+    /// Return whether the search ended early; if so its result must be that of the full one.
     fn is_decided(texts: &[String], query: &str, limit: usize) -> bool {
         let warm = warm(texts);
         let request = Request { query, limit, ..Request::default() };

@@ -250,7 +250,7 @@ impl Warm {
         }
         let cosine = vector.map(|vector| self.rows.explain(vector, candidate.passage)).transpose()?;
         let above =
-            |cosine| Explanation::of("from what any text has to the best", candidate.blend.vector, vec![cosine]);
+            |cosine| Explanation::of("scaled from the mean cosine to the best", candidate.blend.vector, vec![cosine]);
         let is_centered = self.worth.is_centered() && request.ranking == Ranking::Best;
         let cosine = if is_centered { cosine.map(above) } else { cosine };
         let text = match request.ranking {
