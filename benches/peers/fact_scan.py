@@ -24,7 +24,7 @@ _HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
 
 
 def tokenize(text: str) -> set[str]:
-    """Lower-case runs without blanks, and pairs of Han characters."""
+    """Return lower-case runs without blanks, and pairs of Han characters."""
     tokens: set[str] = set()
     for run in _RUN.findall(text.lower()):
         if len(run) > 1 and _HAN.match(run):

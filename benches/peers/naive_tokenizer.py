@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def _characters(test: Callable[[str], object], end: int = sys.maxunicode) -> str:
-    """All characters that pass, as ranges to stand inside a character class."""
+    """Return all characters that pass, as ranges to stand inside a character class."""
     ranges: list[list[int]] = []
     for code in filter(lambda code: test(chr(code)), range(end + 1)):
         if ranges and ranges[-1][1] == code - 1:
@@ -96,7 +96,7 @@ def tokenize_original(text: str) -> list[str]:
 
 
 def _with_pairs(run: str) -> list[str]:
-    """飞书消 gives 飞, 书, 飞书, 消, 书消."""
+    """Split CJK text: 飞书消 gives 飞, 书, 飞书, 消, 书消."""
     tokens = [run[0]] * (2 * len(run) - 1)
     tokens[1::2] = run[1:]
     tokens[2::2] = map(add, run, run[1:])
@@ -104,7 +104,7 @@ def _with_pairs(run: str) -> list[str]:
 
 
 def _with_parts(name: str) -> tuple[str, ...]:
-    """``payHook.rs`` gives ``pay``, ``hook``, ``rs`` and ``payhook.rs``."""
+    """Split identifiers: ``payHook.rs`` gives ``pay``, ``hook``, ``rs`` and ``payhook.rs``."""
     whole = name.lower()
     parts = _JOINT.split(name) if whole == name else _JOINT_OR_HUMP.split(name)
     if len(parts) == 1:

@@ -39,7 +39,7 @@ class Embedder:
         return np.array([value / length for value in vector], dtype=np.float32)
 
     def embed_many(self, texts: Iterable[str]) -> NDArray[np.float32]:
-        """One row for each text."""
+        """Embed texts, one row for each."""
         return np.stack([self.embed(text) for text in texts])
 
     def _hashed(self, gram: str) -> tuple[int, int]:
@@ -63,7 +63,7 @@ class _Memo(dict[str, tuple[int, int]]):
 
 
 def _grams(text: str) -> Iterable[str]:
-    """Every three UTF-16 units in a row of the text, cleaned and set between two spaces."""
+    """Return every three UTF-16 units in a row of the text, cleaned and set between two spaces."""
     units = _utf16(_OTHER.sub(" ", _SPACES.sub(" ", text.lower())).strip(" "))
     if len(units) <= 3:
         return [units] if units else []
@@ -80,5 +80,5 @@ def _utf16(text: str) -> str:
 
 
 def _with_halves_replaced(gram: str) -> str:
-    """Two surrogates that belong together as the character they are, one alone as U+FFFD."""
+    """Join two surrogates that belong together, and replace one alone by U+FFFD."""
     return gram.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

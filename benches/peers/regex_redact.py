@@ -41,7 +41,7 @@ BY_HAND = [
 
 
 def rules() -> list[tuple[str, str]]:
-    """Every rule as kind and pattern."""
+    """Return every rule as kind and pattern."""
     cargo = shutil.which("cargo") or "cargo"
     command = [
         cargo,
@@ -58,7 +58,7 @@ def rules() -> list[tuple[str, str]]:
 
 
 def by_re(rules: list[tuple[str, str]]) -> Callable[[str], str]:
-    """All rules in turn by Python's `re`."""
+    """Apply all rules in turn by Python's `re`."""
     compiled = [(f"[REDACTED:{kind}]", re.compile(pattern, re.ASCII)) for kind, pattern in rules]
 
     def mask(text: str) -> str:
@@ -70,7 +70,7 @@ def by_re(rules: list[tuple[str, str]]) -> Callable[[str], str]:
 
 
 def by_re2(rules: list[tuple[str, str]]) -> Callable[[str], str]:
-    """All rules in turn by RE2, on bytes, which it need not encode for every rule."""
+    """Apply all rules in turn by RE2, on bytes, which it need not encode for every rule."""
     compiled = [
         (f"[REDACTED:{kind}]".encode(), re2.compile(pattern.encode())) for kind, pattern in rules
     ]
@@ -85,7 +85,7 @@ def by_re2(rules: list[tuple[str, str]]) -> Callable[[str], str]:
 
 
 def by_re2_set(rules: list[tuple[str, str]]) -> Callable[[str], str]:
-    """RE2 as its authors advise: one automaton finds out which rules match at all, only those substitute."""
+    """Use RE2 as its authors advise: one automaton finds out which rules match at all, only those substitute."""
     options = re2.Options()
     options.max_mem = 1 << 28
     chooser = re2.Set.SearchSet(options)

@@ -195,7 +195,7 @@ def _without_blocks(messages: Sequence[Message]) -> list[Message]:
 
 
 def table(outcomes: Sequence[Outcome]) -> list[str]:
-    """Shares by session, by language and by way of asking."""
+    """Return shares by session, by language and by way of asking."""
     head = ["", "questions", "memory", "kept", "recalled", "of what left", "oldest first"]
     lines = [head, _row("all", outcomes)]
     groups = {

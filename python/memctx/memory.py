@@ -488,7 +488,7 @@ class Memory:
         usage: object = None,
         shape: Shape | None = None,
     ) -> NotesWritten:
-        """If it is due, have the model write down in the workspace what must outlast the compaction that is near.
+        """Have the model write notes in the workspace, if due, that must outlast the next compaction.
 
         ``run_turn(system, prompt)`` runs a turn that the user does not see, and gives the answer, or a stream of it. It
         may fail; the agent goes on.

@@ -129,7 +129,7 @@ class FakeModel:
         window: int | None = None,
         format: Shape | None = None,
     ) -> None:
-        """``window`` is in tokens; ``format`` is detected where it is None."""
+        """Create a model; ``window`` is in tokens; ``format`` is detected where it is None."""
         if not replies:
             raise ConfigError("FakeModel() needs at least one reply")
         self._replies = deque(replies)
@@ -165,7 +165,7 @@ class ScriptedExtractor:
     """
 
     def __init__(self, *batches: Sequence[CandidateFact] | Exception) -> None:
-        """``batches`` are the answers, one for each call."""
+        """Create an extractor; ``batches`` are the answers, one for each call."""
         self._batches = deque(batches)
         self.requests: list[Request] = []
         """The requests received, in order."""
@@ -189,7 +189,7 @@ class ScriptedSummarizer:
     """
 
     def __init__(self, *summaries: str | Exception) -> None:
-        """``summaries`` are the answers, one for each call."""
+        """Create a summarizer; ``summaries`` are the answers, one for each call."""
         if not summaries:
             raise ConfigError("ScriptedSummarizer() needs at least one summary")
         self._summaries = deque(summaries)

@@ -35,7 +35,7 @@ _CONNECTOR = re.compile(r"[-_./:\\@]")
 
 
 def readable(text: str) -> str:
-    """Each lone surrogate as U+FFFD."""
+    """Replace each lone surrogate by U+FFFD."""
     return re.sub("[\ud800-\udfff]", "\ufffd", text)
 
 
@@ -56,7 +56,7 @@ def is_cjk(c: str) -> bool:
 
 @cache
 def shape(c: str) -> str:
-    """``C`` is CJK, ``U`` a capital, ``l`` another letter, ``d`` a number, ``j`` joins words, ``-`` is read over."""
+    """Return ``C`` for CJK, ``U`` a capital, ``l`` another letter, ``d`` a number, ``j`` joins words, ``-`` none."""
     if is_word(c):
         letter = "l" if c.lower() == c else "U"
         return "C" if is_cjk(c) else "d" if category(c)[0] == "N" else letter
@@ -67,7 +67,7 @@ def shape(c: str) -> str:
 
 @cache
 def original_shape(c: str) -> str:
-    """``C`` is CJK, ``w`` a letter or number, a blank ends a word, ``-`` is read over."""
+    """Classify: ``C`` CJK, ``w`` a letter or number, a blank ends a word, ``-`` is skipped."""
     if _ORIGINAL_CJK.match(c):
         return "C"
     if _SPACE.match(c) or category(c)[0] == "P":
@@ -100,12 +100,12 @@ def _terms(text: str, shape: Callable[[str], str], pattern: str) -> Iterator[str
 
 
 def _with_pairs(run: str) -> list[str]:
-    """飞书消 gives 飞, 书, 飞书, 消, 书消."""
+    """Split CJK text: 飞书消 gives 飞, 书, 飞书, 消, 书消."""
     return [run[0], *(token for a, b in itertools.pairwise(run) for token in (b, a + b))]
 
 
 def _with_parts(term: str) -> list[str]:
-    """``payHook.rs`` gives ``pay``, ``hook``, ``rs``, ``payhook.rs``."""
+    """Split identifiers: ``payHook.rs`` gives ``pay``, ``hook``, ``rs``, ``payhook.rs``."""
     humps = re.finditer("(?<=l)(?=U)|(?<=[Ud])(?=Ul)", "".join(map(shape, term)))
     cuts = [at.start() for at in humps if not _is_plural(term, at.start())]
     stretches = [term[start:end] for start, end in itertools.pairwise([0, *cuts, len(term)])]
@@ -153,7 +153,7 @@ class Bm25:
     def search(
         self, query: str, group: str | None = None, within: Collection[str] | None = None
     ) -> Ranking:
-        """Every document with a score above zero, best first."""
+        """Return every document with a score above zero, best first."""
         terms = tokenize(query)
         idf = {term: self.idf(term) for term in terms}
         lengths = [len(document.tokens) for document in self.documents.values()]
@@ -185,7 +185,7 @@ def cosines(matrix: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray
 
 
 def embed(text: str, dim: int) -> NDArray[np.float32]:
-    """Every three UTF-16 units of what is left of the text count up or down at a place their hash decides."""
+    """Count every three UTF-16 units of the cleaned text up or down in a bucket that their hash decides."""
     text = re.sub(f"{_SPACE.pattern}+", " ", readable(text).lower())
     text = "".join(c if is_word(c) or c in "@.+-" else " " for c in text).strip(" ")
     units = utf16(text)
@@ -230,7 +230,7 @@ def blend(vector: Ranking, bm25: Ranking, weights: tuple[float, float] = (0.7, 0
 def mmr(
     scores: Sequence[float], k: int, balance: float, likeness: Callable[[int, int], float]
 ) -> list[int]:
-    """Indexes in the order of choice, every comparison repeated."""
+    """Return indexes in the order of choice, every comparison repeated."""
     low, high = min(scores, default=0), max(scores, default=0)
     chosen: list[int] = []
 

@@ -77,7 +77,7 @@ ids: st.SearchStrategy[str] = st.text("abcdé飞", min_size=1, max_size=2)
 
 
 def matrices(*, dim: int, least: int = 0, most: int = 40) -> st.SearchStrategy[NDArray[np.float32]]:
-    """Rows with what makes searching hard: near and exact duplicates, opposites, tiny and huge lengths, zeros."""
+    """Draw rows that are hard to search: near and exact duplicates, opposites, tiny and huge lengths, zeros."""
     value = st.one_of(
         st.floats(-1, 1, width=32),
         st.sampled_from([0.0, 1.0, -1.0]),

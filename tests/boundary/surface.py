@@ -50,7 +50,7 @@ def cyclic() -> list[Any]:
 
 
 def nasty() -> dict[str, Any]:
-    """Values that hardly any argument takes, by name."""
+    """Return values that hardly any argument takes, by name."""
     return {
         "None": None,
         "minus one": -1,
@@ -116,7 +116,7 @@ def suitable(name: str, folder: Path) -> Any:
 
 
 def calls() -> Iterator[Call]:
-    """Every public function, class and method of an object that can be made without a model."""
+    """Return every public function, class and method of an object that can be made without a model."""
     for where in ["memctx", *modules()]:
         module = importlib.import_module(where)
         for name in sorted(getattr(module, "__all__", ())):

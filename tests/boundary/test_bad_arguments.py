@@ -26,7 +26,7 @@ PATHS = {"path", "folder", "root", "source", "memory", "store", "transcript"}
 
 @pytest.fixture
 def _quiet(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
-    """Nothing is written but below the test's own folder."""
+    """Let nothing be written but below the test's own folder."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     logging.disable(logging.CRITICAL)

@@ -579,7 +579,7 @@ def told(conversation: Conversation) -> tuple[Any, ...]:
 
 
 def containers(value: Any) -> list[Any]:
-    """All dictionaries and lists in a value, with itself."""
+    """Return all dictionaries and lists in a value, with itself."""
     if isinstance(value, dict):
         return [value, *(found for item in value.values() for found in containers(item))]
     if isinstance(value, list | tuple):

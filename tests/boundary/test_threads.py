@@ -49,7 +49,7 @@ def vector(number: int) -> list[float]:
 
 
 def assert_ranking(hits: list[Hit], most: int) -> None:
-    """At most so many hits, none of them twice, best first."""
+    """Assert at most so many hits, none of them twice, best first."""
     assert len({hit.id for hit in hits}) == len(hits) <= most
     assert all(a.score >= b.score for a, b in itertools.pairwise(hits))
 

@@ -40,7 +40,7 @@ def new_path() -> Iterator[Path]:
 
 
 def entries(dim: int = 3, least: int = 0) -> st.SearchStrategy[Entries]:
-    """Ids of any text, and a row for each."""
+    """Draw ids of any text, and a row for each."""
     return matrices(dim=dim, least=least, most=8).flatmap(
         lambda matrix: st.tuples(
             st.lists(st.text(max_size=12), min_size=len(matrix), max_size=len(matrix)),

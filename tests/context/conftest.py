@@ -7,4 +7,4 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def _alone(alone: None) -> None:
-    """For every test of this folder."""
+    """Apply `alone` to every test of this folder."""

@@ -42,7 +42,7 @@ def timeless(messages: Sequence[Any]) -> str:
 
 
 def check_turn(given: Sequence[Message], turn: Turn, memory: memctx.Memory, shape: Shape) -> None:
-    """All invariants of one turn over a valid conversation."""
+    """Assert all invariants of one turn over a valid conversation."""
     memory_did_not_fail(turn)
     indices_are_those_of_the_list(given, turn)
     is_valid(turn, shape)
@@ -69,7 +69,7 @@ def memory_did_not_fail(turn: Turn) -> None:
 
 
 def indices_are_those_of_the_list(given: Sequence[Any], turn: Turn) -> None:
-    """Whatever a report says of a message, the caller finds the message by it."""
+    """Assert that every index of a report finds its message in the caller's list."""
     report = turn.report
     told = [
         *(item.index for item in report.pruned),
@@ -99,7 +99,7 @@ def nothing_is_made_up_or_moved(given: Sequence[Message], turn: Turn) -> None:
 
 
 def the_protected_stay(given: Sequence[Message], turn: Turn, shape: Shape) -> None:
-    """System prompts, summaries, the task, the newest messages and the last tool group are all there."""
+    """Assert that system prompts, summaries, the task, the newest messages and the last tool group are there."""
     sent = _sent(turn, given)
     # A command that the person ran is neither's message: it does not count and may leave.
     tail = [piece for piece in all_pieces(given[-PROTECTED_RECENT:]) if piece[0] != "bashExecution"]
@@ -160,7 +160,7 @@ def recalled(turn: Turn, given: Sequence[Message]) -> list[str]:
 def recalled_text_stays_under_its_cap(
     turn: Turn, memory: memctx.Memory, given: Sequence[Message] = ()
 ) -> None:
-    """All blocks together, by our own estimate."""
+    """Assert the cap on all blocks together, by our own estimate."""
     config = memory.config
     window = config.working_budget or config.context_window
     cap = min(config.hard_cap_tokens, window // 10) if window else config.hard_cap_tokens
@@ -193,7 +193,7 @@ def the_rest_fits(
 
 
 def blocks_are_closed_once(turn: Turn) -> None:
-    """Nothing in a block opens or closes one, and what is read back out of it is what was put in."""
+    """Assert that nothing in a block opens or closes one, and that parsing returns what was put in."""
     for text in blocks(turn.messages):
         assert len(OPENING.findall(text)) == 1, text
         assert len(CLOSING.findall(text)) == 1, text

@@ -41,7 +41,7 @@ def fresh(window: int = 2_000, **settings: Any) -> Iterator[memctx.Memory]:
 
 
 def earlier() -> list[dict[str, Any]]:
-    """Messages from before, each with a time of its own."""
+    """Return messages from before, each with a time of its own."""
     return [
         {
             "role": "user",

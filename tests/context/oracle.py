@@ -32,7 +32,7 @@ def _in_turns(
     calls_of: Callable[[Message], list[str]],
     results_of: Callable[[Message], list[str]],
 ) -> str | None:
-    """Results stand in the message right behind their calls, all of them and no others."""
+    """Check that results stand in the message right behind their calls, all of them and no others."""
     asked: list[str] = []
     for number, message in enumerate([*messages, {"role": "end", "content": []}]):
         given = results_of(message)
@@ -47,7 +47,7 @@ def _in_run(
     calls_of: Callable[[Message], list[str]],
     result_of: Callable[[Message], str | None],
 ) -> str | None:
-    """Results stand in messages of their own right behind their calls, all of them and no others."""
+    """Check that results stand in messages of their own right behind their calls, all of them and no others."""
     asked: list[str] = []
     for number, message in enumerate([*messages, {"role": "end"}]):
         answered = result_of(message)

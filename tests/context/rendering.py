@@ -58,7 +58,7 @@ class Rendering:
         return (self.prefix(length) for length in self.lengths(stride))
 
     def _alternating(self, messages: Iterable[Message]) -> Iterator[Message]:
-        """Neighbors of one role as one message, for the shapes whose roles must alternate."""
+        """Merge neighbors of one role, for the shapes whose roles must alternate."""
         content = JOINTS[self.shape]
         held: Message | None = None
         for message in messages:

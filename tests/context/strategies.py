@@ -99,7 +99,7 @@ _said = st.builds(
 
 @st.composite
 def _tool_steps(draw: st.DrawFn, number: int) -> list[Step]:
-    """One answer with calls, and their results. Some hosts count their calls from 0 each time."""
+    """Draw one answer with calls, and their results. Some hosts count their calls from 0 each time."""
     count = draw(st.sampled_from((1, 1, 1, 2, 3)))
     is_counted = draw(st.booleans())
     calls = tuple(

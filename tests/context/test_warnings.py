@@ -91,7 +91,7 @@ def test_a_trim_that_helps_is_no_error(tmp_path: Path) -> None:
 
 
 def told(report: memctx.Report) -> str:
-    """All that a report may be printed as."""
+    """Return every printed form of a report."""
     return "\n".join([report.query, str(report), report.to_json(), repr(report)])
 
 

@@ -176,7 +176,7 @@ def _needles(path: Path, session: str) -> Script:
 
 
 def _needle_steps(said: Iterable[dict[str, Any]]) -> Iterator[Step]:
-    """Results take their calls' ids in order; one that no call asked for is told by the person."""
+    """Give results their calls' ids in order; one without a call becomes a person's text."""
     waiting: list[Call] = []
     for line in said:
         text = line["content"]
@@ -255,7 +255,7 @@ def _settled(arranged: list[Step]) -> Iterator[Step]:
 
 
 def _without(origin: dict[str, Any] | None, answered: set[str]) -> dict[str, Any] | None:
-    """Pi's message with the answered calls only."""
+    """Return Pi's message with the answered calls only."""
     if origin is None:
         return None
     content = [

@@ -53,7 +53,7 @@ MISSING = TablePackage("no_such_module", "none", "table", "tokenizer")
 
 @pytest.fixture(autouse=True)
 def _undecided(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No key, nothing decided, nothing registered, no weights installed."""
+    """Remove keys, decisions, registrations and installed weights."""
     for key in KEYS:
         monkeypatch.delenv(key, raising=False)
     monkeypatch.setattr(resolution, "_decided", {})

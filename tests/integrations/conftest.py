@@ -16,12 +16,12 @@ collect_ignore_glob = [] if HERE else ["test_*.py"]
 
 @pytest.fixture(autouse=True)
 def _alone(alone: None) -> None:
-    """For every test of this folder."""
+    """Apply `alone` to every test of this folder."""
 
 
 @pytest.fixture(autouse=True)
 def _keys(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Keys that clients insist on, and no telemetry."""
+    """Set keys that clients insist on, and switch telemetry off."""
     for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_API_KEY"):
         monkeypatch.setenv(name, "x")
     monkeypatch.setenv("OPENAI_AGENTS_DISABLE_TRACING", "1")

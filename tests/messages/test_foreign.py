@@ -47,7 +47,7 @@ def _memory(tmp_path: Path) -> Any:
 
 
 def state(value: Any) -> Any:
-    """All that is in an object, deep, to be compared later."""
+    """Return a deep copy of an object's contents, to be compared later."""
     if isinstance(value, dict):
         return {name: state(item) for name, item in value.items()}
     if isinstance(value, list | tuple):

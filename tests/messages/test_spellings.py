@@ -94,7 +94,7 @@ class Case(NamedTuple):
         return self.write(self.spelling, self.arguments, call_id)
 
     def talk(self) -> list[Message]:
-        """Two calls in turn, each with its result."""
+        """Return two calls in turn, each with its result."""
         model, field, _, _ = HOSTS[self.shape]
         is_untyped = self.shape in {"gemini", "bedrock"}
         said: list[Message] = [

@@ -239,7 +239,7 @@ def plain(request: Request) -> list[CandidateFact]:
 
 
 async def waiting(request: Request) -> list[dict[str, str]]:
-    """One that waits for something."""
+    """Extract facts asynchronously."""
     return [{"type": "config", "content": message.text} for message in request.messages]
 
 
@@ -271,7 +271,7 @@ assert_type(list(openclaw.SilenceFilter().wrap(["text"])), list[str])
 
 
 async def flushing() -> None:
-    """Every way in which a host may answer."""
+    """Answer in every way in which a host may."""
     assert_type(
         await compaction.write_notes(lambda system, prompt: system + prompt, folder),
         compaction.NotesWritten,

@@ -54,7 +54,7 @@ def _ranks(scores: Scores) -> NDArray[np.intp]:
 
 
 def convex(shape: Shape, weight: Weight | float) -> Blend:
-    """`(1 - w) * text + w * shape(cosine)`."""
+    """Blend as `(1 - w) * text + w * shape(cosine)`."""
 
     def blend(sides: Sides) -> Scores:
         share = weight(sides) if callable(weight) else weight

@@ -13,7 +13,7 @@ NAMES = ("English", "Chinese", "Japanese", "Korean")
 
 
 def language(text: str) -> str:
-    """One of `NAMES`.
+    """Return one of `NAMES`.
 
     >>> language("部署到哪里")
     'Chinese'

@@ -58,7 +58,7 @@ class Figures:
         return float(100 * self.column(name).std() / max(1, len(self.values)) ** 0.5)
 
     def half(self, is_odd: bool) -> Figures:  # noqa: FBT001 - one of two halves
-        """Every other question: choose on one half, report on the other."""
+        """Select every other question: choose on one half, report on the other."""
         return Figures(self.values[int(is_odd) :: 2])
 
 

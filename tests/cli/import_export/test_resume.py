@@ -114,7 +114,7 @@ def stopped(store: Path, source: Path, batches: int) -> None:
 
 
 def cut_journal(store: Path) -> None:
-    """As if a process had died between the store and the journal."""
+    """Leave files as if a process had died between the store and the journal."""
     (journal,) = (store / "imports").glob("*.jsonl")
     lines = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(b"".join(lines[:-1]) + lines[-1][:20])

@@ -70,7 +70,7 @@ class Chromium:
             self.call(f"{domain}.enable")
 
     def call(self, method: str, **params: Any) -> dict[str, Any]:
-        """Have the browser do something; what it answers."""
+        """Send a command to the browser and return its response."""
         number = next(self._numbers)
         message = {"id": number, "method": method, "params": params}
         if self._session:
@@ -132,7 +132,7 @@ class Chromium:
         ]
 
     def requests(self) -> list[str]:
-        """Every address that the page asked for."""
+        """Return every address that the page asked for."""
         return [
             event["params"]["request"]["url"]
             for event in self.events

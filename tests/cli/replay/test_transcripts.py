@@ -47,7 +47,7 @@ def script() -> Script:
 
 
 def claude_code(folder: Path, messages: list[dict[str, Any]]) -> Path:
-    """One line for each block of an answer and for each result, as Claude Code writes them."""
+    """Write one line for each block of an answer and for each result, as Claude Code does."""
     lines: list[dict[str, Any]] = [{"type": "summary", "leafUuid": "u1", "summary": "Ledger"}]
     parent = None
     for at, message in enumerate(messages):

@@ -28,7 +28,7 @@ costs = st.lists(st.integers(1, 5_000), max_size=40)
 
 
 def said(tokens: Sequence[int]) -> list[Message]:
-    """Messages of a person that cost so much each."""
+    """Return messages of a person with the given costs."""
     return [{"role": "user", "content": "x", "cost": cost} for cost in tokens]
 
 
@@ -134,7 +134,7 @@ def spans_are_all_messages_in_order(conversation: _core.Conversation) -> None:
 def no_unit_is_torn(
     found: list[list[Message]], messages: list[Message], conversation: _core.Conversation
 ) -> None:
-    """All messages are there, once, in order, as the objects that came."""
+    """Assert that all messages are there, once, in order, as the objects that came."""
     assert whole(found) == list(map(id, messages))
     assert all(found)
     part_of = [number for number, part in enumerate(found) for _ in part]

@@ -252,7 +252,7 @@ def numbers_add_up(cut: Cut, conversation: _core.Conversation) -> None:
 def about_as_much_stays_as_was_asked_for(
     cut: Cut, conversation: _core.Conversation, keep: int
 ) -> None:
-    """More than asked for only by the message at the limit, unless that is in the last index to cut at."""
+    """Assert that only the message at the limit exceeds it, unless that is in the last index to cut at."""
     costs = conversation.message_tokens
     later = {span.start for span in find_spans(conversation) if span.start > cut.first_kept}
     later.difference_update(conversation.recalled)  # also pasted, a block is no index to cut at

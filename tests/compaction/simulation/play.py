@@ -170,7 +170,7 @@ def play(folder: Path, plan: Plan, limit: float) -> Figures:
 
 
 def _run(folder: Path, url: str, provider: Provider, limit: float, doom: float) -> str | None:
-    """One life of the agent: None if the story came to its end, nothing if it was killed, else what it died of."""
+    """Run the agent once; return None if the story ended, "" if it was killed, else its error."""
     command = [sys.executable, "-m", "compaction.simulation.agent", str(folder), url]
     path = os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])
     began = time.monotonic()

@@ -79,7 +79,7 @@ class Server:
             return self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
 
     def prompts(self) -> list[str]:
-        """User messages of the requests."""
+        """Return the user messages of the requests."""
         return [request["messages"][0]["content"] for request in self.requests]
 
 

@@ -67,7 +67,7 @@ def test_07_arguments_thinking_and_pictures_cost_something() -> None:
 
 
 def pairs_of(shape: str) -> tuple[Message, list[Message]]:
-    """Two calls, the answer to one, a word between, the answer to the other."""
+    """Return two calls, the answer to one, a word between, the answer to the other."""
     if shape == "anthropic":
         asked = [{"type": "tool_use", "id": i, "name": "read", "input": {}} for i in "ab"]
         answers = [

@@ -70,7 +70,7 @@ def test_ordinary_answers_are_not_silent(text: str) -> None:
 
 
 def splits(text: str) -> Iterator[list[str]]:
-    """Every way to split a short text."""
+    """Return every way to split a short text."""
     for mask in range(2 ** max(len(text) - 1, 0)):
         cuts = [0, *(at + 1 for at in range(len(text) - 1) if mask >> at & 1), len(text)]
         yield [text[start:end] for start, end in pairwise(cuts)]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def chain(kinds: list[tuple[str, int]]) -> list[Entry]:
-    """Entries in a row; a compaction keeps from the given index on."""
+    """Return entries in a row; a compaction keeps from the given index on."""
     entries: list[Entry] = []
     for number, (kind, kept) in enumerate(kinds):
         fields: dict[str, Any] = {"message": {"role": "user", "content": str(number)}}

@@ -55,7 +55,7 @@ def thoughtful(called: list[wire.Message], shape: str) -> list[wire.Message]:
 
 
 def loose_of(number: int, shape: str) -> list[wire.Message]:
-    """One turn of anybody's, with no regard for what stands before it."""
+    """Draw one turn of any role, whatever stands before it."""
     kind, number = number % 8, number // 8
     ids = [IDS[number % 3], IDS[number // 3 % 3]][: 1 + number % 2]
     said = "and?" if number & 8 else ""

@@ -96,7 +96,7 @@ _encoders: WeakSet[Encoder] = WeakSet()
 
 
 def _keep_sessions() -> None:
-    """Never release the parent's sessions in a forked child: that would wait for threads that only the parent has."""
+    """Keep the parent's sessions in a forked child: releasing them would wait for threads that only the parent has."""
     for encoder in _encoders:
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(encoder))
     _encoders.clear()
