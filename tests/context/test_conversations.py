@@ -47,9 +47,9 @@ def test_alternating_conversations_keep_their_prefixes(tmp_path: Path, placement
         for count in range(1, 121, 6):
             for name in names:
                 turn = memory.prepare(talk(name, count))
-                other = alone[name].prepare(talk(name, count))
-                assert wire(turn.messages) == wire(other.messages)
-                assert turn.report.cache.stable_prefix == other.report.cache.stable_prefix
+                expected = alone[name].prepare(talk(name, count))
+                assert wire(turn.messages) == wire(expected.messages)
+                assert turn.report.cache.stable_prefix == expected.report.cache.stable_prefix
                 assert count == 1 or turn.report.cache.stable_prefix > 0
                 trims += bool(turn.report.trimmed)
         assert trims, "nothing was trimmed, so nothing was tried"
