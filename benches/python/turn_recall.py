@@ -6,17 +6,19 @@ own copy of the store. Evidence is *found* if the request holds it, in a message
     python benches/python/turn_recall.py FOLDER
     python benches/python/turn_recall.py FOLDER --sets locomo,needles_dev --windows 40000 --ways stable,tail
 
-`make turn-recall DATA=FOLDER` is the first of these. Ways of sending a conversation: `stable` and `tail` are placements of
-`prepare`, `off` is `prepare` without recall, `truncation` cuts the oldest messages, `search` fills 4,000 tokens with what
-`Memory.search` returns when everything is archived, `ceiling` takes all hundred results, and `one-shot` and `one-shot tail`
-give a new memory the whole history at once, the latter with everything archived before. `no recall` must find what is
-kept only.
+`make turn-recall DATA=FOLDER` is the first of these. Ways of sending a conversation:
 
-Columns: *found*, with its standard error; *left*, the share of evidence that is in no kept message, and of it *recalled*;
-*block*, tokens of the blocks that the question brought, and *evidence*, the share of their passages that are evidence;
-*same*, *other* and *talk*, the turns in which a question of another conversation of the set, of another set, or small
-talk and arithmetic brings a block; *cost* of all calls relative to the same session without memory in an unlimited window
-and *cost/cut* relative to truncation; *ms*, the median time of a call.
+- `stable` and `tail` are placements of `prepare`; `off` is `prepare` without recall, which must find what is kept only.
+- `truncation` cuts the oldest messages.
+- `search` fills 4,000 tokens with what `Memory.search` returns when everything is archived; `ceiling` takes all hundred
+  results.
+- `one-shot` gives a new memory the whole history at once; for `one-shot tail` everything was archived before.
+
+Columns: *found*, with its standard error; *left*, the share of evidence that is in no kept message, and of it
+*recalled*; *block*, tokens of the blocks that the question brought, and *evidence*, the share of their passages that are
+evidence; *same*, *other* and *talk*, the share of turns in which a question of another conversation of the set, of
+another set, or small talk and arithmetic brings a block; *cost* of all calls relative to the same session without
+memory in an unlimited window, and *cost/cut* relative to truncation; *ms*, the median time of a call.
 """
 
 from __future__ import annotations
@@ -35,9 +37,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sessions
-import turn_sets
 from cache_sim import RESERVE, Run, Simulator, aligned, is_start, load_prices
-from sessions import Weights
 from turn_sets import ARITHMETIC, SETS, SMALL_TALK, Conversation, Library, Question, asked
 
 import memctx
@@ -290,16 +290,25 @@ class Player:
         shutil.rmtree(filled)
 
 
-def measure(
-    folder: Path, name: str, number: int, window: int, way: str, most: int, questions: int
-) -> Figures:
-    """Return the figures of one conversation of a set."""
-    found = Library(folder).conversations(
-        name, int(LENGTH * window), most=most, questions=questions
-    )
-    conversation = next(item for index, item in enumerate(found) if index == number)
-    with tempfile.TemporaryDirectory() as scratch:
-        return Player(conversation, window, Path(scratch)).figures(way)
+@dataclass(frozen=True)
+class Job:
+    """One conversation of a set, to be sent in one way."""
+
+    folder: Path
+    set: str
+    number: int
+    window: int
+    way: str
+    questions: int
+
+    def run(self) -> Figures:
+        """Return the figures of the conversation."""
+        found = Library(self.folder).conversations(
+            self.set, int(LENGTH * self.window), most=self.number + 1, questions=self.questions
+        )
+        *_, conversation = found
+        with tempfile.TemporaryDirectory() as scratch:
+            return Player(conversation, self.window, Path(scratch)).figures(self.way)
 
 
 def mean(values: Sequence[float], digits: int = 1) -> str:
@@ -336,9 +345,9 @@ def row(figures: Figures) -> list[str]:
     ]
 
 
-HEAD = (
-    "set window way questions found left recalled block evidence same other talk cost cost/cut ms errors"
-).split()
+HEAD = ("set", "window", "way", "questions", "found", "left", "recalled", "block", "evidence") + (
+    ("same", "other", "talk", "cost", "cost/cut", "ms", "errors")
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -357,9 +366,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     total: dict[tuple[str, int, str], Figures] = {}
     with ProcessPoolExecutor(given.processes) as pool:
         jobs = [
-            pool.submit(
-                measure, given.data, name, number, window, way, given.conversations, given.questions
-            )
+            pool.submit(Job(given.data, name, number, window, way, given.questions).run)
             for name in given.sets.split(",")
             for window in map(int, given.windows.split(","))
             for way in given.ways.split(",")
