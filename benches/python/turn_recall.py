@@ -15,8 +15,8 @@ own copy of the store. Evidence is *found* if the request holds it, in a message
 - `one-shot` gives a new memory the whole history at once; for `one-shot tail` everything was archived before.
 
 Columns: *found*, with its standard error; *left*, the share of evidence that is in no kept message, and of it
-*recalled*; *block*, tokens of the blocks that the question brought, and *evidence*, the share of their passages that are
-evidence; *same*, *other* and *talk*, the share of turns in which a question of another conversation of the set, of
+*recalled*; *block*, tokens of the blocks that the question brought, and *evidence*, the share of their passages that
+are evidence; *same*, *other* and *talk*, the share of turns in which a question of another conversation of the set, of
 another set, or small talk and arithmetic brings a block; *cost* of all calls relative to the same session without
 memory in an unlimited window, and *cost/cut* relative to truncation; *ms*, the median time of a call.
 """
@@ -345,8 +345,9 @@ def row(figures: Figures) -> list[str]:
     ]
 
 
-HEAD = ("set", "window", "way", "questions", "found", "left", "recalled", "block", "evidence") + (
-    ("same", "other", "talk", "cost", "cost/cut", "ms", "errors")
+HEAD = (
+    *("set", "window", "way", "questions", "found", "left", "recalled", "block", "evidence"),
+    *("same", "other", "talk", "cost", "cost/cut", "ms", "errors"),
 )
 
 
