@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from memctx import _core, disk, registry
+from memctx import _core, registry, store_files
 from memctx.cli import output
 from memctx.cli.verbs.request import ModelContext, Request
 from memctx.cli.verbs.upkeep import SEGMENTS
@@ -58,7 +58,7 @@ class ShellRequest(Request):
     def store_path(self) -> Path:
         """Return the directory of the store, which must exist."""
         path = self.new_store_path()
-        if not disk.is_store(path):
+        if not store_files.is_store(path):
             found = "the folder holds no store" if path.is_dir() else "there is no such folder"
             raise ConfigError(f"{path}: there is no store ({found}); name one with --store")
         return path
@@ -120,7 +120,7 @@ class ShellRequest(Request):
 
     def _only_session(self, path: Path) -> str:
         known: list[str] = []
-        if disk.is_store(path):
+        if store_files.is_store(path):
             with self.open_memory() as memory:
                 known = memory.store.sessions()
         if len(known) == 1:

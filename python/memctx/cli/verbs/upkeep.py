@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memctx import _core, disk, session_file
+from memctx import _core, store_files
 from memctx.cli.formatting import Table, format_count, format_size
 from memctx.cli.verbs.outcome import Outcome, Part
 from memctx.errors import ConfigError
@@ -89,7 +89,7 @@ def gc(
     files = [*_leftovers(store), *_files_of(store, whole)]
     if whole and not (found.segments or found.facts or files):
         raise ConfigError(f"sessions is {sorted(whole)}; nothing of that is in {store}")
-    freed = found.bytes + sum(map(disk.size, files))
+    freed = found.bytes + sum(map(store_files.size, files))
     if is_sure and freed:
         editor.remove(sessions=wanted, before=before)
         _remove(files)
@@ -119,7 +119,7 @@ def _check(store: Path, editor: _core.LogEditor) -> tuple[dict[str, int], list[F
     small = _small_files(store)
     for file in small:
         try:
-            session_file.read(file)
+            store_files.read(file)
         except (OSError, ValueError) as error:
             name = str(file.relative_to(store))
             findings.append(Finding(name, None, None, str(error), _remedy(name)))
@@ -161,7 +161,7 @@ def _files_of(store: Path, sessions: Collection[str]) -> list[Path]:
     """The small files of sessions that go."""
     endings = (".json", ".counters.json", ".blocks", ".lock")
     paths = (
-        session_file.path_of(store, folder, session, ending)
+        store_files.path_of(store, folder, session, ending)
         for session in sessions
         for folder in FOLDERS
         for ending in endings
@@ -175,7 +175,7 @@ def _small_files(store: Path) -> list[Path]:
 
 def _existing(path: str | PathLike[str]) -> Path:
     store = Path(path).expanduser()
-    if not disk.is_store(store):
+    if not store_files.is_store(store):
         raise ConfigError(f"{store}: there is no store; expected {SEGMENTS} in it")
     return store
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memctx import _core, session_file
+from memctx import _core, store_files
 from memctx.facts.worker.queue import FOLDER
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ class Seat:
     """A lease that is held only while there is work. The kernel releases it when its holder dies."""
 
     def __init__(self, store: Path, session_id: str) -> None:
-        self._path = session_file.path_of(store, FOLDER, session_id, ".lock")
+        self._path = store_files.path_of(store, FOLDER, session_id, ".lock")
         self._lease = _core.Lease(self._path)
 
     @property
@@ -26,7 +26,7 @@ class Seat:
     def take(self) -> bool:
         """Acquire the lease unless another process has it, and return whether it is held."""
         if not self._lease.is_held:
-            session_file.make_folder(self._path.parent)
+            store_files.make_folder(self._path.parent)
         return self._lease.acquire()
 
     def leave(self) -> None:
