@@ -8,11 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from memctx import _core, store_files
-from memctx.context import Turns
-from memctx.context.intake import Intake
-from memctx.context.recall import Recall
-from memctx.embeddings.resolution import Resolution
-from memctx.embeddings.service import EmbeddingService
+from memctx.context import Intake, Recall, Turns
+from memctx.embeddings import EmbeddingService, Resolution
 
 if TYPE_CHECKING:
     import numpy as np

@@ -28,13 +28,14 @@ if TYPE_CHECKING:
 LONGEST_NAME = 180
 FOLDERS = ("sessions", "extraction", "imports")
 """Folders of a store that hold JSON files of sessions."""
+SEGMENTS, KNOWLEDGE, VECTORS = "segments.jsonl", "knowledge.jsonl", "vectors.bin"
 PARTS = {
-    "segments.jsonl": "log",
-    "vectors.bin": "vectors",
+    SEGMENTS: "log",
+    VECTORS: "vectors",
     "vectors.json": "vectors",
     "vectors.next.bin": "vectors",
     "vectors.next.json": "vectors",
-    "knowledge.jsonl": "knowledge",
+    KNOWLEDGE: "knowledge",
     "index": "index",
     "sessions": "sessions",
     "extraction": "sessions",
@@ -42,7 +43,7 @@ PARTS = {
 """The part of a store that each file and folder counts as."""
 
 
-SIGNS = ("LOCK", "segments.jsonl", "knowledge.jsonl")
+SIGNS = ("LOCK", SEGMENTS, KNOWLEDGE)
 """Files of which every store has one."""
 
 

@@ -14,7 +14,7 @@ from memctx import _core, checks, store_files
 from memctx.cli.escaping import escape_controls, markdown, plain
 from memctx.config import Config
 from memctx.errors import ConfigError, StoreError
-from memctx.hosts.pi.entry import LATEST, dump_json, iso
+from memctx.hosts.pi import LATEST, dump_json, iso
 from memctx.memory import Memory
 from memctx.messages import part
 

@@ -26,7 +26,6 @@ ENDINGS = (".jsonl", ".json", ".jsonl.gz", ".json.gz", ".zst", ".db", ".sqlite",
 HISTORY = ".aider.chat.history.md"
 # Folders of opencode that are read through its sessions, and a store's files.
 PARTS = (("message", "session"), ("part", "session"))
-KNOWLEDGE, SEGMENTS = "knowledge.jsonl", "segments.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +89,11 @@ def find_sources(
 
 def find_fact_files(sources: list[Source]) -> list[Path]:
     """Return the fact files of the stores among the sources."""
-    beside = [each.path.with_name(KNOWLEDGE) for each in sources if each.path.name == SEGMENTS]
+    beside = [
+        each.path.with_name(store_files.KNOWLEDGE)
+        for each in sources
+        if each.path.name == store_files.SEGMENTS
+    ]
     return [path for path in beside if path.is_file()]
 
 
@@ -104,10 +107,10 @@ def _walk_files(root: Path, without: Path | None) -> Iterator[Path]:
         folders[:] = sorted(
             each for each in folders if not any(each == a and b in beside for a, b in PARTS)
         )
-        if SEGMENTS in names:
+        if store_files.SEGMENTS in names:
             # A store: everything else in it is derived from the segments.
             folders.clear()
-            yield Path(folder) / SEGMENTS
+            yield Path(folder) / store_files.SEGMENTS
             continue
         for name in sorted(names):
             path = Path(folder) / name

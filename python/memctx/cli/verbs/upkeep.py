@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
     from os import PathLike
 
-SEGMENTS, VECTORS = "segments.jsonl", "vectors.bin"
 LOCK = "LOCK"
 LOCK_TIMEOUT = 5.0
 FOLDERS = ("sessions", "extraction")
@@ -133,7 +132,7 @@ def _check(store: Path, editor: _core.LogEditor) -> tuple[dict[str, int], list[F
 
 
 def _remedy(file: str) -> str:
-    if file == VECTORS:
+    if file == store_files.VECTORS:
         return "keep what can be read"
     return "remove; it is made again" if file.endswith(".json") else f"move to {file}.damaged"
 
@@ -176,7 +175,7 @@ def _small_files(store: Path) -> list[Path]:
 def _existing(path: str | PathLike[str]) -> Path:
     store = Path(path).expanduser()
     if not store_files.is_store(store):
-        raise ConfigError(f"{store}: there is no store; expected {SEGMENTS} in it")
+        raise ConfigError(f"{store}: there is no store; expected {store_files.SEGMENTS} in it")
     return store
 
 
