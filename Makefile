@@ -40,12 +40,13 @@ test: ## Run the Rust and the Python tests, those of the boundary also in four t
 	$(BIN)/pytest tests/embeddings # held to time-outs of milliseconds, so they have the machine to themselves
 	$(BIN)/pytest --parallel-threads=4 tests/boundary
 
-lint: extension $(VENV)/.installed ## Check format, lints, types, stubs and layers
+lint: extension $(VENV)/.installed ## Check format, lints, spelling, types, stubs and layers
 	cargo fmt --all --check
 	cargo fmt --manifest-path rust/fuzz/Cargo.toml --check
 	cargo clippy --workspace --all-targets --profile $(PROFILE) --locked -- -D warnings
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/typos
 	$(BIN)/mypy
 	$(BIN)/pyright
 	$(BIN)/python -m mypy.stubtest --allowlist tests/typing/stubtest.txt memctx._core
@@ -54,7 +55,7 @@ lint: extension $(VENV)/.installed ## Check format, lints, types, stubs and laye
 redaction: extension $(VENV)/.installed ## Show which kinds of secrets are found and which look-alikes are left alone
 	@cd tests && ../$(BIN)/python -m redaction.report
 
-extractors: extension $(VENV)/.installed ## Show what becomes of every way in which a model can answer or fail
+extractors: extension $(VENV)/.installed ## Show the outcome of every way in which a model can answer or fail
 	@cd tests && ../$(BIN)/python -m facts.extractors.report
 
 contradictions: extension $(VENV)/.installed ## Show which corrections, refinements and look-alikes are told apart
@@ -64,14 +65,14 @@ contradictions: extension $(VENV)/.installed ## Show which corrections, refineme
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1 RAYON_NUM_THREADS=1
 ONE_CORE := $(shell command -v taskset >/dev/null 2>&1 && echo taskset -c 0)
 
-bench: release $(VENV)/.installed-bench ## Race the primitives against their peers, in one process on one core
+bench: release $(VENV)/.installed-bench ## Benchmark the primitives against other libraries, in one process on one core
 	$(ONE_THREAD) $(ONE_CORE) $(BIN)/pytest benches/python
 
 # A store that is there already is searched as it is: at a million segments, building takes an hour.
 SIZES ?= 20000 100000 1000000
 STORE ?= target/cold
 
-bench-cold: release $(VENV)/.installed-bench ## Race search over SIZES="20000 …" segments on disk, stores kept in STORE=folder
+bench-cold: release $(VENV)/.installed-bench ## Benchmark search over SIZES="20000 …" segments on disk, stores kept in STORE=folder
 	PYTHONPATH=benches/python $(ONE_THREAD) $(ONE_CORE) $(BIN)/python -m cold --reuse --sizes $(SIZES) --store $(STORE)
 
 CACHE ?= target/recall

@@ -1,1 +1,1 @@
-"""What memctx is measured against, each behind the few calls a benchmark needs."""
+"""Libraries that memctx is measured against, each behind the few calls a benchmark needs."""

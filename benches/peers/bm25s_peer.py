@@ -21,19 +21,19 @@ class Index:
         self._index.index(documents, show_progress=False)
 
     def query(self, tokens: list[str]) -> list[str]:
-        """The tokens are the query."""
+        """Return the tokens, which are the query."""
         return tokens
 
     def search(self, tokens: list[str], k: int = 10) -> NDArray[np.integer]:
-        """The numbers of the best documents."""
+        """Return the numbers of the best documents."""
         return self.scored(tokens, k)[0]
 
     def scored(self, tokens: list[str], k: int) -> tuple[NDArray[np.integer], NDArray[np.floating]]:
-        """The numbers of the best documents and their scores."""
+        """Return the numbers of the best documents and their scores."""
         found = self._index.retrieve([tokens], k=k, show_progress=False, n_threads=1)
         return found.documents[0], found.scores[0]
 
     def numbers(self, tokens: list[str]) -> list[int]:
-        """The numbers of the best documents, first document 0."""
+        """Return the numbers of the best documents, first document 0."""
         numbers: list[int] = self.search(tokens).tolist()
         return numbers

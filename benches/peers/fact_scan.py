@@ -1,4 +1,4 @@
-"""Facts in plain Python as the original keeps them: a list that every addition and every question goes through.
+"""Facts in plain Python as OpenClaw's plugin keeps them: a list that every addition and every question goes through.
 
 It is spared what can be kept between calls: the words of every fact and the weights of all words are made once.
 """
@@ -59,7 +59,7 @@ class Facts:
         return id_
 
     def search(self, query: str, limit: int = 10) -> list[tuple[float, str]]:
-        """The facts that have half of what the query's words tell."""
+        """Return the facts that have at least half of the query's term weight."""
         size = len(self.ids)
         known = {word: self.counts[word] for word in tokenize(query) if word in self.counts}
         weights = {word: log((size + 1) / (count + 1)) for word, count in known.items()}

@@ -22,12 +22,12 @@ class Index:
         self._index.add(matrix)
 
     def search(self, vector: NDArray[np.float32], k: int = 10) -> NDArray[np.int64]:
-        """The numbers of the nearest rows."""
+        """Return the numbers of the nearest rows."""
         row: NDArray[np.int64] = self.search_many(vector[None], k)[0]
         return row
 
     def search_many(self, vectors: NDArray[np.float32], k: int = 10) -> NDArray[np.int64]:
-        """The numbers of the nearest rows, for each vector."""
+        """Return the numbers of the nearest rows, for each vector."""
         numbers: NDArray[np.int64]
         _, numbers = self._index.search(vectors, k)
         return numbers

@@ -28,7 +28,7 @@ class Index:
         vector: NDArray[np.float32],
         k: int = 10,
     ) -> NDArray[np.integer]:
-        """The numbers of the best rows."""
+        """Return the numbers of the best rows."""
         found, scores = self._text.scored(query, CANDIDATES)
         near = self._vectors.search(vector, CANDIDATES)
         numbers = np.union1d(found, near)

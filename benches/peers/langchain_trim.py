@@ -26,7 +26,7 @@ class Trim:
         self._limit = int(count_tokens_approximately(self._messages) * share)
 
     def __call__(self) -> list[BaseMessage]:
-        """What is left."""
+        """Return the messages that stay."""
         return trim_messages(
             self._messages,
             max_tokens=self._limit,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def model2vec_embed() -> Embed:
-    """What model2vec makes of texts, in this thread."""
+    """Return an embedder with model2vec, in this thread."""
     tokenizer = Tokenizer.from_file(str(TOKENIZER))
     model = model2vec.StaticModel(table(), tokenizer, normalize=True, max_length=TOKENS)
     return lambda texts: model.encode(texts, use_multiprocessing=False)

@@ -59,12 +59,12 @@ _ORIGINAL_SKIP = re.compile(rf"[^\w\s{_ORIGINAL_CJK}{_PUNCTUATION}]+")
 
 
 def tokenize(text: str) -> list[str]:
-    """The tokens of ``memctx.tokenize(text)``."""
+    """Return the tokens of ``memctx.tokenize(text)``."""
     return _tokenize(text, _with_parts)
 
 
 def tokenize_remembering(text: str) -> list[str]:
-    """The same, with the parts of identifiers seen before looked up."""
+    """Return the same, with the parts of identifiers seen before looked up."""
     return _tokenize(text, _remembered_parts)
 
 
@@ -85,7 +85,7 @@ def _tokenize(text: str, with_parts: Callable[[str], tuple[str, ...]]) -> list[s
 
 
 def tokenize_original(text: str) -> list[str]:
-    """The tokens of ``memctx.tokenize(text, "original")``."""
+    """Return the tokens of ``memctx.tokenize(text, "original")``."""
     tokens: list[str] = []
     for cjk, word in _ORIGINAL_TERM.findall(_ORIGINAL_SKIP.sub("", text.lower())):
         if cjk:

@@ -19,13 +19,13 @@ class Index:
         self._matrix = matrix
 
     def search(self, vector: NDArray[np.float32], k: int = 10) -> NDArray[np.intp]:
-        """The numbers of the nearest rows."""
+        """Return the numbers of the nearest rows."""
         scores = self._matrix @ vector
         best = np.argpartition(scores, -k)[-k:]
         return best[np.argsort(-scores[best])]
 
     def search_many(self, vectors: NDArray[np.float32], k: int = 10) -> NDArray[np.intp]:
-        """The numbers of the nearest rows, for each vector."""
+        """Return the numbers of the nearest rows, for each vector."""
         scores = vectors @ self._matrix.T
         best = np.argpartition(scores, -k, axis=1)[:, -k:]
         order = np.argsort(-np.take_along_axis(scores, best, axis=1), axis=1)

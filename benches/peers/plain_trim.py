@@ -24,7 +24,7 @@ _IS_CJK = re.compile(f"[{_CJK}]")
 
 
 def tokenize(text: str) -> list[str]:
-    """Lower-case words, and pairs of neighbours where words have no blanks between them."""
+    """Lower-case words, and pairs of neighbors where words have no blanks between them."""
     terms = _TERM.findall(text.lower())
     if text.isascii():
         return terms
@@ -38,7 +38,7 @@ def tokenize(text: str) -> list[str]:
 
 
 def trim(texts: Sequence[str], query: str, share: float = 0.6, protected: int = 6) -> list[int]:
-    """The numbers of the texts that stay when the least relevant leave until a share of all tokens is left."""
+    """Return the numbers of the texts that stay when the least relevant leave until a share of all tokens is left."""
     costs = [max(1, -(-len(text) // 3)) for text in texts]
     target = int(sum(costs) * share)
     free = range(1, len(texts) - protected)

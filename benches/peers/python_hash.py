@@ -30,7 +30,7 @@ class Embedder:
             self._place = _Memo(self._hashed).__getitem__
 
     def embed(self, text: str) -> NDArray[np.float32]:
-        """The vector of a text."""
+        """Return the vector of a text."""
         vector = [0] * self._dim
         for gram in _grams(text):
             index, sign = self._place(gram)
@@ -43,7 +43,7 @@ class Embedder:
         return np.stack([self.embed(text) for text in texts])
 
     def _hashed(self, gram: str) -> tuple[int, int]:
-        """Where a gram counts, and whether up or down."""
+        """Return the bucket of a gram, and its sign."""
         try:
             data = gram.encode()
         except UnicodeEncodeError:
@@ -72,7 +72,7 @@ def _grams(text: str) -> Iterable[str]:
 
 
 def _utf16(text: str) -> str:
-    """The text with every character beyond U+FFFF as its two surrogates."""
+    """Replace every character beyond U+FFFF by its two surrogates."""
     if not text or max(text) <= "\uffff":
         return text
     data = memoryview(text.encode("utf-16-le")).cast("H")

@@ -20,11 +20,11 @@ class Index:
         self._index = BM25Okapi(documents, k1=1.2, b=0.75)
 
     def query(self, tokens: list[str]) -> list[str]:
-        """The tokens are the query."""
+        """Return the tokens, which are the query."""
         return tokens
 
     def search(self, tokens: list[str], k: int = 10) -> Sequence[int]:
-        """The numbers of the best documents."""
+        """Return the numbers of the best documents."""
         scores = self._index.get_scores(tokens)
         best = np.argpartition(scores, -k)[-k:]
         numbers: Sequence[int] = best[np.argsort(-scores[best])].tolist()

@@ -1,4 +1,4 @@
-"""What a host does that has no memory: the oldest messages leave until the rest fits, the task stays."""
+"""The trim of a host without memory: the oldest messages leave until the rest fits, the task stays."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def truncate(
     limit: int,
     is_start: Callable[[Any], bool],
 ) -> list[Any]:
-    """The first message and the longest tail that fit together; a tail begins where ``is_start`` allows it.
+    """Return the first message and the longest tail that fit together; a tail begins where ``is_start`` allows it.
 
     Whatever happens, the tail is as long as the last place where it may begin.
     """
@@ -48,7 +48,7 @@ class Recency:
         self._gone = 0
 
     def __call__(self, messages: Sequence[Any]) -> list[Any]:
-        """What is sent of the messages."""
+        """Return the messages that are sent."""
         kept = [messages[0], *messages[1 + self._gone :]]
         if sum(map(self._tokens, kept)) <= self._limit:
             return kept

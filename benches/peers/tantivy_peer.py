@@ -41,21 +41,21 @@ class Index:
         self._commit()
 
     def query(self, tokens: Iterable[str]) -> Query:
-        """A query for any of the tokens."""
+        """Build a query for any of the tokens."""
         terms = [Query.term_query(_SCHEMA, "text", token, "freq") for token in tokens]
         return Query.boolean_query([(Occur.Should, term) for term in terms])
 
     def search(self, query: Query, k: int = 10) -> SearchResult:
-        """The addresses of the best documents."""
+        """Return the addresses of the best documents."""
         return self._searcher.search(query, k, count=False)
 
     def numbers(self, query: Query) -> list[int]:
-        """The numbers of the best documents, first document 0."""
+        """Return the numbers of the best documents, first document 0."""
         hits = self.search(query).hits
         return [self._searcher.doc(address)["number"][0] for _, address in hits]
 
     def scored(self, query: Query, k: int) -> tuple[list[int], list[float]]:
-        """The numbers of the best documents and their scores; where a number lies is known beforehand."""
+        """Return the numbers of the best documents and their scores; the position of a number is known beforehand."""
         hits = self.search(query, k).hits
         places = self._places
         numbers = [places[address.segment_ord, address.doc] for _, address in hits]

@@ -21,5 +21,5 @@ class Index:
         self._matrix = matrix
 
     def search(self, vector: NDArray[np.float32], k: int = 10) -> NDArray[np.uint64]:
-        """The numbers of the nearest rows."""
+        """Return the numbers of the nearest rows."""
         return search(self._matrix, vector, k, MetricKind.IP, exact=True, threads=1).keys

@@ -25,12 +25,12 @@ TOKENS = 512
 
 
 def table() -> NDArray[np.float32]:
-    """The rows, as both peers keep them."""
+    """Load the rows, as both peers keep them."""
     rows: NDArray[np.float32] = load_file(TABLE)["embedding.weight"].astype(np.float32)
     return rows
 
 
 def wordllama_embed() -> Embed:
-    """What WordLlama makes of texts, without a limit to their length."""
+    """Return an embedder with WordLlama, without a limit to the length of texts."""
     model = WordLlamaInference(table(), Tokenizer.from_file(str(TOKENIZER)))
     return lambda texts: model.embed(texts, norm=True)

@@ -61,7 +61,7 @@ class Row:
 
     @property
     def holds(self) -> bool:
-        """Whether the ratio is within the limit, if there is one."""
+        """Return True if the ratio is within the limit, if there is one."""
         return self.limit is None or self.ratio <= self.limit
 
 

@@ -171,7 +171,7 @@ def _minutes(messages: Sequence[Message]) -> float | None:
 
 def is_start(message: Message) -> bool:
     """Return whether the kept messages may begin with this one: it holds no result of a removed call."""
-    if "type" in message:  # an item, whose neighbours may be bound to it
+    if "type" in message:  # an item, whose neighbors may be bound to it
         return message.get("role") == "user"
     if message.get("role") in {"tool", "toolResult"}:
         return False

@@ -62,7 +62,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of the fact of a question."""
+    """Outcome of one question about a fact."""
 
     session: str
     question: Question
@@ -73,7 +73,7 @@ class Outcome:
 
     @property
     def is_found(self) -> bool:
-        """Whether the model sees the fact."""
+        """True if the model sees the fact."""
         return self.is_kept or self.is_recalled
 
 
@@ -182,7 +182,7 @@ def opened(path: Path, window: int, placement: str) -> memctx.Memory:
 
 
 def holds(messages: Sequence[Message], fact: str) -> bool:
-    """Whether the fact stands in the messages word for word."""
+    """Return True if the fact stands in the messages word for word."""
     written = json.dumps(fact, ensure_ascii=False)[1:-1]
     # Some shapes have JSON in JSON.
     twice = json.dumps(written, ensure_ascii=False)[1:-1]

@@ -1,7 +1,7 @@
 """Planning a compaction of a million tokens, beside a trim that looks at lengths only.
 
 The plan is all that is decided before a model is asked: what the context costs, whether that is too much, where to cut,
-what is dropped of the history, and the chunks that are summarised. The messages are read once, by a scanner that knows
+what is dropped of the history, and the chunks that are summarized. The messages are read once, by a scanner that knows
 none of them.
 """
 

@@ -29,7 +29,7 @@ SEGMENTS = 2_000
 TURNS = 120
 TIMEOUT_MS = 150.0
 MORE_MS = 5.0
-"""What a turn may take beyond the time-out."""
+"""Time that a turn may take beyond the time-out."""
 
 questions = count()
 
@@ -106,7 +106,7 @@ def p99(seconds: list[float]) -> float:
 def store(tmp_path: Path) -> Path:
     path = tmp_path / "memory"
     with memctx.open(path, session_id="s", durability="os") as memory:
-        texts = (f"Parcel {n} went to gate {n % 90}, signed by nobody" for n in range(SEGMENTS))
+        texts = (f"Parcel {n} went to gate {n % 90}, signed by none" for n in range(SEGMENTS))
         memory.archive([{"role": "user", "content": text} for text in texts])
     return path
 

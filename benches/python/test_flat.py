@@ -37,8 +37,8 @@ def topical() -> Vectors:
     """Return vectors around a center for each topic, with as much noise."""
     rng = np.random.default_rng(SEED)
     count = SIZE + QUERIES
-    centres = rng.standard_normal((TOPICS, DIM))
-    rows = centres[rng.integers(TOPICS, size=count)] + rng.standard_normal((count, DIM))
+    centers = rng.standard_normal((TOPICS, DIM))
+    rows = centers[rng.integers(TOPICS, size=count)] + rng.standard_normal((count, DIM))
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     matrix = rows.astype(np.float32)
     return Vectors(matrix[:SIZE], matrix[SIZE:])

@@ -282,7 +282,7 @@ def test_durable_batch(
 
 
 def test_memory(benchmark: Benchmark, corpus: Corpus, filled: Path) -> None:
-    """What opening and one search add to a process, for each segment."""
+    """Measure the memory that opening and one search add to a process, for each segment."""
     count = len(corpus.texts)
     found = [
         stores.start(open=filled, queries=corpus.short[:1], settings=stores.SETTINGS)["resident"]

@@ -37,7 +37,7 @@ ROUNDS = 7
 TURNS = 20
 FIRST_TURNS = 5
 SHARE = 0.6
-"""What a trim leaves of the tokens, of ours and of the peers'."""
+"""Share of the tokens that a trim leaves, ours and the peers'."""
 LONGEST = 4_000
 LENGTHS = (200, 1_000, 2_000, LONGEST)
 LARGEST = int(os.environ.get("MEMCTX_BENCH_GROWTH", corpora.SIZE))

@@ -13,7 +13,7 @@ const LONGEST: u64 = 1_900;
 const SHORT_QUERY_TERMS: usize = 8;
 const LONG_QUERY_TERMS: usize = 49;
 
-/// What a generator is used for; part of its key, so that streams never meet.
+/// Purpose of a generator; part of its key, so that streams never meet.
 #[derive(Clone, Copy)]
 enum Stream {
     Identity = 101,
@@ -33,7 +33,7 @@ pub struct Corpus {
 pub struct Segment {
     /// A version 4 UUID.
     pub id: String,
-    /// What it is written in.
+    /// Language and style.
     pub kind: Kind,
     /// 500 to 2,000 characters.
     pub text: String,
@@ -48,7 +48,7 @@ pub struct Query {
     pub long: String,
 }
 
-/// What is settled about a segment before it is written.
+/// Properties of a segment that are drawn before it is written.
 struct Plan {
     kind: Kind,
     topic: u64,

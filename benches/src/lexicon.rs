@@ -2,9 +2,9 @@
 
 use crate::rng::{Rng, Zipf};
 
-/// How many topics a corpus has.
+/// Number of topics in a corpus.
 pub(crate) const TOPICS: u64 = 400;
-/// How many words of a lexicon a topic prefers.
+/// Number of words of a lexicon that a topic prefers.
 const WORDS_PER_TOPIC: u64 = 90;
 /// Ranks so frequent that they belong to no topic.
 const COMMON: u64 = 150;
@@ -100,9 +100,9 @@ impl Lexicon {
 
     /// A word the topic prefers.
     pub(crate) fn of_topic(&self, topic: u64, rng: &mut Rng) -> &str {
-        let favourite = self.topical.draw(rng) as u64;
+        let favorite = self.topical.draw(rng) as u64;
         let rarer = self.words.len() as u64 - COMMON;
-        let rank = COMMON + Rng::keyed(&[self.seed, topic, favourite]).below(rarer);
+        let rank = COMMON + Rng::keyed(&[self.seed, topic, favorite]).below(rarer);
         &self.words[rank as usize]
     }
 
@@ -169,11 +169,11 @@ mod tests {
     #[test]
     fn topics_prefer_different_words() {
         let english = Lexicon::english(7);
-        let favourites = |topic| -> Vec<String> {
+        let favorites = |topic| -> Vec<String> {
             let mut rng = Rng::keyed(&[topic]);
             (0..50).map(|_| english.of_topic(topic, &mut rng).to_owned()).collect()
         };
-        let (one, other) = (favourites(1), favourites(2));
+        let (one, other) = (favorites(1), favorites(2));
         assert!(one.iter().filter(|word| other.contains(word)).count() < 5);
     }
 

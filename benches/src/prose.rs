@@ -7,7 +7,7 @@ const PARTICLES: &[&str] = &["は", "が", "を", "に", "で", "の", "と", "�
 const JOSA: &[&str] = &["은", "는", "이", "가", "을", "를", "에", "의", "로", "도", "에서", "하고", "합니다"];
 const INDENTS: &[&str] = &["", "    ", "        "];
 
-/// What a segment is written in.
+/// Language and style of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// English with a few identifiers and numbers.
@@ -181,7 +181,7 @@ fn spaced(word: &str, text: &mut String) {
     text.push_str(space);
 }
 
-/// How many terms a word adds to a query: CJK characters and their pairs, or the parts of a name and the whole.
+/// Count the terms a word adds to a query: CJK characters and their pairs, or the parts of a name and the whole.
 fn terms_in(word: &str, space: &str) -> usize {
     if word.is_ascii() {
         let humps = word.bytes().skip(1).filter(|byte| !byte.is_ascii_lowercase()).count();

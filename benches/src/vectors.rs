@@ -2,20 +2,20 @@
 
 use crate::rng::Rng;
 
-const CENTRES: u64 = 400;
+const CENTERS: u64 = 400;
 const STREAM: u64 = 201;
 
-/// `count` vectors of length 1, row after row: a topic's centre, and as much noise again.
+/// `count` vectors of length 1, row after row: a topic's center, and as much noise again.
 #[must_use]
 pub fn unit_vectors(seed: u64, count: u64, dim: usize) -> Vec<f32> {
-    let centres: Vec<Vec<f32>> =
-        (0..CENTRES).map(|topic| noise(&mut Rng::keyed(&[seed, STREAM, topic]), dim)).collect();
+    let centers: Vec<Vec<f32>> =
+        (0..CENTERS).map(|topic| noise(&mut Rng::keyed(&[seed, STREAM, topic]), dim)).collect();
     let row = |index| {
-        let mut rng = Rng::keyed(&[seed, STREAM, CENTRES + index]);
-        let centre = &centres[rng.below(CENTRES) as usize];
+        let mut rng = Rng::keyed(&[seed, STREAM, CENTERS + index]);
+        let center = &centers[rng.below(CENTERS) as usize];
         let mut row = noise(&mut rng, dim);
-        for (value, centre) in row.iter_mut().zip(centre) {
-            *value += centre;
+        for (value, center) in row.iter_mut().zip(center) {
+            *value += center;
         }
         scale_to_one(&mut row);
         row

@@ -18,12 +18,11 @@ Shape: TypeAlias = Literal["anthropic", "openai", "responses", "gemini", "bedroc
 FactAction: TypeAlias = Literal["add", "update", "supersede", "none", "delete"]
 Role: TypeAlias = Literal["system", "user", "assistant", "tool", "other"]
 
-# A result of the mended list: its message, how many of its kind stand before it there, whether it is there, and, where
-# it is not, the id and the name of the call that it stands for.
+# A result of the repaired list: its message, its ordinal there, whether it exists, and, where it does not, the id and
+# the name of the call that it answers.
 PlannedResult: TypeAlias = tuple[int, int, bool, str | None, str | None]
 
-# What is done, to which fact unless it is new, under which id and as what type if it is, and what it says: content,
-# context, sources.
+# Action, target unless the fact is new, id and type if it is, then content, context and sources.
 FactChange: TypeAlias = (
     tuple[Literal["add"], str, str, str, str | None, Iterable[str]]
     | tuple[Literal["update"], str, str, str | None, Iterable[str]]
@@ -37,7 +36,7 @@ MISSING_RESULT: str
 
 @final
 class Explanation:
-    """Why a score is what it is: a named number and the numbers it was made of.
+    """Breakdown of a score: a named number and the numbers it was computed from.
 
     >>> print(index.explain("quick fox", "d2"))  # doctest: +SKIP
     1.525167 bm25
@@ -47,7 +46,7 @@ class Explanation:
 
     @property
     def name(self) -> str:
-        """What the number is called."""
+        """Name of the number."""
 
     @property
     def value(self) -> float:
@@ -55,10 +54,10 @@ class Explanation:
 
     @property
     def parts(self) -> tuple[Explanation, ...]:
-        """The numbers it was made of, in the order they were combined."""
+        """The numbers it was computed from, in the order they were combined."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The same tree as plain dictionaries, ready for JSON."""
+        """Return the same tree as plain dictionaries, ready for JSON."""
 
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
@@ -74,7 +73,7 @@ class Hit:
     """
 
     def __new__(cls, id: str, score: float) -> Hit:
-        """A hit made by hand, for feeding `memctx.lowlevel.fusion` with scores from elsewhere."""
+        """Create a hit by hand, to pass scores from elsewhere to `memctx.lowlevel.fusion`."""
 
     @property
     def id(self) -> str:
@@ -86,25 +85,25 @@ class Hit:
 
     @property
     def explain(self) -> Explanation:
-        """How the score came about."""
+        """Breakdown of the score."""
 
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
     __hash__: None  # type: ignore[assignment]
 
 def tokenize(text: str, mode: TokenMode = "memctx") -> list[str]:
-    """The terms that search sees in a text.
+    """Return the terms that search sees in a text.
 
     ``"memctx"`` folds full-width forms (NFKC), gives every Chinese, Japanese and Korean character and each adjacent
-    pair, and gives identifiers as their parts and as a whole. ``"original"`` reproduces the TypeScript tokenizer this
-    project descends from, token for token. A lone surrogate reads as U+FFFD.
+    pair, and gives identifiers as their parts and as a whole. ``"original"`` reproduces the tokenizer of OpenClaw's
+    ``memory-context`` plugin, token for token. A lone surrogate reads as U+FFFD.
 
     >>> tokenize("parseHTTPHeader 飞书")
     ['parse', 'http', 'header', 'parsehttpheader', '飞', '书', '飞书']
     """
 
 def estimate_tokens(text: str, estimator: Estimator = "utf16") -> int:
-    """About how many model tokens a text costs, never less than 1.
+    """Estimate how many model tokens a text costs, never less than 1.
 
     ``"utf16"`` is a third of the UTF-16 length, rounded up: the figure stored with every segment. ``"script"`` counts
     each Chinese, Japanese or Korean character as one token and the rest as before: an upper estimate for budgets.
@@ -138,7 +137,7 @@ class Bm25Index:
         """Add ``(id, text)`` pairs in order."""
 
     def remove(self, id: str) -> bool:
-        """Take a document out. False when there was none."""
+        """Remove a document. False when there was none."""
 
     def search(
         self,
@@ -148,14 +147,14 @@ class Bm25Index:
         group: str | None = None,
         within: Collection[str] | None = None,
     ) -> list[Hit]:
-        """The best ``k`` documents that share a term with the query, best first, older first among equals.
+        """Return the best ``k`` documents that share a term with the query, best first, older first among equals.
 
         ``group`` limits the search to documents added under it, ``within`` to the ids given. Both leave the scores
         as they are: counts are those of the whole index.
         """
 
     def explain(self, query: str, id: str) -> Explanation | None:
-        """The score of one document, term by term; None when the id is unknown."""
+        """Return the score of one document, term by term; None when the id is unknown."""
 
     def __len__(self) -> int: ...
     def __contains__(self, id: str, /) -> bool: ...
@@ -185,10 +184,10 @@ class FlatIndex:
         """Add one row of ``matrix`` for each id. Either all are added or, on an error, none."""
 
     def remove(self, id: str) -> bool:
-        """Take a vector out. False when there was none."""
+        """Remove a vector. False when there was none."""
 
     def get(self, id: str) -> NDArray[np.float32] | None:
-        """A copy of the vector as it was added, or None."""
+        """Return a copy of the vector as it was added, or None."""
 
     def search(
         self,
@@ -198,7 +197,7 @@ class FlatIndex:
         group: str | None = None,
         within: Collection[str] | None = None,
     ) -> list[Hit]:
-        """The ``k`` nearest by cosine, best first, older first among equals. A zero vector has cosine 0 to all."""
+        """Return the ``k`` nearest by cosine, best first, older first among equals; a zero vector has cosine 0."""
 
     def search_many(
         self,
@@ -208,10 +207,10 @@ class FlatIndex:
         group: str | None = None,
         within: Collection[str] | None = None,
     ) -> list[list[Hit]]:
-        """`search` for every row of ``matrix``, reading the index once for several of them."""
+        """Run `search` for every row of ``matrix``, reading the index once for several of them."""
 
     def explain(self, vector: ArrayLike, id: str) -> Explanation | None:
-        """The cosine to one stored vector, with the product and the lengths behind it; None when the id is unknown."""
+        """Return the cosine to one stored vector, with the product and the norms; None when the id is unknown."""
 
     def __len__(self) -> int: ...
     def __contains__(self, id: str, /) -> bool: ...
@@ -234,13 +233,13 @@ class HashEmbedder:
         """The length of its vectors."""
 
     def embed(self, text: str) -> NDArray[np.float32]:
-        """The vector of a text: length 1, or all zeros when nothing in the text counts.
+        """Return the vector of a text: length 1, or all zeros when nothing in the text counts.
 
         What counts are letters, digits and ``@ . + -``.
         """
 
     def embed_many(self, texts: Iterable[str]) -> NDArray[np.float32]:
-        """One row for each text."""
+        """Embed texts, one row for each."""
 
 @final
 class StaticEmbedder:
@@ -263,7 +262,7 @@ class StaticEmbedder:
         dim: int | None = None,
         max_tokens: int = 512,
     ) -> StaticEmbedder:
-        """A model from its folder, or from the ``.safetensors`` file of its table.
+        """Load a model from its folder, or from the ``.safetensors`` file of its table.
 
         The tokenizer is the ``tokenizer.json`` beside the table unless another file is named. ``dim`` keeps the first
         columns of the table only, which suits tables made for that. Of a longer text the first ``max_tokens`` pieces
@@ -288,13 +287,13 @@ class StaticEmbedder:
         """Always true: a vector takes microseconds, so it can be made wherever one is needed."""
 
     def embed(self, text: str) -> NDArray[np.float32]:
-        """The vector of a text: length 1, or all zeros when no known piece is in the text."""
+        """Return the vector of a text: length 1, or all zeros when no known piece is in the text."""
 
     def embed_many(self, texts: Iterable[str]) -> NDArray[np.float32]:
-        """One row for each text."""
+        """Embed texts, one row for each."""
 
 def strip_channel_prefix(text: str) -> str:
-    r"""The text without the lines that a chat host added, and without white space around it.
+    r"""Remove the lines that a chat host added, and white space around the text.
 
     Two kinds of line go: those that open with a date in brackets, with or without ``System:`` before it, and headings
     such as ``Sender (untrusted metadata):`` with the JSON below them.
@@ -304,7 +303,7 @@ def strip_channel_prefix(text: str) -> str:
     """
 
 def is_noise(text: str) -> bool:
-    """Whether a text is not worth keeping.
+    """Return True if a text is not worth keeping.
 
     It has six UTF-16 units or fewer, or is one of the messages that agents and their hosts exchange to keep in step:
     ``NO_REPLY``, heartbeats, notices of audio and of queued messages.
@@ -315,7 +314,7 @@ def is_noise(text: str) -> bool:
 
 @final
 class Entity:
-    """Something that a text names.
+    """A named entity in a text.
 
     >>> entities("edit src/pay.rs")[0]
     Entity(kind="project", value="src/pay.rs", offset=5)
@@ -323,15 +322,15 @@ class Entity:
 
     @property
     def kind(self) -> EntityKind:
-        """What it is."""
+        """Kind of the entity."""
 
     @property
     def value(self) -> str:
-        """How the text spells it."""
+        """The entity as spelled in the text."""
 
     @property
     def offset(self) -> int:
-        """Where it begins, in UTF-16 units.
+        """Start offset, in UTF-16 units.
 
         For all but URLs and mail addresses this is the place in the text in which each of those has become one space;
         for a person it is that of the word before the name.
@@ -342,7 +341,7 @@ class Entity:
     def __hash__(self) -> int: ...
 
 def entities(text: str) -> list[Entity]:
-    """What a text names, each value once, 256 at most.
+    """Return the entities that a text names, each value once, 256 at most.
 
     By kind, in this order: ``url``; ``email``; ``stock`` (six digits, ``$AAPL``); ``amount`` (``300元``, ``$12.5K``);
     ``date`` (``2026-02-15``, ``昨天``); ``person`` (Chinese characters behind a word such as ``找``); ``project``
@@ -370,14 +369,14 @@ class Topics:
         """Add a topic, or keywords to the one that has this name already. On an error nothing is added."""
 
     def names(self) -> list[str]:
-        """The names of all topics, in the order they were defined."""
+        """Return the names of all topics, in the order they were defined."""
 
     def of(self, text: str) -> list[str]:
-        """The topics of a text, in the order they were defined."""
+        """Return the topics of a text, in the order they were defined."""
 
 @final
 class VmemReport:
-    """What `memctx.lowlevel.vmem.verify` found in a file."""
+    """Findings of `memctx.lowlevel.vmem.verify` in a file."""
 
     @property
     def dim(self) -> int:
@@ -401,7 +400,7 @@ class VmemReport:
 
     @property
     def checksum(self) -> Literal["valid", "absent", "wrong"]:
-        """Whether the file carries a checksum and whether it holds."""
+        """State of the file's checksum."""
 
     @property
     def ok(self) -> bool:
@@ -427,23 +426,23 @@ class Segment:
 
     @property
     def timestamp(self) -> float:
-        """When it was said, in milliseconds since the epoch."""
+        """Time it was said, in milliseconds since the epoch."""
 
     @property
     def role(self) -> str:
-        """Who said it: ``"user"``, ``"assistant"``, ``"tool"``, or whatever the file has."""
+        """Its speaker: ``"user"``, ``"assistant"``, ``"tool"``, or any other value in the file."""
 
     @property
     def content(self) -> str:
-        """What was said, with secrets masked."""
+        """Text of the message, with secrets masked."""
 
     @property
     def tokens(self) -> int:
-        """About what it costs a model."""
+        """Estimated cost for a model."""
 
     @property
     def topics(self) -> list[str]:
-        """What it is about."""
+        """Topics of the content."""
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -451,7 +450,7 @@ class Segment:
 
 @final
 class Added:
-    """What became of one record given to `WarmStore.add`."""
+    """Outcome of one record given to `WarmStore.add`."""
 
     @property
     def id(self) -> str | None:
@@ -459,43 +458,43 @@ class Added:
 
     @property
     def outcome(self) -> Literal["added", "duplicate", "noise"]:
-        """Whether it is new, was there already, or was not worth keeping."""
+        """New, already stored, or not worth keeping."""
 
 @final
 class StoreHit:
-    """A segment that a search found, and the numbers that put it there."""
+    """A segment found by a search, with its scores."""
 
     @property
     def segment(self) -> Segment:
-        """What was found."""
+        """The segment."""
 
     @property
     def score(self) -> float:
-        """What the results are ordered by."""
+        """Score that the results are ordered by."""
 
     @property
     def vector(self) -> float:
-        """The cosine of the query's and the segment's vectors."""
+        """Cosine of the query's and the segment's vectors."""
 
     @property
     def bm25(self) -> float:
-        """The text score, divided by the best one."""
+        """Text score, divided by the best one."""
 
     @property
     def match(self) -> float:
-        """How well it matches, from 0 to 1: what ``min_score`` is tested on."""
+        """Match quality from 0 to 1, which ``min_score`` is compared with."""
 
     @property
     def distance(self) -> int:
-        """0 when it was found itself, else how many messages away from one that was."""
+        """0 for a match, else the number of messages between it and the nearest match."""
 
     @property
     def passage(self) -> tuple[int, int]:
-        """Where in the content the best passage begins and ends, in characters."""
+        """Start and end of the best passage in the content, in characters."""
 
     @property
     def explanation(self) -> Explanation | None:
-        """How the score came about, if the search was asked to say."""
+        """Breakdown of the score, if the search was asked for it."""
 
 @final
 class WarmStore:
@@ -534,12 +533,12 @@ class WarmStore:
         """Store ``(role, content, timestamp in ms or None for now, metadata as JSON or None)``; wait for the disk."""
 
     def put(self, records: Sequence[tuple[str, str, float | None, str | None]]) -> list[Added]:
-        """`add`, without waiting for the disk: the records are found by the next search, and the sync follows."""
+        """Run `add` without waiting for the disk: the records are found by the next search, and the sync follows."""
 
     def put_messages(
         self, conversation: Conversation, indices: Sequence[int], *, tools: bool = True
     ) -> list[Added]:
-        """`put` what there is to archive of some messages of a conversation, with or without what tools did."""
+        """Run `put` for the archivable parts of some messages of a conversation, with or without tool use."""
 
     def search(
         self,
@@ -559,31 +558,31 @@ class WarmStore:
         everything: bool = False,
         deadline_ms: float | None = None,
     ) -> list[StoreHit]:
-        """The segments that answer a query best, best first.
+        """Return the segments that answer a query best, best first.
 
         ``vector`` is the query's, of the store's model; the store makes it itself where the core runs the model, and
         goes by words alone where it has none. Those in memory answer at once; older ones join in when they are found
-        within ``deadline_ms``, by default ``cold_deadline_ms``. With 0 nobody waits: they are looked for afterwards,
-        and join in when the same is asked again within a minute. With ``everything`` the search waits for them, and
-        indexes what is not indexed yet.
+        within ``deadline_ms``, by default ``cold_deadline_ms``. With 0 the search does not wait: they are looked for
+        afterwards, and join in when the same is asked again within a minute. With ``everything`` the search waits for
+        them, and indexes what is not indexed yet.
         """
 
     def catch_up(
         self, progress: Callable[[int, int], object] | None = None, *, anew: bool = False
     ) -> ColdStatus | None:
-        """Index everything for search on disk now, with ``anew`` from the beginning; None when that is switched off.
+        """Bring the disk index up to date, with ``anew`` from the beginning; None when it is switched off.
 
-        ``progress`` hears after every commit how many bytes of the log, of how many, are indexed.
+        ``progress`` is called after every commit with the indexed bytes and the size of the log.
         """
 
     def cold(self) -> ColdStatus | None:
-        """How far the search on disk is; None when it is switched off."""
+        """Return the state of the disk index; None when it is switched off."""
 
     def nearest(self, vector: ArrayLike, k: int = 10) -> list[Hit]:
-        """The ids of the segments nearest to a vector by cosine, of everything stored, best first."""
+        """Return the ids of the segments nearest to a vector by cosine, of everything stored, best first."""
 
     def unembedded(self, limit: int = 64) -> list[tuple[str, str]]:
-        """Texts whose vectors are still to come, at least ``limit`` if there are so many, and ids to supply them under.
+        """Return at least ``limit`` texts that lack vectors, if there are so many, and ids to supply the vectors under.
 
         Empty when everything has its vectors, and while another process sees to it.
         """
@@ -591,56 +590,56 @@ class WarmStore:
     def supply(self, ids: Sequence[str], vectors: ArrayLike) -> None:
         """Keep the vectors of texts that `unembedded` gave, a row for each id; they are on disk when this returns.
 
-        Zeros and values that are not finite are refused: what failed is to be tried again.
+        Zeros and values that are not finite are refused: a failed text must be tried again.
         """
 
     def set_aside(self, ids: Sequence[str]) -> None:
-        """Do without the vectors of texts that cannot be embedded, until the store is opened again."""
+        """Give up on texts that cannot be embedded, until the store is opened again."""
 
     def embedding(self) -> EmbeddingStatus:
-        """How far everything stored has vectors."""
+        """Return how much of the log has vectors."""
 
     def get(self, id: str) -> Segment | None:
-        """One segment, or None."""
+        """Return one segment, or None."""
 
     def neighbours(self, id: str, distance: int = 2) -> list[Segment]:
-        """The segments of the same session up to ``distance`` before and after one, in order, without itself."""
+        """Return the segments of the same session up to ``distance`` before and after one, in order, without itself."""
 
     def segments(self) -> Iterator[Segment]:
-        """Everything stored that this store may read, in the order of the file, straight from disk."""
+        """Iterate over everything that this store may read, in the order of the file, straight from disk."""
 
     def sessions(self) -> list[str]:
-        """The sessions that this store may read."""
+        """Return the sessions that this store may read."""
 
     def add_topic(self, name: str, keywords: Iterable[str]) -> None:
-        """Look for a topic, or for more keywords of one, in what is added from now on."""
+        """Add a topic, or more keywords of one, to detect in segments added from now on."""
 
     def topics(self) -> list[str]:
-        """The topics that are looked for."""
+        """Return the topics that are detected."""
 
     def stats(self) -> dict[str, Any]:
-        """Counts of what the store holds."""
+        """Return counts of the store's contents."""
 
     def health(self) -> dict[str, Any]:
-        """Tell what was skipped, repaired or degraded; ``reasons`` say why, as long as ``degraded`` is True."""
+        """Report skipped, repaired and degraded parts; ``reasons`` say why, as long as ``degraded`` is True."""
 
     def refresh(self) -> int:
-        """Take in what other processes wrote; how many segments came."""
+        """Read what other processes wrote; return the number of new segments."""
 
     def snapshot(self) -> bool:
         """Write the index to disk so that the next opening is quick. False when nothing could be written."""
 
     def reopen(self) -> None:
-        """After a fork: open every file anew, sharing nothing with the parent."""
+        """Open every file again after a fork, sharing nothing with the parent."""
 
     def close(self) -> None:
-        """Write what is pending and let go of every file."""
+        """Write what is pending and close every file."""
 
     def __len__(self) -> int: ...
 
 @final
 class ColdStatus:
-    """How far the search of what left memory is.
+    """State of the disk index, which finds segments evicted from memory.
 
     >>> memory.store.cold().state  # doctest: +SKIP
     'ready'
@@ -648,19 +647,19 @@ class ColdStatus:
 
     @property
     def state(self) -> Literal["absent", "ready", "indexing", "unavailable"]:
-        """Whether there is an index on disk, whether this process is filling it, or whether its files are damaged."""
+        """State of the index: missing, complete, being filled by this process, or damaged."""
 
     @property
     def segments(self) -> int:
-        """Segments that are indexed on disk."""
+        """Segments in the index."""
 
     @property
     def passages(self) -> int:
-        """Pieces they are indexed in."""
+        """Passages that the segments are indexed in."""
 
     @property
     def graph_passages(self) -> int:
-        """Those of them that a graph finds; the others are compared one by one."""
+        """Passages found by the vector graph; the others are compared one by one."""
 
     @property
     def indexed_bytes(self) -> int:
@@ -668,19 +667,19 @@ class ColdStatus:
 
     @property
     def log_bytes(self) -> int:
-        """Bytes that the log has."""
+        """Size of the log in bytes."""
 
     @property
     def disk_bytes(self) -> int:
-        """Bytes that the index takes on disk."""
+        """Size of the index on disk in bytes."""
 
     @property
     def fault(self) -> str | None:
-        """What went wrong last, or None."""
+        """The last error, or None."""
 
 @final
 class EmbeddingStatus:
-    """How far everything stored has vectors.
+    """Progress of embedding the stored text.
 
     >>> memory.store.embedding().model  # doctest: +SKIP
     'hash'
@@ -688,23 +687,23 @@ class EmbeddingStatus:
 
     @property
     def model(self) -> str:
-        """Which model makes the vectors."""
+        """Name of the model that makes the vectors."""
 
     @property
     def revision(self) -> str:
-        """What else they depend on."""
+        """Revision of the model and of everything else that changes its vectors."""
 
     @property
     def dim(self) -> int:
-        """Their length."""
+        """Length of the vectors."""
 
     @property
     def is_instant(self) -> bool:
-        """Whether a vector is there as soon as a text is."""
+        """True if a text has its vector as soon as it is stored."""
 
     @property
     def is_replacing(self) -> bool:
-        """Whether these vectors are to take the place of another model's, and have not yet."""
+        """True while these vectors are to replace another model's, and have not yet."""
 
     @property
     def done_bytes(self) -> int:
@@ -712,15 +711,15 @@ class EmbeddingStatus:
 
     @property
     def log_bytes(self) -> int:
-        """Bytes that the log has."""
+        """Size of the log in bytes."""
 
     @property
     def lacking(self) -> int:
-        """Pieces in memory whose vectors are still to come."""
+        """Passages in memory that lack vectors."""
 
     @property
     def aside(self) -> int:
-        """Texts that were given up until the store is opened again."""
+        """Texts given up until the store is opened again."""
 
 @final
 class ColdStore:
@@ -737,7 +736,7 @@ class ColdStore:
         topics: Sequence[str] | None = None,
         contains: str | None = None,
     ) -> Iterator[Segment]:
-        """The segments that pass every filter given, in the order of the file."""
+        """Iterate over the segments that pass every filter given, in the order of the file."""
 
     def read_from(
         self,
@@ -747,9 +746,9 @@ class ColdStore:
         roles: Sequence[str] | None = None,
         limit: int = 256,
     ) -> tuple[list[Segment], int]:
-        """At most ``limit`` segments whose lines begin at or after an offset, and the offset to go on from.
+        """Return at most ``limit`` segments whose lines begin at or after an offset, and the offset to go on from.
 
-        A line that lacks its end is left for later, and so is what comes after it.
+        An incomplete line, and everything after it, is left for later.
 
         >>> cold = ColdStore(path)  # doctest: +SKIP
         >>> segments, offset = cold.read_from(0, session_id="s1", roles=["user"])  # doctest: +SKIP
@@ -775,7 +774,7 @@ class ColdStore:
         """Return the id of the last segment that lies before an offset; None if there is none."""
 
     def health(self) -> dict[str, Any]:
-        """What could not be read."""
+        """Report what could not be read."""
 
 @final
 class Importer:
@@ -837,7 +836,7 @@ class LogEditor:
 
 @final
 class Verified:
-    """What a verification found."""
+    """Findings of a verification."""
 
     @property
     def segments(self) -> int:
@@ -857,7 +856,7 @@ class Verified:
 
 @final
 class Removal:
-    """What a removal takes."""
+    """Contents of a removal."""
 
     @property
     def segments(self) -> int:
@@ -873,7 +872,7 @@ class Removal:
 
     @property
     def bytes(self) -> int:
-        """Bytes of all of these."""
+        """Size of all of these."""
 
 @final
 class Lease:
@@ -882,7 +881,7 @@ class Lease:
     def __new__(cls, path: str | PathLike[str]) -> Lease: ...
     @property
     def is_held(self) -> bool:
-        """Whether this object holds the lease."""
+        """True if this object holds the lease."""
 
     def acquire(self) -> bool:
         """Acquire the lease unless another holder has it, and return whether it is held."""
@@ -892,7 +891,7 @@ class Lease:
 
 @final
 class Fact:
-    """A statement that holds, or held until another took its place.
+    """A statement that holds, or held until another superseded it.
 
     >>> fact.content, fact.is_active, fact.revision  # doctest: +SKIP
     ('The webhook listens on port 8443', True, 0)
@@ -912,31 +911,31 @@ class Fact:
 
     @property
     def context(self) -> str | None:
-        """Where it came up."""
+        """Where the fact came up."""
 
     @property
     def timestamp(self) -> float | None:
-        """When it was stated or last changed, in milliseconds since 1970; None where another program did not say."""
+        """Time it was stated or last changed, in milliseconds since 1970; None where another program gave none."""
 
     @property
     def superseded_by(self) -> str | None:
-        """The fact that took its place."""
+        """The fact that superseded it."""
 
     @property
     def session_id(self) -> str | None:
-        """The session it came up in; None where another program did not say."""
+        """The session it came up in; None where another program gave none."""
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """The segments it was taken from."""
+        """Ids of the segments it was taken from."""
 
     @property
     def is_active(self) -> bool:
-        """Whether it holds: neither superseded nor forgotten."""
+        """True if the fact holds: neither superseded nor forgotten."""
 
     @property
     def revision(self) -> int:
-        """How many earlier states of it there are."""
+        """Number of earlier states."""
 
     def __eq__(self, value: object, /) -> bool: ...
     def __ne__(self, value: object, /) -> bool: ...
@@ -948,19 +947,19 @@ class FactHit:
 
     @property
     def fact(self) -> Fact:
-        """What was found."""
+        """The fact."""
 
     @property
     def score(self) -> float:
-        """The share of what the question's words tell that the fact has, from 0 to 1."""
+        """Weighted share of the question's words that the fact has, from 0 to 1."""
 
     @property
     def matched(self) -> int:
-        """How many of the question's words it has."""
+        """Number of the question's words that it has."""
 
     @property
     def explanation(self) -> str | None:
-        """How the score came about, word by word, where that was asked for."""
+        """Breakdown of the score by word, if the search was asked for it."""
 
 @final
 class FactStore:
@@ -996,7 +995,7 @@ class FactStore:
 
     @property
     def cross_session(self) -> bool:
-        """Whether the facts of all sessions are seen."""
+        """True if the facts of all sessions are read."""
 
     def add(
         self,
@@ -1008,7 +1007,7 @@ class FactStore:
         id: str | None = None,
         timestamp: float | None = None,
     ) -> Fact:
-        """State something and wait for the disk; an active fact that says the same is given back instead."""
+        """State a fact and wait for the disk; an active fact with the same content is returned instead."""
 
     def update(
         self,
@@ -1018,7 +1017,7 @@ class FactStore:
         context: str | None = None,
         sources: Iterable[str] | None = None,
     ) -> Fact:
-        """Say an active fact anew under the same id; sources are merged, no context keeps the one there is."""
+        """Replace the content of an active fact under the same id; sources are merged, no context keeps the old one."""
 
     def supersede(
         self,
@@ -1030,23 +1029,23 @@ class FactStore:
         sources: Iterable[str] | None = None,
         new_id: str | None = None,
     ) -> Fact:
-        """State something that takes the place of an active fact, in its session and in one append; the new fact."""
+        """Replace an active fact by a new one, in its session and in one append; return the new fact."""
 
     def forget(self, id: str) -> Fact:
-        """Take an active fact back. It stays in the log and in its history."""
+        """Retract an active fact. It stays in the log and in its history."""
 
     def apply(self, changes: Iterable[FactChange]) -> list[FactOutcome]:
-        """Make planned changes in one append, each seeing those before it; what became of each.
+        """Apply planned changes in one append, each seeing those before it; return the outcome of each.
 
         Each is ``("add", id, type, content, context, sources)``, ``("update", target, content, context, sources)``,
         ``("supersede", target, id, type, content, context, sources)`` or ``("delete", target)``.
 
-        ``done``; ``duplicate``: that is known, nothing was written; ``added``: the target holds no more, so what was
-        said of it became a fact of its own; ``missing``: there is no such target, nothing was written.
+        ``done``; ``duplicate``: already known, nothing was written; ``added``: the target is no longer active, so the
+        new content became a fact of its own; ``missing``: there is no such target, nothing was written.
         """
 
     def get(self, id: str) -> Fact | None:
-        """A fact as it is now, superseded or not; None if it is not known or was forgotten."""
+        """Return a fact as it is now, superseded or not; None if it is unknown or was forgotten."""
 
     def facts(
         self,
@@ -1055,10 +1054,10 @@ class FactStore:
         limit: int | None = None,
         include_superseded: bool = False,
     ) -> list[Fact]:
-        """The facts that hold, and on request those that others took the place of, newest first."""
+        """Return the active facts, and on request the superseded ones, newest first."""
 
     def history(self, id: str) -> list[Fact]:
-        """All states of a fact and of every fact it took the place of, oldest first; the same from each id of them."""
+        """Return all states of a fact and of every fact it superseded, oldest first; equal for each of their ids."""
 
     def search(
         self,
@@ -1068,21 +1067,21 @@ class FactStore:
         types: Iterable[str] | None = None,
         explain: bool = False,
     ) -> list[FactHit]:
-        """The facts that answer a question, best first, newer first among equals; none if no fact is about it."""
+        """Return the facts that answer a question, best first, newer first among equals; none if none is about it."""
 
     def nearest(
         self, text: str, *, limit: int = 20, types: Iterable[str] | None = None
     ) -> list[Fact]:
-        """The facts that hold and share most with a text, however little and however long it is; closest first."""
+        """Return the active facts that share most with a text, however little and however long it is; closest first."""
 
     def stats(self) -> dict[str, Any]:
-        """Counts of what the store sees: active, superseded, forgotten, states, log_bytes, log_lines."""
+        """Return the counts active, superseded, forgotten, states, log_bytes and log_lines."""
 
     def health(self) -> dict[str, Any]:
-        """Tell what was skipped, repaired or degraded; ``reasons`` say why, as long as ``degraded`` is True."""
+        """Report skipped, repaired and degraded parts; ``reasons`` say why, as long as ``degraded`` is True."""
 
     def reopen(self) -> None:
-        """After a fork: open every file anew, sharing nothing with the parent."""
+        """Open every file again after a fork, sharing nothing with the parent."""
 
     def close(self) -> None:
         """Refuse every further call; everything acknowledged is on disk already."""
@@ -1114,7 +1113,7 @@ def mmr(
 
 @final
 class Block:
-    """A block of recalled context and what went into it.
+    """A block of recalled context and its contents.
 
     >>> block = build_block([("config", "port 3000", 1.0)], [], cap=200)  # doctest: +SKIP
     >>> block.facts, block.tokens  # doctest: +SKIP
@@ -1127,15 +1126,15 @@ class Block:
 
     @property
     def tokens(self) -> int:
-        """What it costs; 0 when nothing fits."""
+        """Token cost; 0 when nothing fits."""
 
     @property
     def facts(self) -> list[int]:
-        """Indices of the facts it tells, in order."""
+        """Indices of the facts in it, in order."""
 
     @property
     def details(self) -> list[int]:
-        """Indices of the details it tells, oldest first."""
+        """Indices of the details in it, oldest first."""
 
     @property
     def cut(self) -> list[int]:
@@ -1150,7 +1149,7 @@ def build_block(
     excerpt: int | None = None,
     estimator: Estimator = "script",
 ) -> Block:
-    """The best block of at most ``cap`` tokens.
+    """Build the best block of at most ``cap`` tokens.
 
     ``facts`` are ``(type, content, score)``, ``details`` are ``(id, timestamp, role, content, start, end, score)``,
     where start and end are those of the passage that matched, or what a search found. Details longer than ``excerpt``
@@ -1161,7 +1160,7 @@ def build_block(
     """
 
 def parse_block(text: str) -> tuple[list[tuple[str, str]], list[tuple[float, str, str]]] | None:
-    """The facts ``(type, content)`` and details ``(timestamp, role, content)`` of a block, exactly as they were put in.
+    """Return the facts ``(type, content)`` and details ``(timestamp, role, content)`` of a block, as they were given.
 
     None when the text, white space around it aside, is not just one block.
 
@@ -1172,10 +1171,10 @@ def parse_block(text: str) -> tuple[list[tuple[str, str]], list[tuple[float, str
 def visible(
     conversation: Conversation, hidden: Sequence[int], contents: Sequence[str | StoreHit]
 ) -> list[bool]:
-    """Which stored contents the model still sees in a conversation, of which the ``hidden`` messages are not sent."""
+    """Return for each stored content whether the model still sees it, messages ``hidden`` aside."""
 
 def is_block(text: str) -> bool:
-    """Whether a text, white space around it aside, is just one block.
+    """Return True if a text, white space around it aside, is just one block.
 
     >>> is_block(build_block([("config", "port 3000", 1.0)], [], cap=200).text)  # doctest: +SKIP
     True
@@ -1187,8 +1186,8 @@ class Redactor:
 
     ``"mask"`` writes ``[REDACTED:kind]`` in place of tokens that name themselves, of secrets in URLs, headers, key
     blocks and command lines, and of values that are named as secrets. Hashes, ids and placeholders stay. ``"seed"``
-    applies the six rules of the TypeScript original, ``"off"`` none. A lone surrogate reads as U+FFFD. May be shared by
-    threads.
+    applies the six rules of OpenClaw's ``memory-context`` plugin, ``"off"`` none. A lone surrogate reads as U+FFFD. May
+    be shared by threads.
 
     >>> redactor = Redactor(patterns={"ticket": r"ACME-[0-9]{6}"})
     >>> masked = redactor.mask("ACME-123456: the db password is k3jf9slw-Qp0")
@@ -1205,7 +1204,7 @@ class Redactor:
         pii: bool = False,
         patterns: Mapping[str, str] | None = None,
     ) -> Redactor:
-        """A redactor.
+        """Create a redactor.
 
         ``pii`` also masks e-mail addresses, phone numbers, and card and bank account numbers with valid check digits.
         ``patterns`` gives further kinds, each with a regular expression in the syntax of Rust's ``regex``, which knows
@@ -1216,7 +1215,7 @@ class Redactor:
         """
 
     def mask(self, text: str) -> Masked:
-        """The text with every secret masked. Masking what is masked already changes nothing."""
+        """Mask every secret in a text. Masking a masked text changes nothing."""
 
 @final
 class Masked:
@@ -1232,23 +1231,23 @@ class Masked:
 
     @property
     def kinds(self) -> dict[str, int]:
-        """How many secrets of each kind were masked, ordered by the name of the kind."""
+        """Number of masked secrets of each kind, ordered by the name of the kind."""
 
 # the turn
 
 def chain(keys: Sequence[int], *, start: int = 0) -> array[int]:
-    """A link for each key, made of it and of all keys before it."""
+    """Return a link for each key, made of it and of all keys before it."""
 
 def bind(
     keys: Sequence[int], signed: Sequence[tuple[int, int]], *, strip: bool
 ) -> tuple[array[int], list[int]]:
-    """The chain of some keys, and the places of the signed ones that do not stand behind the link given with them."""
+    """Return the chain of some keys, and the indices of the signed ones that are not preceded by their link."""
 
 def items_at(items: Sequence[_T], indices: Sequence[int]) -> list[_T]:
-    """The items of a sequence at some places."""
+    """Return the items of a sequence at some indices."""
 
 def text_key(text: str) -> int:
-    """A hash of a text, the same on every machine."""
+    """Return a hash of a text, the same on every machine."""
 
 @final
 class Scanner:
@@ -1271,7 +1270,7 @@ class Scanner:
         capacity: int = 67_108_864,
         own_blocks: Sequence[int] | None = None,
     ) -> Scanner:
-        """A scanner that has read nothing yet.
+        """Create a scanner with an empty cache.
 
         ``own_blocks`` are the `text_key` of the recalled blocks that were sent: other text that reads like a block is a
         person's then. Without them, whatever reads like a block is one.
@@ -1299,16 +1298,16 @@ class Scanner:
         """
 
     def is_own_block(self, text: str) -> bool:
-        """Whether a text, white space around it aside, is just one block, and one that was sent."""
+        """Return True if a text, white space around it aside, is just one block, and one that was sent."""
 
     def __len__(self) -> int:
-        """How many texts are remembered."""
+        """Return the number of texts in the cache."""
 
 def detect(messages: Sequence[Any]) -> Shape: ...
 
 @final
 class Conversation:
-    """What was read off a list of messages. The messages themselves are not kept.
+    """The parsed form of a list of messages. The messages themselves are not kept.
 
     >>> conversation = Scanner().scan([
     ...     {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "ls", "input": {}}]},
@@ -1320,31 +1319,31 @@ class Conversation:
 
     @property
     def shape(self) -> Shape:
-        """What the messages are."""
+        """Format of the messages."""
 
     @property
     def tokens(self) -> int:
-        """What all messages cost the model, about: texts, calls, results, thinking and pictures."""
+        """Estimated tokens of all messages: texts, calls, results, thinking and pictures."""
 
     @property
     def message_tokens(self) -> list[int]:
-        """What each message costs."""
+        """Estimated tokens of each message."""
 
     @property
     def keys(self) -> array[int]:
-        """A hash of what each message says, the same on every machine; marks for the prompt cache count for nothing."""
+        """Hash of each message's content, the same on every machine; prompt-cache markers do not count."""
 
     @property
     def units(self) -> list[tuple[int, ...]]:
-        """The smallest things that may be removed, each as the places of its messages."""
+        """The smallest groups that may be removed, each as the indices of its messages."""
 
     @property
     def unit_keys(self) -> list[int]:
-        """A hash of each unit; of equal units, each has its own."""
+        """Hash of each unit; equal units have different hashes."""
 
     @property
     def roles(self) -> list[Role]:
-        """Who speaks in each message. A user's message that only carries results is a tool's."""
+        """Role of each message. A user's message that only holds results is a tool's."""
 
     @property
     def recalled(self) -> list[int]:
@@ -1352,7 +1351,7 @@ class Conversation:
 
     @property
     def summaries(self) -> list[int]:
-        """The messages that a compaction left, be it the host's or the provider's."""
+        """The messages that a compaction left, the host's or the provider's."""
 
     @property
     def newest_user(self) -> int | None:
@@ -1360,40 +1359,40 @@ class Conversation:
 
     @property
     def ordinals(self) -> list[int]:
-        """For each message how many of the same key stand before it."""
+        """For each message, the number of earlier messages with the same key."""
 
     @property
     def signed(self) -> list[int]:
-        """The messages with thinking that its provider refuses behind anything but what it was written behind."""
+        """The messages with thinking that its provider refuses after a changed prefix."""
 
     @property
     def carriers(self) -> list[int]:
-        """The user's messages that hold a block memctx recalled beside other things."""
+        """The user's messages that hold a recalled block beside other content."""
 
     @property
     def is_running(self) -> bool:
-        """Whether the model waits for tools, or tools have answered and the model has not."""
+        """True if the model waits for tools, or tools have answered and the model has not."""
 
     def place(self, index: int) -> tuple[int, int]:
-        """The key of a message, and how many of the same stand before it."""
+        """Return the key of a message, and the number of earlier messages with the same key."""
 
     def find(self, places: Sequence[tuple[int, int]]) -> list[int | None]:
-        """For each key and ordinal the message of that key of which so many of the same come before, or None."""
+        """Return for each key and ordinal the index of that message, or None."""
 
     def is_preamble(self, index: int) -> bool:
-        """Whether a message is the host's own, or the summary of a compaction."""
+        """Return True if a message is the host's own, or the summary of a compaction."""
 
     def in_group(self, index: int) -> bool:
-        """Whether a message belongs to a tool group."""
+        """Return True if a message belongs to a tool group."""
 
     def with_results(self, edits: Sequence[tuple[int, int, str, int]]) -> Conversation:
-        """The same with some results shortened, each given as message, ordinal, text and tokens; keys stay."""
+        """Return a copy with some results shortened, each given as message, ordinal, text and tokens; keys stay."""
 
     def without(self, indices: Sequence[int]) -> Conversation:
-        """The same without some messages."""
+        """Return a copy without some messages."""
 
     def query(self, count: int = 3, *, head: int | None = None) -> str:
-        """The last ``count`` texts that a person wrote, oldest first, joined by a space.
+        """Return the last ``count`` texts that a person wrote, oldest first, joined by a space.
 
         Of a long text it is the beginning and the end; with ``head``, of each text its first ``head`` characters.
         """
@@ -1401,15 +1400,15 @@ class Conversation:
     def records(
         self, indices: Sequence[int] | None = None
     ) -> list[list[tuple[str, str, float | None, str | None]]]:
-        """For each message, or those named, what `WarmStore.add` takes of it."""
+        """Return the records for `WarmStore.add` of each message, or of those named."""
 
     def silences(self) -> list[str]:
-        """For each message of which nothing is archived why that is."""
+        """Return the reason for each message of which nothing is archived."""
 
     def __len__(self) -> int: ...
 
 def problems(conversation: Conversation) -> list[tuple[int, str, str, str | None]]:
-    """What the provider would refuse: the place of the message, a code, words, and the id of the call or result."""
+    """Return what the provider would refuse: index of the message, code, description, and id of the call or result."""
 
 def repair_plan(
     conversation: Conversation,
@@ -1420,87 +1419,87 @@ def repair_plan(
     ]
     | None
 ):
-    """How to mend a conversation, or None: what the mended list is made of, and what is different in it.
+    """Plan the repair of a conversation: the parts of the repaired list and the changes; None if it needs none.
 
-    A message is kept, or gets these results in front instead of its own; without a message, the results are one. Of one
-    to hold nothing is left but its place among the roles. A change has the place of its message, how many of its kind
-    stand before it there, a code, words, and the id of the call or result.
+    A message is kept, or its own results are replaced by these at its front; without a message, the results form one.
+    Of a held message only its position among the roles is left. A change has the index of its message, the number of
+    equal parts before it there, a code, a description, and the id of the call or result.
     """
 
 @final
 class Removed:
-    """A unit that a trim takes out."""
+    """A unit that a trim removes."""
 
     @property
     def unit(self) -> int:
-        """Its place among the conversation's units."""
+        """Its index among the conversation's units."""
 
     @property
     def key(self) -> int:
-        """Its key, by which a later trim takes it out again."""
+        """Its key, by which a later trim removes it again."""
 
     @property
     def messages(self) -> tuple[int, ...]:
-        """Its messages, by their places."""
+        """Indices of its messages."""
 
     @property
     def tokens(self) -> int:
-        """What it cost."""
+        """Its tokens."""
 
     @property
     def score(self) -> float:
-        """How much it told about the query; 0 where that was not asked."""
+        """Its relevance to the query; 0 where that was not computed."""
 
     @property
     def layer(self) -> Literal["sticky", "relevance", "age"]:
-        """What made it leave."""
+        """The rule that removed it."""
 
     @property
     def reason(self) -> str:
-        """The same in words."""
+        """The rule in words."""
 
 @final
 class Trim:
-    """What a trim takes out and leaves."""
+    """A plan of what a trim removes and keeps."""
 
     @property
     def removed(self) -> list[Removed]:
-        """The units that leave, in the order that was decided."""
+        """The removed units, in the order that was decided."""
 
     @property
     def removed_keys(self) -> list[int]:
-        """The keys of the units that leave."""
+        """Keys of the removed units."""
 
     @property
     def removed_messages(self) -> list[int]:
-        """The messages that leave, in order."""
+        """Indices of the removed messages, in order."""
 
     @property
     def protected(self) -> list[tuple[int, str]]:
-        """The messages that had to stay, and why; none if nothing had to leave."""
+        """Indices of the messages that had to stay, and why; none if nothing had to be removed."""
 
     @property
     def tokens_before(self) -> int:
-        """What the conversation cost."""
+        """Tokens of the whole conversation."""
 
     @property
     def tokens_after(self) -> int:
-        """What is left of that."""
+        """Tokens that are left."""
 
     @property
     def is_deferred(self) -> bool:
-        """Whether a trim is due but waits until the tools have done their work."""
+        """True if a trim is due but waits until the tools have answered."""
 
     @property
     def recognised(self) -> int:
-        """How many of the units that were trimmed before there are, be they protected now."""
+        """Number of previously trimmed units found again, protected ones included."""
 
     def __len__(self) -> int:
-        """How many units leave."""
+        """Return the number of removed units."""
 
 @final
 class Replay:
-    """Takes the same units out of a conversation turn after turn, at next to no cost while it only gets longer."""
+    """Removes the same units from a conversation turn after turn, at next to no cost while it only gets longer."""
 
     def __new__(cls) -> Replay: ...
     def of(
@@ -1511,9 +1510,9 @@ class Replay:
         protected_recent: int = 6,
         pinned: Sequence[int] = ...,
     ) -> tuple[Trim, Conversation, array[int]]:
-        """What leaves of the units of these keys, what is left, and for each message left the place it had.
+        """Remove the units of these keys; return the trim, the rest, and for each remaining message its previous index.
 
-        The trim does not tell what had to stay.
+        The trim does not list the protected messages.
         """
 
 def plan_trim(
@@ -1530,12 +1529,12 @@ def plan_trim(
     sticky: Sequence[int] = ...,
     costs: Sequence[int] | None = None,
 ) -> Trim:
-    """What leaves a conversation of more than ``limit`` tokens until ``target`` is reached, the limit without it.
+    """Plan which units to remove from a conversation of more than ``limit`` tokens to reach ``target`` or the limit.
 
     Units that ``sticky`` names by key leave in any case, unless they are protected now. While tools are at work
     everything else waits unless there are more than ``ceiling`` tokens; without a ceiling nothing waits. ``pinned``
-    names messages that stay; what a person said in few words leaves last if ``spare_people``; ``costs`` replaces what
-    the scanner says each message costs.
+    names messages that stay; short messages of a person leave last if ``spare_people``; ``costs`` replaces the
+    scanner's token counts.
 
     >>> talk = Scanner().scan([{"role": "user", "content": text} for text in ("the task", "small talk", "port 8443")])
     >>> trim = plan_trim(talk, "which port?", limit=20, protected_recent=1)
@@ -1543,40 +1542,40 @@ def plan_trim(
     ([((1,), 'relevance')], [(0, 'task'), (2, 'recent')])
 
     Raises:
-        ConfigError: a number is below 0, the target above the limit, a place or the number of costs wrong.
+        ConfigError: a number is below 0, the target above the limit, an index or the number of costs wrong.
     """
 
 @final
 class Pruned:
-    """A tool's result that is sent in another form."""
+    """A tool result that is sent in a shorter form."""
 
     @property
     def message(self) -> int:
-        """The place of its message."""
+        """Index of its message."""
 
     @property
     def ordinal(self) -> int:
-        """Which of the message's results it is, counted from 0."""
+        """Index among the message's results, from 0."""
 
     @property
     def key(self) -> int:
-        """A hash of its call's id, its text, and how many of the same came before."""
+        """Hash of its call's id, its text, and the number of equal results before it."""
 
     @property
     def form(self) -> Literal["soft", "clear"]:
-        """What became of it: head and tail stay, or a placeholder stands for it."""
+        """New form: head and tail stay, or a placeholder replaces it."""
 
     @property
     def text(self) -> str:
-        """What is sent of it."""
+        """The text that is sent."""
 
     @property
     def tokens_before(self) -> int:
-        """What it cost."""
+        """Tokens of the whole result."""
 
     @property
     def tokens_after(self) -> int:
-        """What it costs now."""
+        """Tokens that are sent."""
 
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
@@ -1588,13 +1587,13 @@ def plan_facts(
     *,
     allow_delete: bool = False,
 ) -> list[tuple[FactAction, str | None, str, str | None]]:
-    """What is to be done for each draft, in order: the action, its target, the reason, why the word was not followed.
+    """Plan a step for each draft, in order: action, target, reason, and why the extractor's action was not followed.
 
     A draft is its id, its content, and the action and the target that its extractor names. A known fact is its id and
     its content. A later draft sees what becomes of the earlier ones.
 
     >>> plan_facts([("b", "The port is 8080", None, None)], [("a", "The port is 3000")])
-    [('supersede', 'a', 'it says another thing of the same', None)]
+    [('supersede', 'a', 'contradicts the stored value', None)]
     """
 
 def plan_prune(
@@ -1617,9 +1616,9 @@ def plan_prune(
     is_cold: bool = False,
     estimator: Estimator = "script",
 ) -> list[Pruned]:
-    """Which results are sent shortened or cleared, in order.
+    """Plan which results are sent shortened or cleared, in order.
 
-    ``sticky`` tells the forms of earlier turns by key; those results get the same bytes again, except in mode
+    ``sticky`` maps keys to the forms of earlier turns; those results get the same bytes again, except in mode
     ``"off"``. ``"cache-ttl"`` prunes more only when ``is_cold``.
 
     Raises:
@@ -1627,9 +1626,9 @@ def plan_prune(
     """
 
 def shorten(text: str, max_chars: int, head_chars: int, tail_chars: int) -> str | None:
-    """What `memctx.context.truncate_tool_result` leaves of a text; None if it stays whole."""
+    """Shorten a text as `memctx.context.truncate_tool_result` does; None if it stays whole."""
 
 def shorten_results(
     conversation: Conversation, max_chars: int, head_chars: int, tail_chars: int
 ) -> list[tuple[int, int, str, str]]:
-    """The results that are too long, each as message, ordinal, the whole text and what is sent of it."""
+    """Return the results that are too long, each as message, ordinal, the whole text and the shortened one."""

@@ -117,7 +117,7 @@ class Memory:
 
     @property
     def closed(self) -> bool:
-        """Whether every caller that opened the memory has closed it."""
+        """True if every caller that opened the memory has closed it."""
         return self._closed
 
     def archive(self, messages: Sequence[Any], *, shape: Shape | None = None) -> Archived:
@@ -428,7 +428,7 @@ class Memory:
 
     def _check_open(self) -> None:
         if self._closed:
-            raise StoreError(f"{self!r} takes no more calls")
+            raise StoreError(f"{self!r} takes no calls; open it again with memctx.open()")
 
     # Compaction, implemented in `memctx.compaction`.
 
@@ -488,7 +488,7 @@ class Memory:
     def should_write_notes(
         self, messages: Sequence[Any], *, usage: object = None, shape: Shape | None = None
     ) -> bool:
-        """Whether `write_notes` would do anything now: once before each compaction, a little earlier than that."""
+        """Return True if `write_notes` would do anything now: once before each compaction, a little earlier than it."""
         self._check_open()
         return self._compactor.should_write_notes(messages, usage=usage, shape=shape)
 

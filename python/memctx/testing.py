@@ -168,7 +168,7 @@ class ScriptedExtractor:
         """``batches`` are the answers, one for each call."""
         self._batches = deque(batches)
         self.requests: list[Request] = []
-        """What was asked, in order."""
+        """The requests received, in order."""
 
     async def extract(self, request: Request) -> ExtractionResult:
         """Return the next batch of facts."""
@@ -194,7 +194,7 @@ class ScriptedSummarizer:
             raise ConfigError("ScriptedSummarizer() needs at least one summary")
         self._summaries = deque(summaries)
         self.requests: list[SummaryRequest] = []
-        """What was asked, in order."""
+        """The requests received, in order."""
 
     async def summarize(
         self, request: SummaryRequest, *, on_text: Callable[[str], None] | None = None

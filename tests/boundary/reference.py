@@ -114,7 +114,7 @@ def _with_parts(term: str) -> list[str]:
 
 
 def _is_plural(term: str, capital: int) -> bool:
-    """Whether all that follows the capital is the ``s`` of a plural, as in APIs."""
+    """Return True if only the ``s`` of a plural follows the capital, as in APIs."""
     before, behind = shape(term[capital - 1]), "".join(map(shape, term[capital + 2 :]))
     return before != "l" and term[capital + 1] == "s" and not behind.startswith(("l", "d"))
 
@@ -230,7 +230,7 @@ def blend(vector: Ranking, bm25: Ranking, weights: tuple[float, float] = (0.7, 0
 def mmr(
     scores: Sequence[float], k: int, balance: float, likeness: Callable[[int, int], float]
 ) -> list[int]:
-    """Indexes in the order of choice, every comparison made anew."""
+    """Indexes in the order of choice, every comparison repeated."""
     low, high = min(scores, default=0), max(scores, default=0)
     chosen: list[int] = []
 

@@ -26,7 +26,7 @@ PASSED_OVER = {
 
 
 class Unanswered(Exception):  # noqa: N818 - no fault of ours
-    """What an object of the caller raises. It is the caller's own, and passes through."""
+    """An exception of the caller's own object, which passes through unchanged."""
 
 
 class Hostile:

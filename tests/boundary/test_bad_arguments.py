@@ -66,7 +66,7 @@ def check(error: Exception, parameter: inspect.Parameter, name: str) -> None:
 @pytest.mark.thread_unsafe(reason="changes the working directory")
 @pytest.mark.usefixtures("_quiet", "alone")
 @pytest.mark.parametrize("wanted", CALLS, ids=[each.name for each in CALLS])
-def test_bad_arguments_raise_nothing_else(
+def test_bad_arguments_raise_only_memctx_and_type_errors(
     wanted: Call, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     values = nasty()
@@ -84,7 +84,7 @@ def test_bad_arguments_raise_nothing_else(
     capsys.readouterr()
 
 
-def test_the_whole_surface_is_walked() -> None:
+def test_every_public_callable_is_called_with_bad_arguments() -> None:
     names = {each.name for each in CALLS}
     assert {
         "memctx.open",

@@ -90,14 +90,16 @@ searches = st.builds(
     Search,
     documents,
     st.integers(0, 8) | st.just(1000),
-    st.none() | groups | st.just("nobody's"),
+    st.none() | groups | st.just("unknown"),
     st.none() | st.sets(ids, max_size=12),
 )
 
 
 @settings(max_examples=150)
 @for_all(st.lists(st.one_of(adds, adds, adds, removals, searches), max_size=40), searches)
-def test_any_history_equals_counting_anew(steps: list[Add | Remove | Search], last: Search) -> None:
+def test_any_history_equals_counting_from_scratch(
+    steps: list[Add | Remove | Search], last: Search
+) -> None:
     """Whatever was added, replaced and removed, scores are those of the documents that are there now."""
     index, oracle = Bm25Index(), reference.Bm25()
     for step in [*steps, last]:
@@ -146,16 +148,16 @@ def test_explanations_give_the_score(items: list[tuple[str, str]], query: str) -
         }
 
 
-def test_explaining_what_is_no_hit() -> None:
+def test_documents_that_are_no_hits_can_be_explained() -> None:
     """A document without a common term has the score 0, an unknown id has no explanation."""
     index = fruits()
-    assert index.explain("apple", "nobody") is None
+    assert index.explain("apple", "unknown") is None
     explained = index.explain("mango", "a")
     assert explained is not None
     assert (explained.name, explained.value, explained.parts) == ("bm25", 0.0, ())
 
 
-def test_equals_are_ranked_by_age() -> None:
+def test_equal_scores_are_ranked_by_age() -> None:
     """Of documents with the same score the older comes first, also where only some of them fit."""
     index = Bm25Index()
     for key in "zyxwv":
@@ -203,19 +205,19 @@ def test_limits_leave_the_scores_alone() -> None:
     everything = {hit.id: hit.score for hit in index.search("apple")}
     for limited in (
         index.search("apple", group="green"),
-        index.search("apple", within=["a", "c", "nobody"]),
+        index.search("apple", within=["a", "c", "unknown"]),
         index.search("apple", group="green", within={"a": 1, "b": 2, "c": 3}),
     ):
         assert {hit.id: hit.score for hit in limited} == {key: everything[key] for key in "ac"}
 
 
-def test_limits_may_leave_nothing() -> None:
-    """A group nobody is in, no ids, and a group and ids that exclude each other give no hits."""
+def test_filters_may_exclude_everything() -> None:
+    """An empty group, no ids, and a group and ids that exclude each other give no hits."""
     index = fruits()
-    assert index.search("apple", group="nobody's") == []
+    assert index.search("apple", group="unknown") == []
     assert index.search("apple", group="") == []
     assert index.search("apple", within=set()) == []
-    assert index.search("apple", within=frozenset({"nobody"})) == []
+    assert index.search("apple", within=frozenset({"unknown"})) == []
     assert index.search("apple", group="blue", within=("a", "c")) == []
 
 
@@ -253,7 +255,7 @@ def test_any_text_is_found_by_itself(text: str) -> None:
 
 
 def test_a_bad_item_adds_nothing() -> None:
-    """When one of many items is no pair of strings, none of them is added."""
+    """No item is added when one of many is no pair of strings."""
     index = Bm25Index()
     with pytest.raises(TypeError):
         index.add_many([("a", "apple"), ("b", 1)])  # type: ignore[list-item]

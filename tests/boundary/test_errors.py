@@ -137,7 +137,7 @@ def test_one_string_is_not_several(call: str) -> None:
 @pytest.mark.parametrize("call", MANY)
 @pytest.mark.parametrize("several", [[1, 2], [b"a", b"b"], [None, "b"], 7])
 def test_several_strings_are_strings(call: str, several: object) -> None:
-    """Where several strings are expected every one must be a string."""
+    """Every item must be a string where several strings are expected."""
     with pytest.raises(TypeError):
         MANY[call](several)
 
@@ -190,7 +190,7 @@ def test_values_that_are_no_numbers_are_refused(value: float) -> None:
 
 
 def test_a_refused_batch_adds_nothing() -> None:
-    """When one vector of many is refused, the ones before it are not added and known ones are not replaced."""
+    """No vector of a batch is added or replaced when one of them is refused."""
     index = pairs()
     with pytest.raises(VectorError):
         index.add_many(["c", "a", "d"], np.array([[1, 2], [5, 6], [np.nan, 4]]))
@@ -256,7 +256,7 @@ def test_arrays_have_the_right_number_of_dimensions(call: str) -> None:
 
 @pytest.mark.parametrize("array", [["x", "y"], [[1], [1, 2]], [object(), 1], "xy"])
 def test_vectors_that_are_no_numbers_are_refused(array: Any) -> None:
-    """What numpy cannot make numbers of is an error, whatever takes it."""
+    """Values that numpy cannot convert to numbers are an error in every call."""
     for call in (ONE | MATRIX).values():
         with pytest.raises((TypeError, ValueError)):
             call(array)
@@ -294,7 +294,7 @@ def test_mmr_needs_something_to_compare() -> None:
 
 @pytest.mark.parametrize("hits", ["ab", [1], [("a", 1.0)], None])
 def test_rankings_are_lists_of_hits(hits: Any) -> None:
-    """What is no hit is no part of a ranking."""
+    """Objects that are no hits are refused in a ranking."""
     calls: list[Call] = [
         fusion.normalize,
         lambda hits: fusion.blend(hits, []),
@@ -312,7 +312,7 @@ def test_rankings_are_lists_of_hits(hits: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["vectors.bin", "no such folder/vectors.bin"])
-def test_missing_files_are_what_open_would_say(tmp_path: Path, name: str) -> None:
+def test_missing_files_raise_file_not_found(tmp_path: Path, name: str) -> None:
     """A file that is not there is a FileNotFoundError with its name, as for every other file."""
     path = tmp_path / name
     for call in (vmem.read, vmem.verify, lambda path: vmem.append(path, ["a"], [[1]])):
@@ -322,7 +322,7 @@ def test_missing_files_are_what_open_would_say(tmp_path: Path, name: str) -> Non
         assert not isinstance(caught.value, MemctxError)
 
 
-def test_writing_into_a_missing_folder_is_what_open_would_say(tmp_path: Path) -> None:
+def test_writing_into_a_missing_folder_raises_file_not_found(tmp_path: Path) -> None:
     """A folder that is not there is a FileNotFoundError with the name that was asked for."""
     path = tmp_path / "no such folder" / "vectors.bin"
     with pytest.raises(FileNotFoundError) as caught:
@@ -330,7 +330,7 @@ def test_writing_into_a_missing_folder_is_what_open_would_say(tmp_path: Path) ->
     assert (caught.value.filename, caught.value.errno) == (str(path), errno.ENOENT)
 
 
-def test_system_errors_have_the_words_of_the_system(tmp_path: Path) -> None:
+def test_system_errors_keep_errno_and_message(tmp_path: Path) -> None:
     """The text of a system error is the one Python has for its number."""
     with pytest.raises(FileNotFoundError) as caught:
         vmem.read(tmp_path / "vectors.bin")
@@ -348,7 +348,7 @@ def test_a_folder_is_no_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", [None, 1, b"vectors.bin", ["vectors.bin"]])
 def test_a_path_is_a_string_or_a_path(path: Any) -> None:
-    """What is no path is a mistake in the call."""
+    """An argument that is no path is a mistake in the call."""
     for call in (vmem.read, vmem.verify, lambda path: vmem.append(path, ["a"], [[1]])):
         with pytest.raises(TypeError):
             call(path)
@@ -400,7 +400,7 @@ def test_entries_of_another_dimension_are_not_appended(tmp_path: Path) -> None:
 # the tree
 
 
-def test_errors_can_be_caught_by_what_python_calls_them() -> None:
+def test_errors_are_also_builtin_exceptions() -> None:
     """Values are ValueErrors, shapes of messages TypeErrors, and everything is a MemctxError."""
     assert issubclass(ConfigError, ValueError)
     assert issubclass(VectorError, ValueError)

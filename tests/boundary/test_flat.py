@@ -143,7 +143,7 @@ def test_large_indexes_stay_exact() -> None:
             assert_same(index.search(query), {key: float(cosines[int(key)]) for key in kept}, 10)
 
 
-def test_equals_are_ranked_by_age() -> None:
+def test_equal_scores_are_ranked_by_age() -> None:
     """Of vectors with the same cosine the older comes first, also where only some of them fit."""
     index = FlatIndex(3)
     for key in "zyxwv":
@@ -175,11 +175,11 @@ def test_k_is_a_maximum(k: int, found: int) -> None:
     assert len(index.search([1, 2], k, within=["east"])) == min(k, 1)
 
 
-def test_limits_may_leave_nothing() -> None:
-    """A group nobody is in, no ids, and a group and ids that exclude each other give no hits."""
+def test_filters_may_exclude_everything() -> None:
+    """An empty group, no ids, and a group and ids that exclude each other give no hits."""
     index = compass()
-    assert index.search([1, 2], group="nobody's") == index.search([1, 2], group="") == []
-    assert index.search([1, 2], within=[]) == index.search([1, 2], within={"nobody"}) == []
+    assert index.search([1, 2], group="unknown") == index.search([1, 2], group="") == []
+    assert index.search([1, 2], within=[]) == index.search([1, 2], within={"unknown"}) == []
     assert index.search([1, 2], group="plus", within=("south", "west")) == []
     assert index.search_many([[1, 2], [2, 1]], within=[]) == [[], []]
     assert FlatIndex(2).search([1, 2]) == []
@@ -232,7 +232,7 @@ def test_any_array_of_numbers_will_do(form: str) -> None:
 
 
 def test_vectors_are_kept_as_they_were_added() -> None:
-    """What `get` gives are the values of the moment of adding, and changing them changes nothing else."""
+    """The values of `get` are those of the moment of adding, and changing them changes nothing else."""
     index, vector = FlatIndex(3), np.array([0.1, 2, -3], dtype=np.float32)
     expected = vector.tolist()
     index.add("a", vector)
@@ -242,7 +242,7 @@ def test_vectors_are_kept_as_they_were_added() -> None:
         assert kept is not None
         assert (kept.dtype, kept.tolist()) == (np.dtype("f4"), expected)
         kept[:] = 7
-    assert index.get("nobody") is None
+    assert index.get("unknown") is None
 
 
 def test_replacing_leaves_nothing_behind() -> None:
@@ -280,7 +280,7 @@ def test_explanations_give_the_score(problem: tuple[Matrix, Matrix]) -> None:
         assert of_query == pytest.approx(np.linalg.norm(query.astype(np.float64)))
         assert of_row == pytest.approx(np.linalg.norm(matrix[int(hit.id)].astype(np.float64)))
         assert product == pytest.approx(hit.score * of_query * of_row)
-    assert index.explain(query, "nobody") is None
+    assert index.explain(query, "unknown") is None
 
 
 def test_vectors_of_every_length() -> None:

@@ -39,7 +39,7 @@ weights = st.integers(1, 64).map(lambda number: number / 64)
 
 
 def test_golden_hybrid_scores() -> None:
-    """Normalised, blended and aged, the golden rankings give the golden scores to 1e-12."""
+    """Normalized, blended and aged, the golden rankings give the golden scores to 1e-12."""
     expected = golden.load("hybrid.json")
     bm25 = normalize(hits_of(expected["bm25"]))
     blended = blend(hits_of(expected["vector"]), bm25)
@@ -59,7 +59,7 @@ def test_normalizing_divides_by_the_largest(ranking: reference.Ranking) -> None:
 
 @pytest.mark.parametrize("scores", [[], [0.0], [-1.0, -2.0], [0.0, -5.0]])
 def test_scores_that_are_not_above_zero_are_left_alone(scores: list[float]) -> None:
-    """Where no score is above zero there is nothing to divide by."""
+    """There is nothing to divide by if no score is above zero."""
     hits = [Hit(str(number), score) for number, score in enumerate(scores)]
     assert normalize(hits) == hits
 
@@ -88,7 +88,7 @@ rates = st.floats(-1, 2) | st.sampled_from([0.0, 0.995, 1.0])
 def test_decay_multiplies_by_the_rate_for_each_day(
     ranking: reference.Ranking, data: st.DataObject, rate: float
 ) -> None:
-    """A score fades by the rate for every day of age, never grows, and the hits are sorted anew."""
+    """A score fades by the rate for every day of age, never grows, and the hits are sorted again."""
     days = data.draw(st.lists(ages, min_size=len(ranking), max_size=len(ranking)))
     factors = [min(max(rate, 0.0), 1.0) ** max(age, 0) if rate > 0 else 0.0 for age in days]
     found = decay(hits_of(ranking), days, rate=rate)
@@ -104,7 +104,7 @@ def test_decay_by_default_halves_in_139_days() -> None:
     assert [hit.score for hit in found] == pytest.approx([1, 1, 0.5], abs=0.002)
 
 
-def test_equals_keep_their_order() -> None:
+def test_equal_scores_keep_their_order() -> None:
     """Hits with the same score stay in the order they came in, through every step."""
     same = [Hit(key, 0.5) for key in "zyx"]
     assert keys(normalize(same)) == keys(decay(same, [3, 3, 3])) == ["z", "y", "x"]
@@ -121,20 +121,20 @@ def test_zero_is_zero_whatever_its_sign() -> None:
 
 
 @for_all(rankings, scores.filter(lambda least: least > 0))
-def test_a_threshold_keeps_what_reaches_it(ranking: reference.Ranking, least: float) -> None:
+def test_a_threshold_keeps_scores_that_reach_it(ranking: reference.Ranking, least: float) -> None:
     """Plain hits are kept if their score is at least the minimum, in order and with their scores."""
     found = threshold(hits_of(ranking), least)
     assert ranking_of(found) == [(key, score) for key, score in ranking if score >= least]
 
 
 @for_all(rankings, scores.filter(lambda least: least <= 0))
-def test_a_threshold_of_nothing_keeps_everything(ranking: reference.Ranking, least: float) -> None:
+def test_a_threshold_of_zero_keeps_everything(ranking: reference.Ranking, least: float) -> None:
     """A minimum of 0 or less lets every hit pass, those with scores below it too."""
     assert ranking_of(threshold(hits_of(ranking), least)) == ranking
 
 
 def test_a_threshold_measures_a_hit_on_its_own_scale() -> None:
-    """What only one side found is not held to the weight of the side that did not."""
+    """A hit of one side only is not held to the weight of the other side."""
     blended = blend([Hit("vector", 0.5), Hit("both", 0.5)], [Hit("text", 0.5), Hit("both", 0.4)])
     assert keys(blended) == ["both", "vector", "text"]
     kept = threshold(blended, 0.499)
@@ -149,10 +149,10 @@ texts = st.lists(words, max_size=3).map(" ".join)
 
 
 @for_all(st.lists(st.tuples(scores, texts), max_size=10), st.integers(0, 12), st.floats(0, 1))
-def test_mmr_by_texts_equals_its_twin(
+def test_mmr_by_texts_equals_its_reference(
     items: list[tuple[float, str]], k: int, balance: float
 ) -> None:
-    """The order of choice by common trigrams is that of comparing everything anew at each step."""
+    """The order of choice by common trigrams is that of comparing everything again at each step."""
     numbers, texts = [score for score, _ in items], [text for _, text in items]
     hits = [Hit(str(at), score) for at, score in enumerate(numbers)]
     order = reference.mmr(numbers, k, balance, lambda a, b: reference.likeness(texts[a], texts[b]))
@@ -164,8 +164,8 @@ small = st.lists(st.integers(-3, 3), min_size=2, max_size=2)
 
 
 @for_all(st.lists(st.tuples(scores, small), min_size=1, max_size=10), st.integers(0, 12))
-def test_mmr_by_vectors_equals_its_twin(items: list[tuple[float, list[int]]], k: int) -> None:
-    """The order of choice by cosine is that of comparing everything anew at each step."""
+def test_mmr_by_vectors_equals_its_reference(items: list[tuple[float, list[int]]], k: int) -> None:
+    """The order of choice by cosine is that of comparing everything again at each step."""
     numbers, vectors = [score for score, _ in items], np.array([row for _, row in items])
     hits = [Hit(str(at), score) for at, score in enumerate(numbers)]
 
@@ -177,7 +177,7 @@ def test_mmr_by_vectors_equals_its_twin(items: list[tuple[float, list[int]]], k:
     assert keys(mmr(hits, k, vectors=vectors)) == [str(at) for at in order]
 
 
-def test_mmr_puts_off_what_was_said_before() -> None:
+def test_mmr_demotes_similar_texts() -> None:
     """A near duplicate waits until something else was chosen, unless relevance alone counts."""
     hits = [Hit("port", 1), Hit("again", 0.95), Hit("cache", 0.7), Hit("hello", 0.1)]
     texts = ["the port is 8443", "The  port is 8443", "use redis for the cache", "hello"]
@@ -187,7 +187,7 @@ def test_mmr_puts_off_what_was_said_before() -> None:
     assert keys(mmr(hits, 2, vectors=[[1, 0], [1, 0], [0, 1], [1, 1]])) == ["port", "cache"]
 
 
-def test_mmr_chooses_as_many_as_there_are() -> None:
+def test_mmr_chooses_at_most_the_hits_given() -> None:
     """Nothing is chosen from nothing, or when nothing is asked for; no hit is chosen twice."""
     hits = [Hit("a", 1), Hit("b", 0.5)]
     assert mmr([], 3, texts=[]) == mmr(hits, 0, texts=["x", "y"]) == []
@@ -216,7 +216,7 @@ def test_every_step_explains_itself() -> None:
         "weight",
         "age of 2.0 days",
         "weights that contributed",
-        "likeness to what was chosen before",
+        "similarity to hits chosen before",
     ]
 
 

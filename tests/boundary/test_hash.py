@@ -16,7 +16,7 @@ SHARED = HashEmbedder(61)
 
 
 def test_golden_vectors() -> None:
-    """The vectors equal the golden ones, made by the TypeScript original, to the last bit of float32."""
+    """The vectors equal the golden ones, made by OpenClaw's plugin, to the last bit of float32."""
     cases = golden.load("hash.json")
     assert len(cases) > 10
     embedder = HashEmbedder()

@@ -26,7 +26,7 @@ def explained() -> Explanation:
 
 
 @for_all(st.text(), st.floats(allow_nan=False, allow_infinity=False))
-def test_a_hit_made_by_hand(key: str, score: float) -> None:
+def test_a_hit_can_be_constructed(key: str, score: float) -> None:
     """A hit keeps the id and the score it was made with and explains the score by itself."""
     hit = Hit(key, score)
     assert (hit.id, hit.score) == (key, score)
@@ -34,7 +34,7 @@ def test_a_hit_made_by_hand(key: str, score: float) -> None:
     assert hit == Hit(id=key, score=score)
 
 
-def test_hits_are_equal_by_what_they_hold() -> None:
+def test_hits_are_equal_by_value() -> None:
     """Two hits are equal if id, score and explanation are; a hit equals nothing else."""
     assert Hit("a", 1) == Hit("a", 1.0)
     assert Hit("a", 1) != Hit("b", 1)
@@ -45,7 +45,7 @@ def test_hits_are_equal_by_what_they_hold() -> None:
     assert Hit("a", 1) not in [None, "a", 1.0]
 
 
-def test_explanations_are_equal_by_what_they_hold() -> None:
+def test_explanations_are_equal_by_value() -> None:
     """Two explanations are equal if their names, numbers and parts are."""
     assert explained() == explained()
     assert explained() != explained().parts[0]
@@ -60,8 +60,8 @@ def test_values_with_equality_cannot_be_hashed(thing: object) -> None:
         hash(thing)
 
 
-def test_a_hit_shows_what_it_is() -> None:
-    """What the prompt shows of a hit is its id and its score, of an explanation its name and number."""
+def test_a_hit_repr_shows_id_and_score() -> None:
+    """The repr of a hit shows its id and its score, that of an explanation its name and number."""
     assert repr(Hit("turn-3", 0.5)) == 'Hit(id="turn-3", score=0.500000)'
     assert repr(Hit("a", 0.5).explain) == "<Explanation score 0.5>"
 
@@ -132,7 +132,7 @@ def test_instances_cannot_be_changed(thing: object, name: str) -> None:
 
 
 @pytest.mark.parametrize("cls", [Explanation, memctx.lowlevel.vmem.VmemReport])
-def test_findings_are_not_made_by_hand(cls: type) -> None:
+def test_results_cannot_be_constructed(cls: type) -> None:
     """Explanations and reports come from the library only."""
     with pytest.raises(TypeError):
         cls()

@@ -29,7 +29,7 @@ def contents(path: Path) -> list[tuple[str, str, str]]:
 
 @settings(max_examples=20)
 @given(batches=st.lists(RECORDS, max_size=4), writes=st.sets(st.integers(0, 3)))
-def test_every_record_is_appended_once_whoever_writes(
+def test_every_record_is_appended_once_by_several_writers(
     batches: list[list[tuple[str, str, str]]], writes: set[int]
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:

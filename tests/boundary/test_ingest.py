@@ -40,7 +40,7 @@ RULES: dict[str, Callable[[str], Any]] = {
 
 @pytest.mark.parametrize("rule", RULES)
 def test_golden_values(rule: str) -> None:
-    """Every rule gives what the original gives, the same cases that the Rust tests read."""
+    """Every rule gives what OpenClaw's plugin gives, the same cases that the Rust tests read."""
     cases = golden.load("ingest.json")[rule]
     assert len(cases) >= 20
     for text, expected in cases:
@@ -49,7 +49,7 @@ def test_golden_values(rule: str) -> None:
 
 @settings(max_examples=300)
 @for_all(texts)
-def test_any_text_is_taken(text: str) -> None:
+def test_ingest_accepts_any_text(text: str) -> None:
     """Whatever a text holds, lone surrogates included, each rule gives what its type says."""
     plain = re.sub("[\ud800-\udfff]", "\ufffd", text)
     assert strip_channel_prefix(text) == plain.strip(JS_SPACE)

@@ -29,7 +29,7 @@ def stored(path: Path) -> list[tuple[str, float]]:
     before=st.none() | st.integers(0, 10),
     is_torn=st.booleans(),
 )
-def test_removal_takes_what_matches_and_nothing_else(
+def test_removal_takes_matching_segments_only(
     rows: list[tuple[str, int]],
     sessions: set[str],
     before: int | None,
@@ -81,7 +81,7 @@ def test_problems_name_the_line_and_repair_moves_it(tmp_path: Path) -> None:
     assert log.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_writer_is_waited_for_and_not_for_ever(tmp_path: Path) -> None:
+def test_an_editor_waits_for_a_writer_with_a_limit(tmp_path: Path) -> None:
     Importer(tmp_path).add([("s", "user", "The queue is NATS since Monday", None, None)])
     editor = LogEditor(tmp_path, lock_timeout=0.05)
     editor.wait_for_writers()

@@ -25,7 +25,7 @@ def test_a_clean_text_is_the_same_object() -> None:
     assert memctx.Redactor().mask(text).text is text
 
 
-def test_modes() -> None:
+def test_modes_mask_as_documented() -> None:
     text = "Bearer abcdefghijklmnopqrstuvwxyz"
     assert memctx.Redactor("off").mask(text).text == text
     seed = memctx.Redactor("seed").mask(text)

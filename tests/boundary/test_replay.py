@@ -25,7 +25,7 @@ def test_removed_units_stay_removed_while_messages_come() -> None:
         assert kept.tokens == trim.tokens_after
 
 
-def test_other_keys_and_pins_begin_anew() -> None:
+def test_other_keys_and_pins_start_over() -> None:
     conversation, replay = _core.Scanner().scan(MESSAGES), _core.Replay()
     keys = conversation.unit_keys
     assert replay.of(conversation, keys[1:3])[0].removed_messages == [1, 2]
@@ -34,7 +34,7 @@ def test_other_keys_and_pins_begin_anew() -> None:
     assert replay.of(conversation, [])[0].removed_messages == []
 
 
-def test_places_that_are_none_are_refused() -> None:
+def test_invalid_indices_are_refused() -> None:
     conversation = _core.Scanner().scan(MESSAGES)
     with pytest.raises(ConfigError, match="index 12 is no message"):
         _core.Replay().of(conversation, [], pinned=[12])

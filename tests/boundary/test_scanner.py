@@ -25,7 +25,7 @@ def cost(text: str) -> int:
 # what things cost
 
 
-def test_everything_that_is_sent_is_counted() -> None:
+def test_all_sent_parts_are_counted() -> None:
     """Text, thinking, the name and the arguments of a call, a result, its picture and a document; no signature."""
     image = {
         "type": "image",
@@ -237,7 +237,7 @@ def test_a_text_that_mentions_the_tag_is_a_persons() -> None:
     assert conversation.records() == [[("user", quoting, None, None)]]
 
 
-def test_leaving_messages_out_keeps_the_rest_as_it_was() -> None:
+def test_removing_messages_keeps_the_rest_unchanged() -> None:
     messages = [{"role": "user", "content": text} for text in ("a", BLOCK, "b")]
     conversation = scan(messages)
     rest = conversation.without([1])
@@ -271,6 +271,6 @@ SUMMARIES: dict[str, tuple[Shape, list[dict[str, Any]], list[int]]] = {
 
 
 @pytest.mark.parametrize("case", SUMMARIES)
-def test_summaries_are_recognised_in_every_shape(case: str) -> None:
+def test_summaries_are_recognized_in_every_shape(case: str) -> None:
     shape, messages, places = SUMMARIES[case]
     assert scan(messages, shape).summaries == places

@@ -41,7 +41,7 @@ def test_golden_vectors(embedders: dict[str, StaticEmbedder], kind: str) -> None
         assert vector == pytest.approx(case["vector"], abs=1e-5), case["text"]
 
 
-def test_an_embedder_says_what_it_is(tmp_path: Path) -> None:
+def test_a_static_embedder_has_name_revision_and_dimension(tmp_path: Path) -> None:
     """Name, revision and dimension are the stamp of its vectors."""
     folder = tables.save_golden(tmp_path, "bert")
     embedder = StaticEmbedder.load(folder)
@@ -123,7 +123,7 @@ def test_impossible_choices_are_refused(
 
 
 def test_broken_files_are_named(tmp_path: Path) -> None:
-    """What is wrong with a model is said with the file and what was expected."""
+    """An error about a model names the file and what was expected."""
     with pytest.raises(FileNotFoundError, match="nowhere"):
         StaticEmbedder.load(tmp_path / "nowhere")
     with pytest.raises(ConfigError, match=r"model\.safetensors is expected in this folder"):

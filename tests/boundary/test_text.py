@@ -39,22 +39,22 @@ def test_golden_tokens(mode: TokenMode) -> None:
 
 @settings(max_examples=300)
 @for_all(texts)
-def test_memctx_mode_equals_its_twin(text: str) -> None:
+def test_memctx_mode_equals_its_reference(text: str) -> None:
     """The `memctx` tokenizer follows its written rules on any text, lone surrogates included."""
     assert tokenize(text) == tokenize(text, mode="memctx") == reference.tokenize(text)
 
 
 @settings(max_examples=300)
 @for_all(texts)
-def test_original_mode_equals_its_twin(text: str) -> None:
-    """The `original` tokenizer follows the rules of the TypeScript one on any text."""
+def test_openclaw_mode_equals_its_reference(text: str) -> None:
+    """The compatible tokenizer follows the rules of OpenClaw's plugin on any text."""
     assert tokenize(text, "original") == reference.tokenize_original(text)
 
 
 @pytest.mark.thread_unsafe(reason="long, and says nothing about threads")
 @pytest.mark.skipif(PYTHON_UNICODE > KNOWN_UNICODE, reason="Python knows newer characters")
 @pytest.mark.parametrize("mode", MODES)
-def test_every_character_plays_its_part(mode: TokenMode) -> None:
+def test_every_character_is_classified_like_the_reference(mode: TokenMode) -> None:
     """Every character there is joins, ends, folds and lower-cases words as its Unicode properties say."""
     unused = {"Cn", "Co", "Cs"}
     characters = (chr(code) for code in range(sys.maxunicode + 1))

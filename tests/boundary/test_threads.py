@@ -145,7 +145,7 @@ def test_topics_grow_while_others_read() -> None:
 
 
 def test_a_document_is_never_missing_while_it_is_replaced() -> None:
-    """Whoever searches meanwhile finds the old document or the new one."""
+    """A concurrent search finds the old document or the new one."""
     index = Bm25Index()
     index.add("a", "common old")
 
@@ -161,7 +161,7 @@ def test_a_document_is_never_missing_while_it_is_replaced() -> None:
 
 
 def test_a_batch_of_vectors_is_seen_whole_or_not_at_all() -> None:
-    """Whoever searches meanwhile finds all vectors of a batch as they were before or all as they are after."""
+    """A concurrent search finds all vectors of a batch as they were before or all as they are after."""
     index, keys = FlatIndex(2), [str(number) for number in range(10)]
     east, north = np.tile([1.0, 0.0], (10, 1)), np.tile([0.0, 1.0], (10, 1))
     index.add_many(keys, east)
@@ -179,7 +179,7 @@ def test_a_batch_of_vectors_is_seen_whole_or_not_at_all() -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="an open file cannot be replaced elsewhere")
 def test_a_file_is_read_whole_while_it_is_rewritten(tmp_path: Path) -> None:
-    """Whoever reads meanwhile gets the old file or the new one."""
+    """A concurrent reader gets the old file or the new one."""
     path = tmp_path / "vectors.bin"
 
     def write(rows: int) -> None:
@@ -204,7 +204,7 @@ LONG_ENOUGH = 0.3  # seconds, many times what a thread may keep the interpreter 
 
 
 def lets_others_run(call: Callable[[int], object]) -> bool:
-    """Whether another thread runs Python code halfway through a call, whose size is raised until it takes long.
+    """Return True if another thread runs Python code during a call, whose size is raised until it takes long.
 
     A busy machine may have kept the other thread from running, so it is asked three times before the answer is no.
     """
@@ -247,7 +247,7 @@ measured = pytest.mark.thread_unsafe(reason="measures whether one other thread r
     not getattr(sys, "_is_gil_enabled", lambda: True)(), reason="here nothing keeps others waiting"
 )
 def test_the_measure_knows_a_call_that_keeps_the_interpreter() -> None:
-    """A long call that releases nothing lets nobody run, so the tests below can fail."""
+    """A long call that releases nothing lets no other thread run, so the tests below can fail."""
     assert not lets_others_run(lambda size: sum(range(1000 * size)))
 
 

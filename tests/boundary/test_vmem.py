@@ -126,7 +126,7 @@ def test_with_a_checksum_no_damage_goes_unnoticed(written: Entries, data: st.Dat
 
 
 @for_all(st.binary(max_size=200), st.sampled_from([b"", b"VMEM", b"VMEM\1\0\0\0\2\0\0\0"]))
-def test_no_bytes_are_too_strange(rest: bytes, start: bytes) -> None:
+def test_any_bytes_are_read_or_refused(rest: bytes, start: bytes) -> None:
     """Any bytes at all are either read as far as they go or refused as a store that is wrong."""
     with new_path() as path:
         path.write_bytes(start + rest)
@@ -175,7 +175,7 @@ def test_a_report_says_what_is_in_a_file(tmp_path: Path) -> None:
 
 
 def test_bytes_behind_the_last_entry_are_no_fault(tmp_path: Path) -> None:
-    """What an append left that never came to count is no part of the file, and the next append replaces it."""
+    """The rest of an unfinished append is no part of the file, and the next append replaces it."""
     path = tmp_path / "vectors.bin"
     path.write_bytes(reference.vmem_file(*golden_entries()) + b"\3\0half")
     assert_holds(path, golden_entries())
@@ -194,7 +194,7 @@ def damaged(dim: int, *, at: int, value: float) -> bytes:
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize(("dim", "at"), [(1, 0), (16, 15), (37, 0), (37, 31), (37, 32), (37, 36)])
-def test_entries_with_what_is_no_number_are_left_out(
+def test_entries_with_values_that_are_not_finite_are_skipped(
     tmp_path: Path, dim: int, at: int, value: float
 ) -> None:
     """An entry with NaN or an infinity anywhere is skipped, the ones around it are not."""
@@ -288,7 +288,7 @@ REFUSED: dict[str, tuple[list[str], ArrayLike]] = {
 
 @pytest.mark.parametrize("fault", REFUSED)
 def test_a_refused_write_leaves_the_old_file(tmp_path: Path, fault: str) -> None:
-    """When new entries cannot be written, the file stays as it was and nothing else is left behind."""
+    """The file stays as it was and nothing else is left behind when new entries cannot be written."""
     path = tmp_path / "vectors.bin"
     vmem.write(path, *golden_entries())
     ids, matrix = REFUSED[fault]
@@ -301,7 +301,7 @@ def test_a_refused_write_leaves_the_old_file(tmp_path: Path, fault: str) -> None
 
 
 def test_readers_of_the_old_file_keep_it(tmp_path: Path) -> None:
-    """A rewrite puts a new file in the place of the old one, which whoever has it open still sees whole."""
+    """A rewrite puts a new file in the place of the old one, which processes that have it open still see whole."""
     path = tmp_path / "vectors.bin"
     vmem.write(path, ["old"], [[1, 2]])
     old = path.read_bytes()
@@ -315,7 +315,7 @@ def test_readers_of_the_old_file_keep_it(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="file modes are a POSIX matter")
 def test_files_are_for_their_owner_only(tmp_path: Path) -> None:
-    """A new file can be read and written by its owner and by nobody else."""
+    """A new file can be read and written by its owner only."""
     path = tmp_path / "vectors.bin"
     vmem.write(path, ["a"], [[1]])
     vmem.append(path, ["b"], [[2]])
@@ -334,7 +334,7 @@ def test_large_files_are_read_whole(tmp_path: Path) -> None:
 
 
 def test_the_matrix_belongs_to_the_caller(tmp_path: Path) -> None:
-    """What was read can be written to, and the file does not change by it."""
+    """The returned arrays can be written to, and the file does not change by it."""
     path = tmp_path / "vectors.bin"
     vmem.write(path, *golden_entries())
     matrix = vmem.read(path)[1]

@@ -32,7 +32,7 @@ def commands(group: click.Group, *before: str) -> Iterator[tuple[tuple[str, ...]
 ALL = dict(commands(main))
 
 
-def test_shell_commands() -> None:
+def test_shell_commands_are_pinned() -> None:
     assert {" ".join(path) for path in ALL} - GROUPS == {
         "status", "search", "show", "stats", "memory show", "memory add", "memory forget", "memory search",
         "facts list", "facts history", "context list", "context detail", "compact", "verify", "reindex",

@@ -112,7 +112,7 @@ def everything_that_left_is_archived(
     shape: Shape,
     pinned: set[int],
 ) -> None:
-    """Archiving once more what is not in the list any more adds nothing to the store."""
+    """Assert that archiving the removed messages once more adds nothing to the store."""
     if not result.did_compact:
         return
     conversation = _core.Scanner().scan(messages, shape)

@@ -133,7 +133,7 @@ def test_a_full_disk_compacts_nothing(tmp_path: Path) -> None:
 def test_a_closed_memory_compacts_nothing(tmp_path: Path) -> None:
     memory = opened(tmp_path)
     memory.close()
-    with pytest.raises(StoreError, match="takes no more calls"):
+    with pytest.raises(StoreError, match="takes no calls"):
         compacted(memory, talk())
 
 

@@ -200,7 +200,7 @@ def test_json5_is_read_under_either_ending(text: str, tmp_path: Path) -> None:
     ("text", "where"),
     [("{\n  maxSegments: 7\n  pii: true\n}", "line 3"), ("{a: }", "line 1"), ("", "")],
 )
-def test_a_fault_of_json5_is_told_with_its_line(text: str, where: str, tmp_path: Path) -> None:
+def test_a_fault_of_json5_is_reported_with_its_line(text: str, where: str, tmp_path: Path) -> None:
     file = tmp_path / "memctx.json"
     file.write_text(text)
     with pytest.raises(ConfigError) as caught:

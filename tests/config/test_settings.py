@@ -55,8 +55,8 @@ def test_every_setting_is_a_typed_argument() -> None:
 
 
 @pytest.mark.parametrize("name", Config.model_fields)
-def test_both_spellings_mean_the_same(name: str) -> None:
-    """A setting in camelCase, as the original spells it, is the setting in snake_case."""
+def test_both_spellings_of_a_setting_mean_the_same(name: str) -> None:
+    """A setting in camelCase, as OpenClaw's plugin spells it, is the setting in snake_case."""
     head, *tail = name.split("_")
     camel = head + "".join(word.capitalize() for word in tail)
     value = getattr(Config(), name)
@@ -79,12 +79,12 @@ def test_a_setting_in_both_spellings_is_refused() -> None:
         ("coldDeadline", "cold_deadline_ms"),
     ],
 )
-def test_a_misspelt_setting_is_met_with_the_nearest(wrong: str, right: str) -> None:
+def test_a_misspelled_setting_is_refused_with_the_nearest_name(wrong: str, right: str) -> None:
     with pytest.raises(ConfigError, match=rf"^{wrong} is no setting; did you mean {right}\?$"):
         make(**{wrong: 1})
 
 
-def test_a_setting_like_no_other_is_met_with_all() -> None:
+def test_an_unknown_setting_is_refused_with_all_names() -> None:
     with pytest.raises(ConfigError, match=r"^zzz is no setting; expected one of archive_tools, "):
         make(zzz=1)
 
@@ -168,7 +168,7 @@ def test_a_long_name_is_shown_in_part() -> None:
     assert len(str(caught.value)) < 2_000
 
 
-def test_every_fault_is_told_at_once() -> None:
+def test_all_faults_of_settings_are_reported_at_once() -> None:
     with pytest.raises(ConfigError) as caught:
         make(max_segments=0, pii=1)
     assert len(str(caught.value).splitlines()) == 2
@@ -178,8 +178,8 @@ def test_every_fault_is_told_at_once() -> None:
     "choice",
     ["static", "transformer:models/a", "openai:x:1b", "auto", "json:loads", HashedEmbedder()],
 )
-def test_an_embedder_is_a_name_a_path_or_one(choice: Any) -> None:
-    """Whether it can be had is found out when a memory is opened."""
+def test_an_embedder_setting_is_a_name_a_path_or_an_object(choice: Any) -> None:
+    """Opening a memory finds out whether it is available."""
     config = make(embedding_model=choice, embedding_url="http://127.0.0.1:11434/v1")
     assert config.embedding_model is choice
     assert config.replace(pii=True).embedding_model is choice

@@ -15,7 +15,7 @@ from memctx import Config, ConfigError
 if TYPE_CHECKING:
     from pathlib import Path
 
-# Forms A and B of the original, each with every key it knows.
+# Forms A and B of OpenClaw's plugin, each with every key it knows.
 FORM_A = {
     "enabled": True,
     "hardCapTokens": 3000,
@@ -95,7 +95,7 @@ PLACES = [
 def test_form_b_loads_wherever_it_stands(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, document: dict[str, Any]
 ) -> None:
-    """What only the original has changes nothing, and the log says so once."""
+    """Settings that only OpenClaw's plugin has change nothing, and the log says so once."""
     with caplog.at_level(logging.WARNING, "memctx.config"):
         config = load(write(tmp_path, "openclaw.json", document))
     assert (config.hard_cap_tokens, config.redaction) == (12_000, "off")
@@ -219,7 +219,7 @@ def test_switches_of_the_search_apply(given: Any, expected: dict[str, Any]) -> N
         ({"vectorWeight": 0.0, "textWeight": 0.0}, "expected one of them to be more"),
     ],
 )
-def test_faults_of_the_search_are_told(given: Any, message: str) -> None:
+def test_faults_of_search_settings_are_reported(given: Any, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         Config(workspace_search=given)
 
@@ -252,7 +252,7 @@ def test_faults_of_a_file_name_the_file(
     assert str(caught.value).startswith(f"{path}: {message}")
 
 
-def test_a_missing_file_is_what_open_would_say(tmp_path: Path) -> None:
+def test_a_missing_settings_file_raises_file_not_found(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         load(tmp_path / "none.toml")
 
@@ -300,7 +300,7 @@ def test_faults_of_arguments_name_them_as_the_source() -> None:
         load(max_segments=0)
 
 
-def test_variables_of_other_programs_are_let_be() -> None:
+def test_variables_of_other_programs_are_ignored() -> None:
     assert load(environ={"MEMCTX_BENCH_SEGMENTS": "2000", "HOME": "/"}).given() == {}
 
 
@@ -331,7 +331,7 @@ configs = st.builds(
 
 @given(configs)
 def test_a_config_survives_json(config: Config) -> None:
-    """What is dumped loads as the same settings."""
+    """Dumped settings load as the same settings."""
     assert Config(**json.loads(config.model_dump_json())) == config
     assert Config.model_validate_json(config.model_dump_json()) == config
 

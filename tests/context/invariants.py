@@ -28,7 +28,7 @@ MOMENT = re.compile(r"\[\d{4}-\d\d-\d\d \d\d:\d\d (?=\w+\])")
 
 
 FRAME = 4
-"""What a block costs that is a message of its own, beside its text."""
+"""Tokens of a block that is a message of its own, beside its text."""
 
 
 def wire(messages: Sequence[Any]) -> str:

@@ -1,4 +1,4 @@
-"""The rules of the providers once more, as plainly as they can be written: a twin to hold `memctx.validate` to.
+"""The rules of the providers once more, as plainly as they can be written: a reference for `memctx.validate`.
 
 It reads the dictionaries themselves and says what is wrong first, or None.
 """
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def fault(messages: Sequence[Message], shape: Shape) -> str | None:
-    """Why the provider would refuse the messages."""
+    """Return the reason why the provider would refuse the messages."""
     return RULES[shape](messages)
 
 

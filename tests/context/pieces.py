@@ -1,4 +1,4 @@
-"""What a message says, calls and answers, in every shape: what a turn may take away but never make up or move.
+"""Texts, calls and results of a message, in every shape, which a turn may remove but never invent or move.
 
 Thinking is left out, since an edit before it makes it stale, and so are recalled blocks, which come and go.
 """
@@ -37,7 +37,7 @@ def blocks(messages: Iterable[Any]) -> list[str]:
 
 
 def has_thinking(message: dict[str, Any]) -> bool:
-    """Whether there is thinking in a message, or it is nothing else."""
+    """Return True if there is thinking in a message, or it is nothing else."""
     content = message.get("content") or message.get("parts") or []
     inner = content if isinstance(content, list) else []
     return message.get("type") in _THINKING or any(

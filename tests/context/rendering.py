@@ -41,7 +41,7 @@ class Rendering:
         return self.prefix(len(self.script))
 
     def lengths(self, stride: int = 1) -> list[int]:
-        """Where the model was called: the lengths of the prefixes, every so many of them and always the last."""
+        """Return the lengths of the prefixes at which the model was called, every nth and always the last."""
         asked = (User, Results, Shell, Summary)
         calls = [
             place
@@ -58,7 +58,7 @@ class Rendering:
         return (self.prefix(length) for length in self.lengths(stride))
 
     def _alternating(self, messages: Iterable[Message]) -> Iterator[Message]:
-        """Neighbours of one role as one message, for the shapes whose roles must alternate."""
+        """Neighbors of one role as one message, for the shapes whose roles must alternate."""
         content = JOINTS[self.shape]
         held: Message | None = None
         for message in messages:

@@ -18,7 +18,7 @@ class System:
 
 @dataclass(frozen=True)
 class User:
-    """What a person said."""
+    """A person's message."""
 
     texts: tuple[str, ...]
     images: int = 0
@@ -27,14 +27,14 @@ class User:
     is_cached: bool = False
     """Marked for the provider's cache where the shape has such a mark."""
     is_strange: bool = False
-    """With a key that nobody knows."""
+    """With an unknown key."""
     origin: dict[str, Any] | None = None
     """The message as its own host, Pi, wrote it."""
 
 
 @dataclass(frozen=True)
 class Thought:
-    """What the model thought, signed by its provider or not; hidden means that only the signature came."""
+    """The model's thinking, signed by its provider or not; hidden means that only the signature came."""
 
     text: str
     signature: str | None = None
@@ -52,7 +52,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Assistant:
-    """What the model answered. An aborted answer may hold calls that nobody ever carried out."""
+    """The model's answer. An aborted answer may hold calls that were never carried out."""
 
     texts: tuple[str, ...] = ()
     calls: tuple[Call, ...] = ()
@@ -64,7 +64,7 @@ class Assistant:
 
 @dataclass(frozen=True)
 class Result:
-    """What a tool answered."""
+    """A tool's result."""
 
     id: str
     name: str
@@ -83,7 +83,7 @@ class Results:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a compaction left of everything before it."""
+    """The summary that a compaction left of everything before it."""
 
     text: str
 

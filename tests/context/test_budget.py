@@ -9,7 +9,7 @@ from memctx import Config
 from memctx.context.budget import Budget
 
 
-def test_the_limit_leaves_room_for_the_answer_and_for_what_is_recalled() -> None:
+def test_the_limit_leaves_room_for_the_answer_and_the_recalled_block() -> None:
     budget = Budget.of(Config(context_window=200_000))
     assert budget.cap == 4_000
     assert budget.limit == 200_000 - 4_000 - 4_000

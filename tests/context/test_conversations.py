@@ -47,9 +47,9 @@ def test_alternating_conversations_keep_their_prefixes(tmp_path: Path, placement
         for count in range(1, 121, 6):
             for name in names:
                 turn = memory.prepare(talk(name, count))
-                twin = alone[name].prepare(talk(name, count))
-                assert wire(turn.messages) == wire(twin.messages)
-                assert turn.report.cache.stable_prefix == twin.report.cache.stable_prefix
+                other = alone[name].prepare(talk(name, count))
+                assert wire(turn.messages) == wire(other.messages)
+                assert turn.report.cache.stable_prefix == other.report.cache.stable_prefix
                 assert count == 1 or turn.report.cache.stable_prefix > 0
                 trims += bool(turn.report.trimmed)
         assert trims, "nothing was trimmed, so nothing was tried"
@@ -124,7 +124,7 @@ def test_an_edited_list_goes_on_from_a_copy(tmp_path: Path) -> None:
 
 
 def test_a_conversation_of_one_common_message_is_not_taken_for_another(tmp_path: Path) -> None:
-    """What is said in every conversation does not tell which one it is."""
+    """Text common to every conversation does not identify one."""
     again = {"role": "user", "content": "Go on, please"}
     with opened(tmp_path, auto_recall=False) as memory:
         memory.prepare([*talk("agent", 80), again])
@@ -146,7 +146,7 @@ def test_more_conversations_than_are_remembered_are_reported_once(tmp_path: Path
     assert len(states) == MOST
 
 
-def test_an_archive_that_fails_takes_back_that_conversation_alone(tmp_path: Path) -> None:
+def test_a_failed_archive_reverts_that_conversation_alone(tmp_path: Path) -> None:
     with opened(tmp_path, auto_recall=False) as memory:
         short = talk("agent", 3)
         memory.prepare(short)

@@ -51,7 +51,7 @@ def test_a_store_that_is_gone_is_reported_and_the_messages_go_through(
     assert "error" in str(turn.report)
 
 
-def test_messages_that_could_not_be_archived_come_back(memory: memctx.Memory) -> None:
+def test_messages_that_cannot_be_archived_are_all_sent(memory: memctx.Memory) -> None:
     messages = talk(61)
     trimmed = memory.prepare(messages)
     assert trimmed.report.trimmed
@@ -64,7 +64,7 @@ def test_messages_that_could_not_be_archived_come_back(memory: memctx.Memory) ->
     assert failed.messages == longer
 
 
-def test_an_archive_that_fails_beside_the_turn_takes_it_back(tmp_path: Path) -> None:
+def test_a_failed_background_archive_reverts_the_turn(tmp_path: Path) -> None:
     folder = tmp_path / "memory"
     with memctx.open(folder, session_id="s1", context_window=4_000, auto_recall=False) as memory:
         memory.store.close()
@@ -84,7 +84,7 @@ def test_a_closed_memory_lets_messages_through(tmp_path: Path) -> None:
     assert turn.report.errors == ("StoreError: the memory is closed",)
 
 
-def test_a_state_that_was_damaged_starts_the_session_anew(tmp_path: Path) -> None:
+def test_a_damaged_state_starts_the_session_over(tmp_path: Path) -> None:
     messages = talk(61)
     with memctx.open(tmp_path, session_id="s1", context_window=4_000) as memory:
         memory.prepare(messages)
@@ -143,7 +143,7 @@ def test_threads_and_tasks_may_share_a_memory(tmp_path: Path) -> None:
     assert not faults
 
 
-def test_a_report_prints_and_serialises(memory: memctx.Memory) -> None:
+def test_a_report_prints_and_serializes(memory: memctx.Memory) -> None:
     report = memory.prepare(talk(61)).report
     told = json.loads(report.to_json())
     assert told["trimmed"][0]["layer"] in {"relevance", "age"}

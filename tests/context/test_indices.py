@@ -57,7 +57,7 @@ def test_every_index_of_every_report_is_in_the_list(
 
 
 @pytest.mark.parametrize("shape", ["anthropic", "openai", "responses", "gemini", "bedrock", "pi"])
-def test_a_result_that_was_added_is_told_with_its_call(shape: Shape) -> None:
+def test_an_added_result_is_reported_with_its_call(shape: Shape) -> None:
     """Calls without results in a full window: the added results leave with them, and only the calls have indices."""
     script: list[Any] = [User(("Which port?",))]
     for number in range(30):

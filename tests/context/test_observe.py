@@ -160,9 +160,7 @@ def test_cached_input_counts_once(usage: Callable[[int], object], memory: memctx
 
 
 @pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
-def test_late_usage_changes_nothing_that_a_later_one_told(
-    order: tuple[int, ...], tmp_path: Path
-) -> None:
+def test_late_usage_does_not_override_later_usage(order: tuple[int, ...], tmp_path: Path) -> None:
     """Three calls, their usage in any order: what counts is what the newest of them cost beyond its estimate."""
     with memctx.open(tmp_path, session_id="s1", context_window=200_000) as memory:
         turns = [memory.prepare(talk(count)) for count in (3, 21, 41)]
@@ -186,7 +184,7 @@ def test_usage_is_counted_once_for_each_turn(memory: memctx.Memory) -> None:
     assert memory.counters.output_tokens == 5
 
 
-def test_without_a_turn_it_is_the_one_that_waits(memory: memctx.Memory) -> None:
+def test_usage_without_a_turn_belongs_to_the_pending_turn(memory: memctx.Memory) -> None:
     for count in (9, 11):
         turn = memory.prepare(talk(count))
         assert memory.observe({"prompt_tokens": turn.report.tokens.after + 70}).is_used
@@ -220,7 +218,7 @@ def test_a_turn_that_memory_could_not_prepare_is_counted(memory: memctx.Memory) 
         assert broken.counters.input_tokens == 900
 
 
-def test_messages_that_a_hook_changed_are_what_was_sent(memory: memctx.Memory) -> None:
+def test_usage_counts_the_messages_a_hook_changed(memory: memctx.Memory) -> None:
     more = {"role": "user", "content": "And " + "one more thing, and another. " * 400}
     memory.on("context", lambda messages: {"messages": [*messages, more]})
     turn = memory.prepare(talk(8))

@@ -164,8 +164,8 @@ def test_a_block_of_a_process_that_died_is_ours(tmp_path: Path) -> None:
 
 def test_a_block_that_was_read_before_it_was_known_is_recognized(tmp_path: Path) -> None:
     """Another process sends a block whose text this one has read as a person's."""
-    with stocked(tmp_path) as memory, opened(tmp_path / "away") as twin:
-        twin.archive([{"role": "user", "content": "unrelated"}])
+    with stocked(tmp_path) as memory, opened(tmp_path / "away") as other:
+        other.archive([{"role": "user", "content": "unrelated"}])
         history = [
             {"role": "user", "content": QUOTED},
             {"role": "assistant", "content": "I see."},

@@ -88,7 +88,7 @@ def test_blocks_stay_if_nothing_new_is_found() -> None:
     assert stable(Store("a"), first).sent == (first,)
 
 
-def test_at_a_trim_one_block_at_the_head_takes_the_place_of_all() -> None:
+def test_a_trim_replaces_all_blocks_by_one_at_the_head() -> None:
     blocks = stable(Store("a", "b"), block(200, "a"), is_cut=True)
     assert blocks.sent == (Block("a b", 200, ("a", "b"), None),)
 
@@ -97,7 +97,7 @@ def test_a_trim_with_nothing_to_recall_leaves_no_block() -> None:
     assert stable(Store(), block(200, "a"), is_cut=True).sent == ()
 
 
-def test_when_the_cap_is_reached_the_newest_blocks_make_way() -> None:
+def test_the_newest_blocks_are_retired_when_the_cap_is_reached() -> None:
     """The further back an edit, the more of the prompt must be written again."""
     oldest, newer = block(600, "a", anchor=1), block(400, "b", anchor=2)
     blocks = stable(Store("b", "c", tokens=50), oldest, newer)
@@ -106,7 +106,7 @@ def test_when_the_cap_is_reached_the_newest_blocks_make_way() -> None:
     assert set(blocks.sent[1].items) == {"b", "c"}, "what made way may be what is asked for now"
 
 
-def test_where_a_change_costs_too_much_only_what_fits_is_added() -> None:
+def test_only_fitting_details_are_added_when_a_change_costs_too_much() -> None:
     kept = block(880, "a", anchor=1)
     blocks = stable(Store("b", "c", "d", tokens=60), kept, may_retire=False)
     assert blocks.sent == (kept, Block("b c", 120, ("b", "c"), (9, 0)))
@@ -147,6 +147,6 @@ def test_all_blocks_together_stay_under_the_cap(
     assert len(items) == len(set(items)), "nothing is recalled twice"
 
 
-def test_one_block_made_anew_may_take_the_whole_cap() -> None:
+def test_one_rebuilt_block_may_take_the_whole_cap() -> None:
     search = Store(*map(str, range(50)))
     assert placement.rebuild(search, None, CAP).sent[0].tokens == CAP

@@ -43,7 +43,9 @@ BEGUN_WITH_A_BLOCK: Script = (
 
 @settings(max_examples=120)
 @given(shape=shapes, script=strategies.scripts(), window=windows, placement=placements)
-def test_a_turn_keeps_every_law(shape: Shape, script: Script, window: int, placement: str) -> None:
+def test_a_turn_keeps_the_invariants(
+    shape: Shape, script: Script, window: int, placement: str
+) -> None:
     messages = Rendering(script, shape).whole()
     before = copy.deepcopy(messages)
     with memories.fresh(window, placement=placement) as memory:
@@ -55,7 +57,7 @@ def test_a_turn_keeps_every_law(shape: Shape, script: Script, window: int, place
 @settings(max_examples=40)
 @given(shape=shapes, script=strategies.scripts(), window=windows, placement=placements)
 @example(shape="bedrock", script=BEGUN_WITH_A_BLOCK, window=600, placement="stable")
-def test_every_turn_of_a_session_keeps_every_law(
+def test_every_turn_of_a_session_keeps_the_invariants(
     shape: Shape, script: Script, window: int, placement: str
 ) -> None:
     """And between two turns without a new cut the earlier request is the beginning of the later one."""
@@ -93,7 +95,7 @@ def test_the_same_input_gives_the_same_bytes(
         first = again = invariants.wire(memory.prepare(messages, shape=shape).messages)
         if (
             placement != "stable"
-        ):  # made anew, and what left in the first turn may be recalled by now
+        ):  # rebuilt, and messages removed in the first turn may be recalled by now
             again = invariants.wire(memory.prepare(messages, shape=shape).messages)
         assert invariants.wire(memory.prepare(messages, shape=shape).messages) == again
         assert (

@@ -56,7 +56,7 @@ def test_the_query_has_as_many_messages_as_the_setting_says(
         assert memory.prepare(TALK).report.query == query
 
 
-def test_a_few_words_are_asked_with_what_was_said_before(tmp_path: Path) -> None:
+def test_a_short_query_includes_earlier_messages(tmp_path: Path) -> None:
     messages = [*TALK, assistant("9443."), user("go on")]
     with memories.opened(tmp_path / "a", 50_000) as memory:
         assert memory.prepare(messages).report.query.startswith("Then at the webhook")
@@ -99,7 +99,7 @@ def test_a_short_query_recalls_as_the_setting_says(
 
 
 @pytest.mark.parametrize(("window", "count"), [(0, 1), (1, 3), (2, 5)])
-def test_neighbors_of_what_is_recalled_come_with_it(
+def test_neighbors_of_recalled_messages_are_recalled(
     tmp_path: Path, window: int, count: int
 ) -> None:
     earlier = [user(f"Remark {number} says little.") for number in range(5)]

@@ -43,7 +43,7 @@ def looped(
 
 
 @in_all_shapes
-def test_ids_that_start_anew_with_every_answer(shape: Shape, tmp_path: Path) -> None:
+def test_call_ids_repeated_in_every_answer_keep_their_pairs(shape: Shape, tmp_path: Path) -> None:
     """Some providers count calls from 0 in every turn: a result belongs to the call right before it."""
     messages = Rendering(looped(20, ids="call_0"), shape).whole()
     with memories.opened(tmp_path / "memory", 4_000) as memory:
@@ -88,7 +88,7 @@ def test_a_thought_that_is_still_bound_stays(tmp_path: Path) -> None:
         assert sum(map(has_thinking, turn.messages)) == 6
 
 
-def test_reasoning_stays_with_what_it_led_to(tmp_path: Path) -> None:
+def test_reasoning_stays_with_the_item_after_it(tmp_path: Path) -> None:
     messages = Rendering(looped(20, thought=True), "responses").whole()
     with memories.opened(tmp_path / "memory", 4_000) as memory:
         turn = memory.prepare(messages, shape="responses")
@@ -133,8 +133,8 @@ def test_recall_is_not_repeated_while_it_is_seen(tmp_path: Path) -> None:
 
 
 def test_another_passage_of_a_long_message_is_recalled_too(tmp_path: Path) -> None:
-    """What was shown of a long message answered one question; the next one asks for what was not shown."""
-    long = " ".join(f"Crate {number} went to the colder shelf." for number in range(400))
+    """The excerpt of a long message answered one question; the next one asks for another part."""
+    long = " ".join(f"Crate {number} went to the colder cellar." for number in range(400))
     told = ("The payment webhook listens on port 8443.", "Ottoline approves the invoice exporter.")
     steps: list[Step] = []
     with memories.opened(tmp_path / "memory", 200_000) as memory:
@@ -190,8 +190,8 @@ def test_invalid_messages_are_sent_repaired(shape: Shape, tmp_path: Path) -> Non
         assert [piece for piece in sent if piece in given] == given
 
 
-def test_a_compaction_by_the_host_twice_over(tmp_path: Path) -> None:
-    """What the first compaction kept may vanish with the second; it is in the archive, and comes back when asked."""
+def test_two_compactions_by_the_host_are_followed(tmp_path: Path) -> None:
+    """Messages kept by the first compaction may vanish with the second; the archive recalls them when asked."""
     with memories.opened(tmp_path / "memory", 6_000) as memory:
         first = looped(12)
         secret = User(("The staging port of the webhook is 8443, said Ingrid.",))
@@ -217,7 +217,7 @@ def answer() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("shape", ["bedrock", "gemini"])
-def test_answers_that_only_a_block_of_ours_stood_between_become_one(
+def test_answers_separated_only_by_a_recalled_block_are_merged(
     shape: Shape, tmp_path: Path
 ) -> None:
     """The host kept a block that an earlier turn had sent; without it two answers would follow each other."""

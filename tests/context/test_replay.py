@@ -76,7 +76,7 @@ def test_no_turn_is_refused_in_full(
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_host_that_compacts_itself_is_followed(data: Path, shape: Shape, tmp_path: Path) -> None:
-    """What was in the list is suddenly a summary; no turn is refused, and the summary is never trimmed."""
+    """Earlier messages are suddenly a summary; no turn is refused, and the summary is never trimmed."""
     turns = [
         messages
         for script in transcripts.compacted(data, "before-compaction")

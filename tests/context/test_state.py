@@ -139,7 +139,7 @@ def test_the_states_of_a_session_come_back_as_they_were(turns: list[list[State]]
         "\0\0",
     ],
 )
-def test_a_damaged_file_is_reported_and_the_session_starts_anew(
+def test_a_damaged_state_file_is_reported_and_the_session_starts_over(
     tmp_path: Path, damage: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = state_writer.path_of(tmp_path, "s1")

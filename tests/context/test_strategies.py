@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @settings(max_examples=50)
 @given(script=strategies.scripts())
 def test_drawn_conversations_are_valid(script: Script) -> None:
-    """In every shape, by our rules and by their twin."""
+    """In every shape, by our rules and by their reference."""
     for shape in SHAPES:
         messages = Rendering(script, shape).whole()
         assert messages
@@ -39,7 +39,7 @@ def test_drawn_conversations_are_valid(script: Script) -> None:
     places=st.lists(st.integers(0, 99), min_size=1, max_size=3),
     shape=st.sampled_from(SHAPES),
 )
-def test_our_rules_and_their_twin_agree_on_what_is_broken(
+def test_rules_and_reference_agree_on_broken_messages(
     script: Script, places: list[int], shape: Shape
 ) -> None:
     """Messages are taken out at random, which breaks most conversations."""

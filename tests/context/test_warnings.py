@@ -22,7 +22,9 @@ def opened(path: Path, **settings: Any) -> memctx.Memory:
     return memctx.open(path, session_id="s1", **settings)
 
 
-def test_a_missing_window_is_told_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_missing_window_is_reported_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     asked = [{"role": "user", "content": "Which port?"}]
     with caplog.at_level(logging.WARNING), opened(tmp_path) as memory:
         reports = [memory.prepare(asked).report for _ in range(3)]
@@ -140,7 +142,7 @@ def test_no_part_of_a_secret_shows_behind_many_that_are_masked(tmp_path: Path) -
 def test_errors_and_logs_of_a_turn_are_masked_and_bounded(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """What goes wrong may quote what was read, such as the exception of an estimator of the host's own."""
+    """An error may quote the conversation, such as the exception of the host's own estimator."""
 
     def count(text: str) -> int:
         raise RuntimeError(f"cannot count {text}" * 50)

@@ -211,8 +211,8 @@ def _arguments(text: str) -> dict[str, Any]:
 def _script(steps: Iterable[Step]) -> Script:
     """Return the steps in the order that every provider accepts: results right after their calls, and no call without.
 
-    Results of one answer become one step. What stood between a call and its result comes after it. Calls that nobody
-    answered leave, but for those of an aborted answer, which is how hosts keep them.
+    Results of one answer become one step. What stood between a call and its result comes after it. Unanswered calls
+    leave, but for those of an aborted answer, which is how hosts keep them.
     """
     arranged: list[Step] = []
     asked: int | None = None  # the place of the answer whose calls are open

@@ -42,7 +42,7 @@ class Moments:
     def __init__(self, chance: random.Random) -> None:
         self._chance = chance
         self.inside = 0
-        """How often files were just changing."""
+        """Number of moments at which files were just changing."""
 
     def wait(self, index: Path, logs: list[Path]) -> None:
         chance = self._chance
@@ -125,7 +125,7 @@ def killed(folder: Path, rounds: int, seed: int) -> tuple[int, int]:
         assert report == expected, f"round {number}"
         # A kill is no damage: what was indexed before stays.
         first = first or generations(store)
-        assert generations(store) == first, f"round {number}: indexed anew"
+        assert generations(store) == first, f"round {number}: indexed again"
     return len(acked), moments.inside
 
 

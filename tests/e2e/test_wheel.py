@@ -96,7 +96,7 @@ def test_wheel_works_without_rust(wheel: Path, tmp_path: Path) -> None:
 
 
 def path_without_rust() -> str:
-    """The folders of PATH that hold neither cargo nor rustc."""
+    """Return the folders of PATH that hold neither cargo nor rustc."""
     folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
     return os.pathsep.join(
         folder

@@ -190,9 +190,9 @@ def hidden(tokens: Sequence[int], seed: int = 0) -> NDArray[np.float64]:
         return x @ found[f"{name}.weight"].T + found[f"{name}.bias"]
 
     def norm(name: str, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        centred = x - x.mean(axis=-1, keepdims=True)
-        deviation = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + 1e-12)
-        scaled: NDArray[np.float64] = centred / deviation
+        centered = x - x.mean(axis=-1, keepdims=True)
+        deviation = np.sqrt((centered**2).mean(axis=-1, keepdims=True) + 1e-12)
+        scaled: NDArray[np.float64] = centered / deviation
         return scaled * found[f"{name}.weight"] + found[f"{name}.bias"]
 
     x = found["embeddings.word_embeddings.weight"][list(tokens)]

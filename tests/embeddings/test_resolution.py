@@ -161,10 +161,10 @@ def test_an_import_path_without_an_embedder_is_rejected(
 
 def test_an_error_of_an_imported_factory_is_raised_unchanged(module: ModuleType) -> None:
     def broken() -> None:
-        raise RuntimeError("no licence")
+        raise RuntimeError("no license")
 
     module.__dict__.update(broken=broken)
-    with pytest.raises(RuntimeError, match="no licence"):
+    with pytest.raises(RuntimeError, match="no license"):
         embedder_of("users_own:broken")
 
 

@@ -33,7 +33,7 @@ class Pair:
 
     @property
     def is_lost(self) -> bool:
-        """Whether a new value is discarded."""
+        """True if a new value is discarded."""
         return self.expected != "none" and self.outcome() == "none"
 
 

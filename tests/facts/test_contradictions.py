@@ -30,7 +30,7 @@ def test_no_correction_with_a_reason_is_lost() -> None:
     assert [pair for pair in suite if pair.is_lost] == []
 
 
-def test_most_pairs_are_planned_as_labelled() -> None:
+def test_most_pairs_are_planned_as_labeled() -> None:
     suite = contradictions.pairs()
     print(contradictions.table(suite))
     for part, least in ACCURACY.items():

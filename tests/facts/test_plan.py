@@ -83,18 +83,18 @@ def after(facts: Sequence[CandidateFact], steps: Sequence[PlanStep]) -> list[Can
             says("The webhook listens on port 8443", "update", NOT_A_FACT),
             "supersede",
             "port",
-            "update: there",
+            "update: no fact has the id",
         ),
         (
             says("Use ruff to lint", "supersede", NOT_A_FACT),
             "add",
             None,
-            'supersede: there is no fact "f00"',
+            'supersede: no fact has the id "f00"',
         ),
-        (says("Use ruff to lint", "none", NOT_A_FACT), "add", None, "none: there is no fact"),
-        (says("Use ruff to lint", "none"), "add", None, "none: no fact is named"),
+        (says("Use ruff to lint", "none", NOT_A_FACT), "add", None, "none: no fact has the id"),
+        (says("Use ruff to lint", "none"), "add", None, "none: no target is named"),
         (says("The webhook listens on port 8443", "supersede"), "supersede", "port", None),
-        (says("Use ruff to lint", "supersede", "port"), "add", None, "supersede: it has nothing"),
+        (says("Use ruff to lint", "supersede", "port"), "add", None, "supersede: unrelated to"),
         # Nothing is deleted unless that is allowed.
         (says("The webhook listens on port 3000", "delete", "port"), "none", "port", "delete: not"),
         (
@@ -103,7 +103,7 @@ def after(facts: Sequence[CandidateFact], steps: Sequence[PlanStep]) -> list[Can
             "port",
             "delete: not",
         ),
-        (says("   ", "add"), "none", None, "there is nothing in it"),
+        (says("   ", "add"), "none", None, "the content is empty"),
         (says(""), "none", None, None),
     ],
 )

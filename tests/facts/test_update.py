@@ -111,7 +111,7 @@ def test_a_target_removed_before_the_write_becomes_an_add(store: FactStore) -> N
 
     (step,) = update(Slow(), [CandidateFact("config", "The webhook listens on port 8443")])
     assert (step.action, step.target) == ("add", None)
-    assert step.degraded == "supersede: its fact is gone"
+    assert step.degraded == "supersede: its target no longer exists"
     assert contents(store) == {"The webhook listens on port 8443"}
 
 

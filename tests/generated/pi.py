@@ -22,19 +22,19 @@ class Plan:
 
     seed: str
     rounds: int
-    """How often the person speaks."""
+    """Number of messages by the person."""
     steps: int
-    """How many calls of the model a round takes on average."""
+    """Mean number of model calls in a round."""
     long: int
     """Characters of the longest results."""
     thoughts: float
     """The share of answers with signed thinking."""
     compactions: tuple[float, ...] = ()
-    """Where the host compacted, as shares of the rounds."""
+    """Positions of the host's compactions, as shares of the rounds."""
     shells: int = 0
-    """How many commands the person ran."""
+    """Number of commands the person ran."""
     levels: int = 3
-    """How often the thinking level was changed."""
+    """Number of changes of the thinking level."""
 
 
 PLANS = {

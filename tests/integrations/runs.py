@@ -17,7 +17,6 @@ CALLS = 2 * conversation.STEPS + 1 + len(conversation.NEEDLES)
 FOUND = [f"FOUND {needle.value}" for needle in conversation.NEEDLES]
 BREAKS = 11
 """Trims that the small window costs: a count below our estimate never raises the limit beyond the window."""
-"""What trims cost in so small a window; a framework may add to it."""
 
 
 @contextmanager

@@ -54,6 +54,6 @@ async def talk(provider: Provider, memory: memctx.Memory) -> None:
     await runner.close()
 
 
-def test_run(tmp_path: Path) -> None:
+def test_an_agent_recalls_evicted_facts(tmp_path: Path) -> None:
     with runs.run(tmp_path) as (provider, memory):
         asyncio.run(talk(provider, memory))

@@ -86,6 +86,6 @@ async def talk(kind: Any, provider: Provider, memory: memctx.Memory) -> None:
 
 
 @pytest.mark.parametrize("kind", [OpenAIChatCompletionClient, OpenAIChatClient])
-def test_run(kind: Any, tmp_path: Path) -> None:
+def test_agents_recall_evicted_facts(kind: Any, tmp_path: Path) -> None:
     with runs.run(tmp_path, breaks=OWN_BREAKS) as (provider, memory):
         asyncio.run(talk(kind, provider, memory))

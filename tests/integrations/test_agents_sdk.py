@@ -64,6 +64,6 @@ async def talk(provider: Provider, memory: memctx.Memory, *, kind: Any, stream: 
         (OpenAIChatCompletionsModel, False),
     ],
 )
-def test_run(kind: Any, stream: bool, tmp_path: Path) -> None:  # noqa: FBT001 - drawn from a table
+def test_agents_recall_evicted_facts(kind: Any, stream: bool, tmp_path: Path) -> None:  # noqa: FBT001 - drawn from a table
     with runs.run(tmp_path) as (provider, memory):
         asyncio.run(talk(provider, memory, kind=kind, stream=stream))

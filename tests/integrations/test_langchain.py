@@ -82,7 +82,7 @@ def agent(name: str, provider: Provider, memory: memctx.Memory) -> Any:
 
 
 @pytest.mark.parametrize("name", ["anthropic", "chat", "responses"])
-def test_invoked(name: str, tmp_path: Path) -> None:
+def test_invoked_agents_recall_evicted_facts(name: str, tmp_path: Path) -> None:
     with runs.run(tmp_path) as (provider, memory):
         talking: Any = agent(name, provider, memory)
         messages: list[Any] = []
@@ -90,7 +90,7 @@ def test_invoked(name: str, tmp_path: Path) -> None:
             messages = talking.invoke({"messages": [*messages, HumanMessage(said)]})["messages"]
 
 
-def test_invoked_asynchronously(tmp_path: Path) -> None:
+def test_asynchronous_agents_recall_evicted_facts(tmp_path: Path) -> None:
     async def talk(talking: Any) -> None:
         messages: list[Any] = []
         for said in runs.turns():
@@ -101,7 +101,7 @@ def test_invoked_asynchronously(tmp_path: Path) -> None:
         asyncio.run(talk(agent("anthropic", provider, memory)))
 
 
-def test_streamed(tmp_path: Path) -> None:
+def test_streaming_agents_recall_evicted_facts(tmp_path: Path) -> None:
     with runs.run(tmp_path) as (provider, memory):
         talking: Any = agent("anthropic", provider, memory)
         messages: list[Any] = []

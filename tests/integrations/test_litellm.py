@@ -68,7 +68,7 @@ def base_of(model: str, provider: Provider) -> str:
 
 
 @pytest.mark.parametrize("model", ["openai/loopback", "anthropic/claude-loopback"])
-def test_asynchronous_completion(
+def test_asynchronous_completions_recall_evicted_facts(
     model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with runs.run(tmp_path) as (provider, memory):

@@ -109,6 +109,6 @@ async def talk(provider: Provider, memory: memctx.Memory) -> None:
         await agent.run(user_msg=said, memory=remembering)
 
 
-def test_run(tmp_path: Path) -> None:
+def test_agents_recall_evicted_facts(tmp_path: Path) -> None:
     with runs.run(tmp_path, breaks=runs.BREAKS + 1) as (provider, memory):
         asyncio.run(talk(provider, memory))

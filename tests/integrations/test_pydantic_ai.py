@@ -111,6 +111,6 @@ async def talk(name: str, provider: Provider, memory: memctx.Memory, *, stream: 
     ("name", "stream"),
     [("anthropic", False), ("anthropic", True), ("chat", False), ("responses", False)],
 )
-def test_run(name: str, stream: bool, tmp_path: Path) -> None:  # noqa: FBT001 - drawn from a table
+def test_agents_recall_evicted_facts(name: str, stream: bool, tmp_path: Path) -> None:  # noqa: FBT001 - drawn from a table
     with runs.run(tmp_path) as (provider, memory):
         asyncio.run(talk(name, provider, memory, stream=stream))

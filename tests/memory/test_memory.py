@@ -68,7 +68,7 @@ def test_the_same_message_twice_is_one_segment(tmp_path: Path) -> None:
         assert len(contents(memory)) == 2
 
 
-def test_the_result_does_not_change(tmp_path: Path) -> None:
+def test_archived_is_immutable(tmp_path: Path) -> None:
     with opened(tmp_path) as memory:
         archived = memory.archive([PORT])
     with pytest.raises(dataclasses.FrozenInstanceError):
@@ -100,7 +100,7 @@ def test_a_tool_loop_is_archived_whole(tmp_path: Path) -> None:
         ([], []),
     ],
 )
-def test_archive_tools_says_which_tools(
+def test_archive_tools_selects_tools_by_name(
     tmp_path: Path, archive_tools: Any, kept: list[str]
 ) -> None:
     with opened(tmp_path, archive_tools=archive_tools) as memory:
@@ -112,7 +112,7 @@ def test_archive_tools_says_which_tools(
 
 
 @pytest.mark.parametrize("shape", ["ANTHROPIC", "CHAT", "RESPONSES", "PI"])
-def test_every_host_is_understood(tmp_path: Path, shape: str) -> None:
+def test_messages_of_every_host_are_archived(tmp_path: Path, shape: str) -> None:
     """Question, call, result and answer are stored, and every piece that was given is accounted for."""
     conversation = getattr(conversations, shape)
     with opened(tmp_path) as memory:
@@ -212,7 +212,7 @@ def test_another_session_is_seen_only_on_request(tmp_path: Path) -> None:
             assert hit.segment.session_id == "s1"
 
 
-def test_what_is_no_list_of_messages_archives_nothing(tmp_path: Path) -> None:
+def test_archive_refuses_values_that_are_no_list(tmp_path: Path) -> None:
     with opened(tmp_path) as memory:
         with pytest.raises(MessageShapeError, match=r"message 1 \(str\) is not understood"):
             memory.archive([PORT, "text"])
@@ -242,11 +242,11 @@ def test_a_closed_memory_takes_no_calls(tmp_path: Path) -> None:
         memory.health,
     ]
     for call in calls:
-        with pytest.raises(StoreError, match=r"session 's1' in .* closed> takes no more calls"):
+        with pytest.raises(StoreError, match=r"session 's1' in .* closed> takes no calls"):
             call()
 
 
-def test_a_memory_says_what_it_is(tmp_path: Path) -> None:
+def test_a_memory_repr_shows_path_and_session(tmp_path: Path) -> None:
     with opened(tmp_path, context_window=200_000) as memory:
         assert repr(memory) == f"<memctx.Memory of session 's1' in {str(tmp_path)!r}>"
         assert (memory.session_id, memory.config.context_window) == ("s1", 200_000)
@@ -264,7 +264,7 @@ def test_stats_and_health_are_plain(tmp_path: Path) -> None:
         assert memory.health().keys() > memory.store.health().keys()
 
 
-def test_an_embedding_that_is_not_there_is_replaced_and_reported(
+def test_an_unavailable_embedder_is_replaced_and_reported(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING, "memctx.memory"):
@@ -278,7 +278,7 @@ def test_an_embedding_that_is_not_there_is_replaced_and_reported(
     memory.close()
 
 
-def test_both_work_without_blocking_the_loop(tmp_path: Path) -> None:
+def test_archive_and_search_do_not_block_the_loop(tmp_path: Path) -> None:
     async def turn(memory: Memory) -> list[str]:
         archived, _ = await asyncio.gather(memory.aarchive([PORT]), memory.aarchive([RETRY]))
         hits = await memory.asearch("webhook port", limit=1, roles=["user"])
@@ -317,7 +317,7 @@ def test_settings_reach_the_store(tmp_path: Path) -> None:
     assert "jane.doe" not in content
 
 
-def test_a_pattern_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_an_invalid_pattern_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="ticket"):
         opened(tmp_path, redaction_patterns={"ticket": "("})
 

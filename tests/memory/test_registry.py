@@ -28,7 +28,7 @@ class HostSession:
 
 
 def test_opening_twice_gives_the_same_memory(tmp_path: Path) -> None:
-    """Each open wants its own close; the last one closes, and the next open opens anew."""
+    """Each open wants its own close; the last one closes, and the next open opens again."""
     first = memctx.open(tmp_path, session_id="s")
     with memctx.open(str(tmp_path), session_id="s") as second:
         assert second is first
@@ -87,8 +87,8 @@ def test_other_settings_for_an_open_memory_are_refused(tmp_path: Path) -> None:
     assert memory.closed
 
 
-def test_the_same_settings_or_none_are_not(tmp_path: Path) -> None:
-    """Who asks for nothing in particular gets what is open."""
+def test_equal_or_no_settings_return_the_open_memory(tmp_path: Path) -> None:
+    """Opening again with equal settings or with none returns the open memory."""
     memory = memctx.open(tmp_path, session_id="s", max_segments=500)
     assert memctx.open(tmp_path, session_id="s", max_segments=500) is memory
     assert memctx.open(tmp_path, session_id="s") is memory

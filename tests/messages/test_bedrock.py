@@ -71,5 +71,5 @@ def test_results_are_a_tools_and_belong_to_their_calls() -> None:
     assert conversation.units == [(0,), (1, 2), (3,)]
 
 
-def test_a_message_of_text_alone_is_recognised() -> None:
+def test_a_message_of_text_alone_is_detected() -> None:
     assert detect([{"role": "user", "content": [{"text": "hi"}]}]) == "bedrock"

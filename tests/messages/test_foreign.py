@@ -69,7 +69,7 @@ def test_messages_of_frameworks_are_refused_and_stay_as_they_are(
 
 
 @pytest.mark.parametrize("name", [name for name in CONVERSATIONS if "value" not in name])
-def test_the_error_names_the_class_the_field_and_what_to_do(name: str) -> None:
+def test_the_error_names_class_field_and_remedy(name: str) -> None:
     """It does for classes that only look like a framework's as well."""
     conversation = CONVERSATIONS[name]
     with pytest.raises(MessageShapeError) as caught:
@@ -82,7 +82,7 @@ def test_the_error_names_the_class_the_field_and_what_to_do(name: str) -> None:
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_a_framework_is_told_by_its_module(module: str) -> None:
+def test_a_framework_is_recognized_by_its_module(module: str) -> None:
     """A class that a host derives from one is told too."""
     made: dict[type, Any] = {
         foreign.RoleMessage: foreign.RoleMessage(role="user", content="hi"),

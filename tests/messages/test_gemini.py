@@ -50,7 +50,7 @@ def tool(kind: str, name: str, **more: Any) -> dict[str, Any]:
 
 
 def test_contents_become_speech_and_tools() -> None:
-    """Where calls have no ids, none is told; a response with one text is that text."""
+    """Calls without ids have none in the records; a response with one text is that text."""
     assert detect(CONTENTS) == "gemini"
     assert read(CONTENTS) == [
         Record("user", "Which ports?\n[image image/png]\n[file gs://bucket/a.pdf]"),

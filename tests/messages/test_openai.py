@@ -161,7 +161,7 @@ def test_items_become_speech_and_tools() -> None:
     ]
 
 
-def test_a_failed_item_says_so() -> None:
+def test_a_failed_item_is_marked_as_failed() -> None:
     failed = {"type": "mcp_call", "id": "m", "name": "ask", "arguments": "{}", "error": "refused"}
     assert read([failed])[-1] == Record(
         "tool",

@@ -28,21 +28,21 @@ CONVERSATIONS = {
 
 
 class Model(BaseModel, extra="allow"):
-    """What SDKs make of a dictionary: known and unknown fields as attributes."""
+    """An SDK's model of a dictionary: known and unknown fields as attributes."""
 
 
-def modelled(value: Any, kind: type) -> Any:
+def modeled(value: Any, kind: type) -> Any:
     """Return the same value with objects instead of dictionaries."""
     if isinstance(value, dict):
-        return kind(**{key: modelled(item, kind) for key, item in value.items()})
-    return [modelled(item, kind) for item in value] if isinstance(value, list) else value
+        return kind(**{key: modeled(item, kind) for key, item in value.items()})
+    return [modeled(item, kind) for item in value] if isinstance(value, list) else value
 
 
 @pytest.mark.parametrize("kind", [SimpleNamespace, Model])
 @pytest.mark.parametrize("shape", CONVERSATIONS)
 def test_objects_read_like_dictionaries(shape: str, kind: type) -> None:
     conversation = CONVERSATIONS[shape]
-    objects = modelled(conversation, kind)
+    objects = modeled(conversation, kind)
     assert detect(objects) == detect(conversation) == shape
     assert read(objects) == read(conversation)
 
@@ -55,7 +55,7 @@ def test_reading_changes_nothing(shape: str) -> None:
 
 
 @pytest.mark.parametrize("shape", CONVERSATIONS)
-def test_there_are_as_many_lists_of_records_as_messages(shape: str) -> None:
+def test_every_message_has_a_list_of_records(shape: str) -> None:
     conversation = CONVERSATIONS[shape]
     each = read_each(conversation)
     assert len(each) == len(conversation)
@@ -79,7 +79,7 @@ def test_messages_that_are_no_list_are_refused(messages: Any) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["text", None, 7, ["user", "hi"], object(), ("user", "hi")])
-def test_a_list_with_something_else_in_it_is_refused(wrong: Any) -> None:
+def test_a_list_with_other_values_is_refused(wrong: Any) -> None:
     """The message says which item, what it is, and what was expected."""
     expected = "is not understood: role is missing; expected user, assistant, system or developer"
     with pytest.raises(MessageShapeError) as caught:
@@ -126,7 +126,7 @@ def test_messages_keep_their_own_time(shape: Shape, given_as: Any, read_as: floa
 
 @pytest.mark.parametrize("shape", get_args(Shape))
 def test_lone_surrogates_are_read_as_the_store_writes_them(shape: Shape) -> None:
-    """What JSON calls text is text; half a pair is no character, and the one that stands for it is stored."""
+    """JSON text is text; half a surrogate pair is no character, and its replacement is stored."""
     text = "half \ud83d of a pair"
     expected = Record("user", "half \N{REPLACEMENT CHARACTER} of a pair")
     assert read([{"role": "user", "content": text}], shape) == [expected]

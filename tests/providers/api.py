@@ -23,7 +23,7 @@ class Asked:
     """The part before the messages: system prompt and tools."""
     messages: list[Any]
     is_result: bool
-    """Whether the newest message holds results of calls."""
+    """True if the newest message holds results of calls."""
     text: str
     """The newest text of the person."""
     tools: tuple[str, ...]
@@ -101,9 +101,9 @@ def joined(content: Any) -> str:
     return "\n".join(part.get("text") or "" for part in content or ())
 
 
-def fits(value: object, window: int, complaint: str) -> int:
+def fits(value: object, window: int, refusal: str) -> int:
     """Return the tokens of a request, or raise `Refused` with the provider's words."""
     count = tokens(value)
     if count > window:
-        raise Refused(complaint.format(count=count, window=window))
+        raise Refused(refusal.format(count=count, window=window))
     return count

@@ -33,8 +33,8 @@ class Gemini:
             following = contents[number + 1] if number + 1 < len(contents) else None
             _check_turn(content, number, before, following)
         whole = [body.get("systemInstruction"), body.get("tools"), contents]
-        complaint = "The input token count ({count}) exceeds the maximum number of tokens allowed ({window})."
-        return fits(whole, window, complaint)
+        refusal = "The input token count ({count}) exceeds the maximum number of tokens allowed ({window})."
+        return fits(whole, window, refusal)
 
     def asked(self, body: Body) -> Asked:
         newest = body["contents"][-1]

@@ -55,11 +55,11 @@ class OpenAIChat:
             waiting = _calls(message, number)
         if waiting:
             raise Refused(UNANSWERED.format(", ".join(waiting)))
-        complaint = (
+        refusal = (
             "This model's maximum context length is {window} tokens."
             " However, your messages resulted in {count} tokens."
         )
-        return fits([body.get("tools"), messages], window, complaint)
+        return fits([body.get("tools"), messages], window, refusal)
 
     def asked(self, body: Body) -> Asked:
         newest = body["messages"][-1]

@@ -50,10 +50,8 @@ class OpenAIResponses:
             _check_item(item, number)
         _check_pairs(items)
         self._check_reasoning(items)
-        complaint = (
-            "Your input exceeds the context window of this model: {count} tokens > {window}."
-        )
-        return fits([body.get("instructions"), body.get("tools"), items], window, complaint)
+        refusal = "Your input exceeds the context window of this model: {count} tokens > {window}."
+        return fits([body.get("instructions"), body.get("tools"), items], window, refusal)
 
     def asked(self, body: Body) -> Asked:
         items = _items(body)

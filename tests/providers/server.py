@@ -38,7 +38,7 @@ class Request:
 
     @property
     def is_break(self) -> bool:
-        """Whether it changes earlier messages rather than appends to them."""
+        """True if it changes earlier messages rather than appends to them."""
         return self.kept < self.before
 
 

@@ -38,7 +38,7 @@ def user(*texts: str) -> list[dict[str, str]]:
 
 
 def test_01_words_are_found_without_a_vector(tmp_path: Path) -> None:
-    """The original embeds the query first, and when that fails the whole search fails, BM25 and all.
+    """OpenClaw's plugin embeds the query first, and when that fails the whole search fails, BM25 and all.
 
     Here the model asked for may be missing, and a query may have no vector at all; the words still count.
     """
@@ -50,8 +50,8 @@ def test_01_words_are_found_without_a_vector(tmp_path: Path) -> None:
         assert memory.health()["embedding"]["used"] == "hash"
 
 
-def test_02_what_has_no_vector_is_not_near_everything(tmp_path: Path) -> None:
-    """The original stores a failed embedding as a vector of zeros, which then counts as one.
+def test_02_a_segment_without_vector_is_not_near_everything(tmp_path: Path) -> None:
+    """OpenClaw's plugin stores a failed embedding as a vector of zeros, which then counts as one.
 
     A text without a letter has no direction: no search finds it by one.
     """
@@ -81,7 +81,7 @@ WRITER = """
 
 @posix
 def test_03_vectors_are_never_half_written(tmp_path: Path) -> None:
-    """The original rewrites ``vectors.bin`` in place, so a crash leaves a torn one, which it reads without a word.
+    """OpenClaw's plugin rewrites ``vectors.bin`` in place, so a crash leaves a torn one, which it reads without a word.
 
     Killed while it writes them again and again, there is always a file with every vector that its header counts.
     """
@@ -103,7 +103,7 @@ def test_03_vectors_are_never_half_written(tmp_path: Path) -> None:
 
 
 def test_04_every_segment_gets_its_vector(tmp_path: Path) -> None:
-    """The original never makes hash vectors for what it archives: ``vectors.bin`` stays empty, search is BM25 only."""
+    """OpenClaw's plugin makes no hash vectors of archived text: ``vectors.bin`` stays empty, search is BM25 only."""
     with opened(tmp_path) as memory:
         memory.archive(user("The payment webhook listens on port 8443", "We deploy on Friday"))
         hits = memory.search("webhooks for payments")  # no word of it is in the text
@@ -116,7 +116,7 @@ def test_04_every_segment_gets_its_vector(tmp_path: Path) -> None:
 
 
 def test_05_near_duplicates_do_not_fill_the_results(tmp_path: Path) -> None:
-    """The original's diversity pass is given as many candidates as it may return, so it changes nothing."""
+    """OpenClaw's diversity pass is given as many candidates as it may return, so it changes nothing."""
     store = WarmStore(tmp_path, session_id="s1")
     alike = [f"The deploy of the payment service failed again, attempt {n}" for n in range(8)]
     other = "Payment service deploy failed: the certificate of the registry has expired"
@@ -133,7 +133,7 @@ def test_05_near_duplicates_do_not_fill_the_results(tmp_path: Path) -> None:
 
 
 def test_14_an_id_that_occurs_twice_is_one_segment(tmp_path: Path) -> None:
-    """The original lists it twice: the later line takes the place of the earlier, and stands in the time line too."""
+    """OpenClaw's plugin lists it twice: the later line replaces the earlier, and stands in the time line too."""
     segment = {"id": "a", "sessionId": "s1", "timestamp": LATER, "role": "user", "content": ""}
     said = [("a", "first words"), ("b", "words between"), ("a", "last words")]
     lines = [json.dumps({**segment, "id": name, "content": content}) for name, content in said]
@@ -149,7 +149,7 @@ def test_14_an_id_that_occurs_twice_is_one_segment(tmp_path: Path) -> None:
 
 
 def test_15_a_segment_has_the_time_of_its_message(tmp_path: Path) -> None:
-    """The original stamps everything with the moment it is archived, so a whole conversation is of one age."""
+    """OpenClaw's plugin stamps everything with the moment it is archived, so a whole conversation is of one age."""
     moment = time.time() * 1000 - 86_400_000
     with opened(tmp_path) as memory:
         message = {"role": "user", "content": "We deploy on Friday", "timestamp": moment}
@@ -181,7 +181,7 @@ LIMITED = """
 
 @posix
 def test_16_a_failed_append_is_reported_and_does_not_stop_the_next(tmp_path: Path) -> None:
-    """The original drops the error, calls the record archived from then on, and never writes again.
+    """OpenClaw's plugin drops the error, calls the record archived from then on, and never writes again.
 
     That the file grows for ever has no answer yet but this: what is known already adds nothing to it.
     """
@@ -197,7 +197,7 @@ def test_16_a_failed_append_is_reported_and_does_not_stop_the_next(tmp_path: Pat
 
 
 def test_18_secrets_do_not_reach_the_disk_and_look_alikes_do(tmp_path: Path) -> None:
-    """The original's six patterns miss three secrets of four, and wipe hashes and long names instead."""
+    """OpenClaw's six patterns miss three secrets of four, and wipe hashes and long names instead."""
     chance = random.Random(18)  # noqa: S311 - no secret
     letters = string.ascii_letters + string.digits
 
@@ -227,7 +227,7 @@ def test_18_secrets_do_not_reach_the_disk_and_look_alikes_do(tmp_path: Path) -> 
 
 
 def test_19_a_session_sees_nothing_of_another(tmp_path: Path) -> None:
-    """The original shares what it learned among all sessions, asked to or not; here neither segments nor facts."""
+    """OpenClaw's plugin shares what it learned among all sessions, asked to or not; here neither segments nor facts."""
     with opened(tmp_path, "theirs") as theirs:
         (foreign,) = theirs.archive(user("The code word of the others is heron")).ids
     with opened(tmp_path, "ours") as ours:
@@ -265,7 +265,7 @@ def test_19_a_session_knows_no_fact_of_another_unless_asked_to(tmp_path: Path) -
 
 
 def test_11_a_corrected_value_is_never_taken_for_a_repetition(tmp_path: Path) -> None:
-    """The original counts shared words: three of five make "port is 8080" a repetition of "port is 3000"."""
+    """OpenClaw's plugin counts shared words: three of five make "port is 8080" a repetition of "port is 3000"."""
     with opened(tmp_path) as memory:
         knowledge.update(memory.facts.store, [knowledge.CandidateFact("config", "port is 3000")])
         (op,) = knowledge.update(
@@ -278,7 +278,7 @@ def test_11_a_corrected_value_is_never_taken_for_a_repetition(tmp_path: Path) ->
 
 
 def test_11_later_items_of_a_batch_see_the_earlier_ones(tmp_path: Path) -> None:
-    """The original plans a whole batch against the facts as they were before it."""
+    """OpenClaw's plugin plans a whole batch against the facts as they were before it."""
     said = [
         "The API listens on port 3000",
         "The API listens on port 3000, behind nginx, TLS only",
@@ -292,7 +292,7 @@ def test_11_later_items_of_a_batch_see_the_earlier_ones(tmp_path: Path) -> None:
 
 
 def test_12_one_fact_alone_is_found(tmp_path: Path) -> None:
-    """In the original every word of the only fact there is has no weight."""
+    """In OpenClaw's plugin every word of the only fact there is has no weight."""
     with opened(tmp_path) as memory:
         fact = memory.facts.add("decision", "Use Valkey for the session cache")
         assert [hit.fact.id for hit in memory.facts.search("session cache")] == [fact.id]
@@ -302,7 +302,7 @@ def test_12_one_fact_alone_is_found(tmp_path: Path) -> None:
 
 
 def test_20_another_model_of_the_same_length_is_noticed(tmp_path: Path) -> None:
-    """The original compares lengths only, and ranks with the vectors of a model that is no longer there."""
+    """OpenClaw's plugin compares lengths only, and ranks with the vectors of a model that is no longer there."""
     with opened(tmp_path) as memory:
         memory.archive(user("The payment webhook listens on port 8443", "We deploy on Friday"))
         wanted = [hit.vector for hit in memory.search("webhooks for payments")]

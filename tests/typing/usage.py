@@ -118,7 +118,7 @@ register("ours", static_embedder)
 embedder_of(3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 memctx.Config(embedding_model=encoder, embedding_url=None, embedding_timeout_ms=80.0)
 
-# what a provider would refuse, and mending it
+# what a provider would refuse, and repairing it
 problem = memctx.validate([{"role": "user", "content": "text"}], "openai")[0]
 assert_type(problem, messages.Problem)
 assert_type(problem.index, int)
@@ -234,7 +234,7 @@ assert_type(split(request.messages, 1000), list[tuple[Message, ...]])
 
 
 def plain(request: Request) -> list[CandidateFact]:
-    """A function that finds facts."""
+    """Extract facts by a plain function."""
     return [CandidateFact("config", message.text) for message in request.messages]
 
 
@@ -281,7 +281,7 @@ async def flushing() -> None:
 
 
 async def turn() -> None:
-    """The same for asyncio."""
+    """Use the same for asyncio."""
     assert_type(await extractors[0].extract(request), ExtractionResult)
     assert_type(await memory.aarchive([]), memctx.Archived)
     assert_type(await memory.asearch("query", limit=5, window=2), list[StoreHit])
@@ -302,12 +302,12 @@ async def turn() -> None:
 
 
 async def ask(messages: list[Any]) -> int:
-    """A call of the model."""
+    """Call the model."""
     return len(messages)
 
 
 def say(messages: list[Any]) -> str:
-    """The same for callers that wait."""
+    """Call the model and wait."""
     return str(messages)
 
 

@@ -20,7 +20,7 @@ ENGINES = (OURS, "tantivy_usearch", "sqlite_fts", "lance")
 """Modules of this package, ours first."""
 TOP = 10
 CANDIDATES = 40
-"""How many of each kind are fused where that is done by hand."""
+"""Number of candidates of each kind where fusion is done by hand."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Engine(Protocol):
     NAME: str
     PACKAGES: tuple[str, ...]
     IS_GIVEN_TOKENS: bool
-    """Whether tokens and vectors are made for it, in time that is told apart."""
+    """True if tokens and vectors are made for it, in time that is reported separately."""
 
     Builder: type[Builder]
     Searcher: type[Searcher]

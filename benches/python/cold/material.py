@@ -23,7 +23,7 @@ DIM = 384
 QUERIES = 200
 BATCH = 10_000
 DEEP = 100
-"""How many of the nearest are kept, so that those that are as near as the tenth are known, too."""
+"""Number of nearest texts that are kept, so that those as near as the tenth are known, too."""
 NEAREST = 10
 SAME = 1e-5
 """Cosines that differ by no more are the same: engines round."""

@@ -27,7 +27,7 @@ PACKAGES = ("memctx",)
 IS_GIVEN_TOKENS = False
 
 _WARM = int(os.environ.get("MEMCTX_BENCH_WARM", "20000"))
-"""How many are held in memory, too: with all of the least size, that one shows nothing of the disk."""
+"""Number of segments held in memory, too: with all of the smallest size, that one shows nothing of the disk."""
 _SETTINGS: dict[str, Any] = {"cross_session": True, "durability": "os", "max_segments": _WARM}
 _IDS = "ids"
 """Beside the store: the id of every message, one for each line."""

@@ -39,7 +39,7 @@ ENDINGS = ("rs", "py", "ts", "toml", "json", "md", "sql", "yaml")
 LEVELS = ("INFO", "WARN", "ERROR", "DEBUG")
 YEAR = 365 * 24 * 3600 * 1000
 BEGAN = 1_762_000_000_000
-"""When the first message was said, in milliseconds since 1970; the last one a year later."""
+"""Time of the first message, in milliseconds since 1970; the last one is a year later."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,1 @@
-"""What each embedder and each ranking recalls of the evidence in the recall sets; `recall_eval.py` is the command."""
+"""Recall of the evidence in the recall sets by embedder and ranking; `recall_eval.py` is the command."""

@@ -47,7 +47,7 @@ class Memory:
     is_gold: NDArray[np.bool_]
     """Question by message."""
     wanted: NDArray[np.int64]
-    """How much evidence a question has, stored or not."""
+    """Number of evidence messages of each question, stored or not."""
 
     @classmethod
     def of(

@@ -29,9 +29,9 @@ class Sides:
     words: Words
     vectors: Vectors
     is_cut: bool = False
-    """Whether only the first piece of a message has a vector."""
-    is_centred: bool = True
-    """Whether likeness counts from what any two messages have in common, as cosines of models are rarely near 0."""
+    """True if only the first piece of a message has a vector."""
+    is_centered: bool = True
+    """True if similarity is measured from the mean of all messages, as cosines of models are rarely near 0."""
 
     @property
     def text(self) -> NDArray[np.float32]:
@@ -73,7 +73,7 @@ class Sides:
         """Return the similarity of the first pieces of each two messages."""
         heads = self.vectors.pieces[self.memory.first]
         likeness = heads @ heads.T
-        if not self.is_centred:
+        if not self.is_centered:
             return likeness
         common = float((heads.mean(0) ** 2).sum())
         return np.asarray(np.maximum(likeness - common, 0) / (1 - common), np.float32)

@@ -21,14 +21,14 @@ DEFAULT = "best"
 
 @dataclass(frozen=True)
 class Constants:
-    """What the core's ranking takes from the embedder: `w = base + more * (1 - cover)`."""
+    """Weight of the embedder in the core's ranking: `w = base + more * (1 - cover)`."""
 
     base: float
     more: float = 0.0
     is_plain: bool = False
-    """Whether the cosine counts as it is, rather than by how far it is above the question's mean."""
+    """True if the cosine counts as it is, rather than by how far it is above the question's mean."""
     is_latin_only: bool = False
-    """Whether the weight falls with the share of other letters in the question."""
+    """True if the weight falls with the share of other letters in the question."""
     span: tuple[float, float] = (0.0, 1.0)
     """The cosines that stand for 0 and 1 in a fixed calibration."""
 
@@ -59,7 +59,7 @@ class Way:
     blend: Blend
     rules: Rules = RULES
     is_cut: bool = False
-    """Whether only the first piece of a message has a vector."""
+    """True if only the first piece of a message has a vector."""
 
 
 def ways(embedder: str) -> Iterator[Way]:

@@ -32,7 +32,7 @@ class Words:
     scores: NDArray[np.float32]
     """Question by piece: BM25, divided by the question's best."""
     cover: NDArray[np.float32]
-    """How much of what each question says the best text has."""
+    """Share of each question's words that the best text has."""
 
 
 def ask(memory: Memory, folder: Path) -> Words:

@@ -62,7 +62,7 @@ class Outgoing:
 
     @property
     def alternates(self) -> bool:
-        """Whether the provider refuses neighbors of one role, so that a block goes inside of a message."""
+        """True if the provider refuses neighbors of one role, so that a block goes inside of a message."""
         return FORMATS[self.shape].roles_alternate
 
     def insert(self, block: Block, source: Source) -> bool:

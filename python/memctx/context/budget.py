@@ -65,7 +65,7 @@ class Observed:
     output_tokens: int
     """Tokens of the answer."""
     is_used: bool
-    """Whether the limit of later turns follows this count."""
+    """True if the limit of later turns follows this count."""
     note: str | None = None
     """Reason why it does not."""
 
@@ -108,9 +108,9 @@ class Outstanding:
                 "turn was observed before, or another memory prepared it; expected a turn of this memory, once"
             )
         if not self._sent:
-            return "no turn waits for its usage; expected turn= to name the turn"
+            return "no turn is waiting for its usage; pass turn= to name one"
         if len(self._sent) > 1:
-            return f"{len(self._sent)} turns wait for their usage; expected turn= to name the turn"
+            return f"{len(self._sent)} turns are waiting for their usage; pass turn= to name one"
         return self._sent.popitem()[1]
 
 

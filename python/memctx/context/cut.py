@@ -55,7 +55,7 @@ class Cut:
     _shortened: Conversation
     """The same with shortened results."""
     is_due: bool
-    """Whether the messages were over the limit."""
+    """True if the messages were over the limit."""
     spare: int = UNLIMITED
     """Cost of the messages up to which no trim is due."""
 
@@ -66,12 +66,12 @@ class Cut:
 
     @property
     def is_over(self) -> bool:
-        """Whether the remaining messages are over the limit, though a trim was due."""
+        """True if the remaining messages are over the limit, though a trim was due."""
         return self.is_due and self.tokens > self.spare
 
     @property
     def is_deferred(self) -> bool:
-        """Whether a trim waits for the end of the tool loop."""
+        """True if a trim waits for the end of the tool loop."""
         return self._trim.is_deferred
 
     @cached_property

@@ -101,7 +101,7 @@ class Pruned:
     tokens_before: int
     tokens_after: int
     is_new: bool
-    """Whether this turn decided it; otherwise it is sent as in earlier turns."""
+    """True if this turn decided it; otherwise it is sent as in earlier turns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class Trimmed:
     layer: str
     """``relevance`` or ``age``: the criterion."""
     is_new: bool
-    """Whether this turn decided it."""
+    """True if this turn decided it."""
 
     @property
     def reason(self) -> str:
@@ -142,7 +142,7 @@ class Recalled:
     openclaw_score: float
     """Score by the formula of OpenClaw's `memory-context` plugin, without its age term."""
     is_cut: bool
-    """Whether only its best passage fits."""
+    """True if only its best passage fits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,9 +166,9 @@ class Cache:
     stale_thinking: tuple[int, ...] = ()
     """Indices in the given list of messages whose signed thinking was bound to changed messages."""
     thinking: Literal["strip", "report"] = "strip"
-    """Whether that thinking was removed or left for the host to drop."""
+    """Handling of that thinking: removed, or left for the host to drop."""
     is_cold: bool = False
-    """Whether the cache had expired anyway."""
+    """True if the cache had expired anyway."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,9 +191,9 @@ class Report:
     archived: int = 0
     """Number of messages that were archived because they, or a part of them, were removed from the context."""
     is_deferred: bool = False
-    """Whether a trim is due and waits for the end of the tool loop."""
+    """True if a trim is due and waits for the end of the tool loop."""
     is_over_limit: bool = False
-    """Whether more is sent than the limit allows, since there was too little to trim; ``errors`` has the numbers."""
+    """True if more is sent than the limit allows, since there was too little to trim; ``errors`` has the numbers."""
     degraded: tuple[str, ...] = ()
     """Shortcomings of the turn, such as a query vector that was late or a request over the limit."""
     warnings: tuple[str, ...] = ()

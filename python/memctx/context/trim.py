@@ -35,7 +35,7 @@ class SmartTrimmed(Generic[Message]):
     trimmed: list[Message]
     """Messages that were removed."""
     did_trim: bool
-    """Whether the messages were over the limit, even if all of them had to stay."""
+    """True if the messages were over the limit, even if all of them had to stay."""
 
 
 def smart_trim(  # noqa: PLR0913 - each has a default

@@ -111,7 +111,7 @@ class EmbeddingWorker:
             except Exception:
                 if self._closing.is_set():
                     return
-                logger.exception("vectors could not be stored; they are made again later")
+                logger.exception("vectors could not be stored; embedding is retried later")
                 self._record_failure(None)
             # Notifications do not end this wait: a failing model is not called again with every message.
             self._closing.wait(jitter(backoff(self._work.failures, FIRST_DELAY, MAX_DELAY)))

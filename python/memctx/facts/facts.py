@@ -59,7 +59,7 @@ class Facts:
     ) -> Fact:
         """Add a fact; if an active fact says the same, ignoring case, return that one.
 
-        >>> facts.add("decision", "Use Valkey for the session cache", context="licence review").type  # doctest: +SKIP
+        >>> facts.add("decision", "Use Valkey for the session cache", context="license review").type  # doctest: +SKIP
         'decision'
 
         Raises:
@@ -125,7 +125,7 @@ class Facts:
         word.
 
         >>> print(facts.search("webhook port", explain=True)[0].explanation)  # doctest: +SKIP
-        1.000000 of what the question's 2 words tell
+        1.000000 of the weight of the question's 2 words
           0.500000 "webhook", in 1 of 1 facts
           0.500000 "port", in 1 of 1 facts
         """

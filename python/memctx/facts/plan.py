@@ -37,7 +37,7 @@ class StoredFact(KnownContent, Protocol):
 
     @property
     def is_active(self) -> bool:
-        """Whether the fact still holds."""
+        """True if the fact still holds."""
         ...
 
 
@@ -149,11 +149,11 @@ def _revise(step: PlanStep, outcome: FactOutcome) -> PlanStep:
         case "done":
             return step
         case "duplicate":
-            degraded = f"{step.action}: the store has it already"
+            degraded = f"{step.action}: already stored"
             return replace(step, action="none", degraded=degraded)
         case "added":
-            degraded = f"{step.action}: its fact is gone"
+            degraded = f"{step.action}: its target no longer exists"
             return replace(step, action="add", target=None, degraded=degraded)
         case "missing":
-            degraded = f"{step.action}: its fact is gone"
+            degraded = f"{step.action}: its target no longer exists"
             return replace(step, action="none", target=None, degraded=degraded)

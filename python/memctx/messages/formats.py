@@ -32,15 +32,15 @@ class Format:
     missing_result: MissingResult
 
     roles_alternate: bool = False
-    """Whether neighbors of one role are refused."""
+    """True if neighbors of one role are refused."""
     begins_with_user: bool = False
-    """Whether the first message must be the user's."""
+    """True if the first message must be the user's."""
     assistant_role: str = "assistant"
 
     content_field: str = "content"
     """Field that holds the blocks of a message."""
     plain_text: bool = True
-    """Whether the content of a message may be a string."""
+    """True if the content of a message may be a string."""
     message_type: str | None = None
     """Type of an item that is a message, where messages are items among others."""
     text_type: str | None = "text"
@@ -48,19 +48,19 @@ class Format:
     assistant_text_type: str | None = None
     """Type of an assistant's block of text, where it is another."""
     empty_content_is_null: bool = False
-    """Whether content without blocks is null instead of an empty list."""
+    """True if content without blocks is null instead of an empty list."""
     has_timestamps: bool = False
 
     calls_field: str | None = None
     """Field of a message that holds its calls, where they are no blocks."""
     results_in_blocks: bool = False
-    """Whether a result is a block of a user's message rather than a message."""
+    """True if a result is a block of a user's message rather than a message."""
     result_type: str | None = None
     """Type of a block that is a result."""
     result_fields: tuple[str, ...] = ()
     """Fields of a block, any of which holds a result."""
     ignores_block_type: bool = False
-    """Whether a block is known by its fields even if it has a type."""
+    """True if a block is known by its fields even if it has a type."""
     result_roles: frozenset[str] = frozenset()
     """Roles of messages that are results."""
     result_type_suffix: str | None = None
@@ -68,7 +68,7 @@ class Format:
     output_field: str = "content"
     """Field with the text of a message that is a result."""
     flags_errors: bool = True
-    """Whether a result says that the tool failed."""
+    """True if a result says that the tool failed."""
 
     reasoning_type: str | None = None
     """Type of an item that is nothing but reasoning."""

@@ -91,7 +91,7 @@ fn words_carry_the_search_until_vectors_come() {
     let status = store.embedding().unwrap();
     assert_eq!((status.lacking, status.done_bytes), (0, status.log_bytes));
     // And again, with and without the snapshot.
-    say(&store, &["the car has a flat tyre"]);
+    say(&store, &["the car has a flat tire"]);
     assert_eq!(embed(&store, 10, 64), 1);
     store.close();
     for _ in 0..2 {
@@ -118,7 +118,7 @@ fn a_text_without_its_vector_is_ranked_by_its_words() {
 }
 
 #[test]
-fn zeros_and_other_lengths_are_refused_and_stay_to_be_done() {
+fn invalid_vectors_are_refused_and_stay_pending() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("memory");
     let store = open(&path);
@@ -270,7 +270,7 @@ fn a_writer_that_dies_while_adding_loses_no_vector() {
 }
 
 #[test]
-fn one_leads_and_the_others_read_what_it_writes() {
+fn one_process_leads_and_the_others_read_its_writes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("memory");
     let (first, second) = (open(&path), open(&path));

@@ -128,14 +128,14 @@ fn the_last_line_of_an_id_counts_and_the_others_are_its_history() {
 }
 
 #[test]
-fn a_circle_of_another_program_ends() {
+fn a_supersession_cycle_of_another_program_ends() {
     let dir = TestDir::new();
     dir.write(concat!(
         r#"{"id":"a","type":"config","content":"one","supersededBy":"b","sessionId":"s"}"#,
         "\n",
         r#"{"id":"b","type":"config","content":"two","supersededBy":"a","sessionId":"s"}"#,
         "\n",
-        r#"{"id":"c","type":"config","content":"three","supersededBy":"nobody","sessionId":"s"}"#,
+        r#"{"id":"c","type":"config","content":"three","supersededBy":"unknown","sessionId":"s"}"#,
         "\n"
     ));
     let store = dir.open("s");
@@ -205,7 +205,7 @@ fn changes_see_those_before_them_and_are_one_append() {
             instead("a", "e", "The port is 8080"),
             instead("a", "f", "The port is 9090"),
             update("a", "The port was 3000 before"),
-            update("nobody", "lost?"),
+            update("unknown", "lost?"),
             Change::Delete { target: "d" },
             Change::Delete { target: "d" },
             instead("e", "g", "The port is 8080"),
@@ -223,7 +223,7 @@ fn changes_see_those_before_them_and_are_one_append() {
 }
 
 #[test]
-fn a_fact_that_says_it_already_takes_the_place() {
+fn a_duplicate_fact_supersedes_the_target() {
     let dir = TestDir::new();
     let store = dir.open("s");
     add(&store, "a", "The port is 3000");

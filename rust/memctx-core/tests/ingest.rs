@@ -247,7 +247,7 @@ fn keywords_may_be_long() {
 }
 
 #[test]
-fn a_topic_that_cannot_be_is_refused_whole() {
+fn an_invalid_topic_is_refused_whole() {
     let mut topics = Topics::default();
     let bad: [(&str, &[&str], &str); 3] = [
         ("\u{FEFF} ", &["x"], "the name of a topic must be more than white space, not \"\\u{feff} \""),

@@ -284,7 +284,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_survived(text in ".{0,200}") {
+    fn masking_any_text_twice_equals_masking_it_once(text in ".{0,200}") {
         let once = mask(&text);
         prop_assert_eq!(mask(&once), once);
     }

@@ -149,7 +149,7 @@ fn filters_narrow_a_search() {
 }
 
 #[test]
-fn neighbours_come_with_a_result_and_stay_in_its_session() {
+fn neighbors_come_with_a_result_and_stay_in_its_session() {
     let dir = TestDir::new();
     let store = dir.open();
     for turn in 0..9 {
@@ -179,7 +179,7 @@ fn near_duplicates_leave_room_for_others() {
     }
     say(&store, "user", "two replicas of the redis cache run on host seven");
     for number in 0..6 {
-        say(&store, "user", &format!("redis was mentioned in meeting {number} for reasons that nobody wrote down"));
+        say(&store, "user", &format!("redis was mentioned in meeting {number} for reasons that were not written down"));
     }
     let request = Request { query: "redis cache", limit: 3, ..Request::default() };
     let found = store.search(&request).expect("searched");
@@ -298,7 +298,7 @@ fn a_store_of_openclaw_opens_unchanged() {
 }
 
 #[test]
-fn a_torn_tail_costs_nobody_else() {
+fn a_torn_tail_costs_no_other_line() {
     let dir = TestDir::new();
     let store = dir.open();
     say(&store, "user", "the first whole message");
@@ -404,7 +404,7 @@ fn a_snapshot_of_another_log_is_not_believed() {
     fs::write(dir.log(), fewer.join("\n") + "\n").expect("room");
     let store = dir.open();
     assert_eq!(store.len().expect("open"), 49);
-    assert!(store.health().expect("open").snapshot.contains("made anew"));
+    assert!(store.health().expect("open").snapshot.contains("rebuilt"));
 }
 
 #[test]
@@ -442,7 +442,7 @@ fn vectors_are_kept_and_never_mistaken_for_those_of_another_model() {
     fs::write(&vectors, &damaged).expect("room");
     let store = dir.open();
     assert_eq!(ranking_of(&store), expected);
-    assert!(store.health().expect("open").vectors.contains("made anew"));
+    assert!(store.health().expect("open").vectors.contains("rebuilt"));
     // The same length, another model.
     fs::write(&vectors, &bytes).expect("room");
     fs::write(dir.path().join("vectors.json"), r#"{"model":"other","revision":1,"dim":384}"#).expect("room");
@@ -506,16 +506,16 @@ fn files_are_readable_by_the_owner_only() {
 }
 
 #[test]
-fn a_lock_that_is_held_is_not_waited_for_for_ever() {
+fn waiting_for_a_held_lock_times_out() {
     let dir = TestDir::new();
     let store = dir.open_with(|settings| settings.lock_timeout = Duration::from_millis(50));
-    say(&store, "user", "said while nobody held the lock");
+    say(&store, "user", "said while no one held the lock");
     let lock = fs::OpenOptions::new().read(true).open(dir.path().join("LOCK")).expect("there");
     lock.lock().expect("free");
     let refused =
         store.add(&[Record { role: "user", content: "said while it was held", timestamp: None, metadata: None }]);
     assert!(matches!(refused, Err(Error::Locked { .. })));
-    assert_eq!(find(&store, "nobody held").len(), 1, "searches take no lock");
+    assert_eq!(find(&store, "no one held").len(), 1, "searches take no lock");
     lock.unlock().expect("held");
     say(&store, "user", "said while it was held");
     assert_eq!(contents(&store).len(), 2);

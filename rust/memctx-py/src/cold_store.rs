@@ -103,7 +103,7 @@ impl ColdStore {
         enter_core(py, || self.store.last_before(offset, &wanted))
     }
 
-    /// What a reader passes over. It reads the whole log.
+    /// Report what a reader skips. It reads the whole log.
     fn health<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         health(py, &enter_core(py, || self.store.health())?)
     }

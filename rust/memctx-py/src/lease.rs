@@ -28,7 +28,7 @@ impl Lease {
         Self { path, lease: Mutex::new(None) }
     }
 
-    /// Whether this object holds the lease.
+    /// True if this object holds the lease.
     #[getter]
     fn is_held(&self) -> bool {
         self.slot().is_some()

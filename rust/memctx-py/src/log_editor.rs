@@ -86,7 +86,7 @@ fn owned(session: &Bound<'_, PyString>) -> PyResult<String> {
     session_of(session).map(ToOwned::to_owned)
 }
 
-/// What a verification found.
+/// Findings of a verification.
 #[pyclass(frozen, module = "memctx._core")]
 pub(crate) struct Verified(store::Verified);
 
@@ -110,7 +110,7 @@ impl Verified {
         self.0.vectors
     }
 
-    /// What cannot be read: file, line, offset and fault of each.
+    /// Unreadable parts: file, line, offset and fault of each.
     #[getter]
     fn problems(&self) -> Vec<(&'static str, Option<u64>, Option<u64>, &str)> {
         let problems = self.0.problems.iter();
@@ -123,7 +123,7 @@ impl Verified {
     }
 }
 
-/// What a removal takes.
+/// Contents of a removal.
 #[pyclass(frozen, module = "memctx._core")]
 pub(crate) struct Removal(store::Removal);
 

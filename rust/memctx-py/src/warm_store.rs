@@ -267,7 +267,7 @@ impl WarmStore {
         raised.map_or(Ok(status.map(ColdStatus)), Err)
     }
 
-    /// How far the search on disk is; None when it is switched off.
+    /// Return the state of the disk index; None when it is switched off.
     fn cold(&self, py: Python<'_>) -> PyResult<Option<ColdStatus>> {
         let store = self.store();
         Ok(enter_core(py, || store.cold())?.map(ColdStatus))
@@ -312,7 +312,7 @@ impl WarmStore {
         enter_core(py, || store.set_aside(&ids.iter().map(|id| &**id).collect::<Vec<_>>()))
     }
 
-    /// How far everything stored has vectors.
+    /// Return how much of the log has vectors.
     fn embedding(&self, py: Python<'_>) -> PyResult<EmbeddingStatus> {
         let store = self.store();
         enter_core(py, || store.embedding()).map(EmbeddingStatus)
@@ -366,7 +366,7 @@ impl WarmStore {
         enter_core(py, || store.topics())
     }
 
-    /// How much there is.
+    /// Return counts of the store's contents.
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let store = self.store();
         let found = enter_core(py, || store.statistics())?;
@@ -380,7 +380,7 @@ impl WarmStore {
         Ok(stats)
     }
 
-    /// What was skipped, healed or done without.
+    /// Report skipped, repaired and degraded parts.
     fn health<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let store = self.store();
         health(py, &enter_core(py, || store.health())?)
@@ -398,7 +398,7 @@ impl WarmStore {
         enter_core(py, || store.snapshot())
     }
 
-    /// Begin anew in a child process, sharing nothing with the parent.
+    /// Open every file again in a child process, sharing nothing with the parent.
     fn reopen(&self, py: Python<'_>) -> PyResult<()> {
         let settings = self.settings.clone();
         let fresh = enter_core(py, || store::Store::open(&self.path, settings))?;
@@ -427,7 +427,7 @@ impl WarmStore {
     }
 }
 
-/// Who makes vectors: an embedder that the core runs itself, or the name, revision and length of another's, and whether
+/// Read the model: an embedder that the core runs itself, or the name, revision and length of another, and whether
 /// it knows Latin letters only.
 fn model_of(model: &Bound<'_, PyAny>) -> PyResult<Model> {
     if let Ok(hash) = model.cast::<HashEmbedder>() {
@@ -445,7 +445,7 @@ fn model_of(model: &Bound<'_, PyAny>) -> PyResult<Model> {
     Ok(enter_core(model.py(), || Model::supplied(&name, &revision, dim))?.worth(worth))
 }
 
-/// What became of a record.
+/// Outcome of one record.
 #[pyclass(frozen, module = "memctx._core")]
 pub(crate) struct Added(store::Added);
 
@@ -479,14 +479,14 @@ pub(crate) struct StoreHit {
 
 #[pymethods]
 impl StoreHit {
-    /// What was found.
+    /// The segment.
     #[getter]
     fn segment(&self, py: Python<'_>) -> PyResult<Py<Segment>> {
         let made = || Py::new(py, Segment(self.found.segment.clone()));
         Ok(self.segment.get_or_try_init(py, made)?.clone_ref(py))
     }
 
-    /// What the results are ordered by.
+    /// Score that the results are ordered by.
     #[getter]
     fn score(&self) -> f64 {
         self.found.score
@@ -504,7 +504,7 @@ impl StoreHit {
         self.found.bm25
     }
 
-    /// How well it matches, from 0 to 1: what ``min_score`` is tested on.
+    /// Match quality from 0 to 1, which ``min_score`` is compared with.
     #[getter]
     fn r#match(&self) -> f64 {
         self.found.matched
@@ -525,7 +525,7 @@ impl StoreHit {
         PyTuple::new(py, [start, end])
     }
 
-    /// How the score came about, where that was asked for.
+    /// Breakdown of the score, if the search was asked for it.
     #[getter]
     fn explanation(&self) -> Option<Explanation> {
         self.found.explanation.clone().map(Explanation)

@@ -19,7 +19,7 @@ LATER = "Move it to port 8443 before the release on Friday."
 LEFT = "This branch was abandoned: use port 9999 instead."
 HIDDEN = "The host itself tells the model about port 1111."
 AT = 1_793_000_000_000
-"""When the first message was said, in milliseconds; each other one comes a minute later."""
+"""Time of the first message, in milliseconds; each other one comes a minute later."""
 
 
 def iso(minutes: int) -> str:
@@ -461,4 +461,4 @@ HOSTS: dict[str, tuple[Callable[[Path], Path], str, str]] = {
     "plain": (plain, "plain", "plain-1"),
     "plain-document": (plain_document, "plain", "plain-1"),
 }
-"""What writes a transcript, the format it has, and the session in it."""
+"""Writer of a transcript, its format, and the session in it."""

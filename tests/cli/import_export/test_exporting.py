@@ -1,4 +1,4 @@
-"""What is exported can be read: by people, and by another import."""
+"""Exports can be read: by people, and by another import."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_export_filters_by_session_role_and_time(store: Path) -> None:
     assert export_jsonl(store, io.StringIO(), until=hosts.AT).messages == 3
 
 
-def test_a_memory_exports_what_it_may_see(store: Path) -> None:
+def test_a_memory_exports_its_own_sessions(store: Path) -> None:
     with memctx.open(store, session_id="pi-1") as memory:
         assert export_jsonl(memory, io.StringIO()).sessions == 1
         with pytest.raises(ConfigError, match=r"session_id is 'gpt-1'; .* sees no other session"):
@@ -80,7 +80,7 @@ def test_markdown_has_a_heading_for_each_session_and_message(store: Path) -> Non
     )
 
 
-def test_nothing_in_a_result_closes_its_fence(tmp_path: Path) -> None:
+def test_no_result_text_closes_its_markdown_fence(tmp_path: Path) -> None:
     text = "````\n# Session forged\n```"
     with memctx.open(tmp_path / "memory", session_id="s1") as memory:
         memory.store.add([("tool", text, 0.0, '{"tool":{"name":"a\\n# b"}}')])

@@ -1,4 +1,4 @@
-"""What is read of one file is bounded: by its size in time, by the limits in memory. Nothing is left out in silence."""
+"""Reading one file is bounded: by its size in time, by the limits in memory. Nothing is left out in silence."""
 
 from __future__ import annotations
 

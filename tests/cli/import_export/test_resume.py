@@ -52,7 +52,7 @@ def expected(path: Path) -> set[tuple[str, str, str, float]]:
 
 
 def in_order(rows: list[tuple[str, str, str, float]]) -> bool:
-    """Whether each session's messages come as they were said."""
+    """Return True if each session's messages come as they were said."""
     latest: dict[str, float] = {}
     for session, _, _, at in rows:
         if at < latest.get(session, 0):
@@ -75,7 +75,7 @@ def kill_at(store: Path, source: Path, messages: int, *, batch: int, pause: floa
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL on Windows")
-def test_killed_again_and_again_nothing_is_missing_and_nothing_is_there_twice(
+def test_repeatedly_killed_imports_store_every_message_once(
     tmp_path: Path,
 ) -> None:
     source, store = talk(tmp_path / "talk.jsonl", 6_000), tmp_path / "memory"
@@ -159,7 +159,7 @@ def test_a_journal_of_another_store_does_not_count(tmp_path: Path) -> None:
     assert import_transcripts(store, source).added == 50
 
 
-def test_a_file_that_grew_is_read_again_and_only_what_is_new_is_added(tmp_path: Path) -> None:
+def test_only_new_messages_of_a_grown_file_are_added(tmp_path: Path) -> None:
     source, store = talk(tmp_path / "talk.jsonl", 100), tmp_path / "memory"
     import_transcripts(store, source)
     talk(source, 120)

@@ -27,7 +27,9 @@ FLAGS = (
     "--remote-debugging-pipe",
 )
 # What a page may not do without us knowing.
-COMPLAINTS = frozenset({"Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"})
+CONSOLE_ERRORS = frozenset(
+    {"Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"}
+)
 
 
 class Chromium:
@@ -105,13 +107,13 @@ class Chromium:
         )
 
     def value(self, expression: str) -> Any:
-        """What an expression of JavaScript comes to."""
+        """Evaluate a JavaScript expression."""
         result = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
         assert "exceptionDetails" not in result, result
         return result["result"].get("value")
 
     def screenshot(self, path: Path, *, height: int | None = None) -> None:
-        """The page as a picture, all of it or from the top."""
+        """Save a picture of the page, all of it or from the top."""
         width = self.value("innerWidth")
         tall = height or self.value("document.documentElement.scrollHeight")
         clip = {"x": 0, "y": 0, "width": width, "height": tall, "scale": 1}
@@ -120,13 +122,13 @@ class Chromium:
         )
         path.write_bytes(base64.b64decode(shot["data"]))
 
-    def complaints(self) -> list[str]:
-        """What the page wrote to its console, and every error."""
+    def console_errors(self) -> list[str]:
+        """Return everything the page wrote to its console, and every error."""
         self.value("0")  # all earlier events have arrived by now
         return [
             json.dumps(event["params"])
             for event in self.events
-            if event.get("method") in COMPLAINTS
+            if event.get("method") in CONSOLE_ERRORS
         ]
 
     def requests(self) -> list[str]:

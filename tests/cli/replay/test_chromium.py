@@ -70,7 +70,7 @@ def test_the_page_fits_the_screen_and_is_legible(
 ) -> None:
     browser.open(path, width, scheme)
     browser.value("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
-    assert browser.complaints() == []
+    assert browser.console_errors() == []
     assert browser.requests() == [path.as_uri()]
     assert browser.value("document.documentElement.scrollWidth") == width
     assert browser.value(BEYOND) == []
@@ -87,7 +87,7 @@ def test_the_browser_reports_page_errors(browser: Chromium, tmp_path: Path) -> N
         f"<body><p style='{style}'>faint<img src=x.png><script>console.log(1); missing()</script>"
     )
     browser.open(bad, 390, "light")
-    assert len(browser.complaints()) >= 2
+    assert len(browser.console_errors()) >= 2
     assert browser.requests() == [bad.as_uri(), (tmp_path / "x.png").as_uri()]
     assert browser.value("document.documentElement.scrollWidth") > 390
     assert "P" in browser.value(BEYOND)
@@ -113,7 +113,7 @@ def test_pointing_at_a_chart_shows_the_turn(browser: Chromium, path: Path, playe
         )
     assert browser.value(f"document.getElementById('turn-{turn.number}').open") is True
     assert browser.value("scrollY") > 500
-    assert browser.complaints() == []
+    assert browser.console_errors() == []
 
 
 def test_page_keys_move_from_turn_to_turn(browser: Chromium, path: Path, played: Replay) -> None:
@@ -129,7 +129,7 @@ def test_page_keys_move_from_turn_to_turn(browser: Chromium, path: Path, played:
     assert [told_after(key) for key in keys] == ["Turn 1", "Turn 2", "Turn 1", last, last, "Turn 1"]
     told_after("Escape")
     assert browser.value("document.getElementById('readout').hidden") is True
-    assert browser.complaints() == []
+    assert browser.console_errors() == []
 
 
 def test_page_filters_show_the_selected_turns(
@@ -155,6 +155,6 @@ def test_the_page_is_readable_without_scripts(browser: Chromium, path: Path) -> 
         assert (
             browser.value("document.querySelector('.filters')?.checkVisibility() ?? false") is False
         )
-        assert browser.complaints() == []
+        assert browser.console_errors() == []
     finally:
         browser.call("Emulation.setScriptExecutionDisabled", value=False)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Reader(HTMLParser):
-    """What a page is made of; an element that is not closed, or closed twice, fails."""
+    """Parser of a page; an element that is not closed, or closed twice, fails."""
 
     def __init__(self, page: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What was recorded is read, whatever the file looks like."""
+"""Recordings of every layout are read."""
 
 from __future__ import annotations
 

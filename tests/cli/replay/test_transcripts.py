@@ -30,7 +30,7 @@ WINDOW = 6_000
 
 
 def script() -> Script:
-    """An agent that reads files until its window is full, and is then asked for what it read first."""
+    """Script an agent that reads files until its window is full, and is then asked for what it read first."""
     steps: list[Any] = []
     for step in range(40):
         calls = tuple(

@@ -34,14 +34,14 @@ def snapshot(store: Path) -> dict[str, bytes]:
     return {str(file): file.read_bytes() for file in sorted(store.rglob("*")) if file.is_file()}
 
 
-def test_a_sound_store_is_said_to_be(store: Path) -> None:
+def test_verify_passes_a_sound_store(store: Path) -> None:
     outcome = verify(store)
     assert outcome.is_ok
     assert outcome.data["checked"]["segments"] == 6
-    assert outcome.text.endswith("All is well.")
+    assert outcome.text.endswith("No damage found.")
 
 
-def test_looking_and_planning_change_nothing(store: Path) -> None:
+def test_verify_and_gc_plans_change_nothing(store: Path) -> None:
     with (store / "segments.jsonl").open("ab") as log:
         log.write(b"torn\n")
     before = snapshot(store)
@@ -53,7 +53,7 @@ def test_looking_and_planning_change_nothing(store: Path) -> None:
     assert snapshot(store) == before
 
 
-def test_what_is_no_store_is_refused(tmp_path: Path) -> None:
+def test_folders_without_a_store_are_refused(tmp_path: Path) -> None:
     for verb in (verify, gc):
         with pytest.raises(ConfigError, match="there is no store"):
             verb(tmp_path)
@@ -94,7 +94,7 @@ def test_more_damage_than_is_named_is_repaired_too(store: Path) -> None:
     assert len(contents(store)) == 6
 
 
-def test_derived_and_small_files_that_are_damaged_are_made_anew(store: Path) -> None:
+def test_damaged_derived_and_small_files_are_rebuilt(store: Path) -> None:
     with opened(store) as memory:
         memory.prepare(messages("shop"), shape="pi")
         memory.store.snapshot()
@@ -131,8 +131,8 @@ def test_gc_of_a_session_leaves_nothing_of_it_and_all_of_the_others(store: Path)
         assert memory.search("dark variant")
 
 
-def test_gc_keeps_the_vectors_of_what_stays(tmp_path: Path) -> None:
-    """Whoever made them took money for each."""
+def test_gc_keeps_the_vectors_of_remaining_segments(tmp_path: Path) -> None:
+    """The vectors may have been paid for."""
     asked: list[str] = []
 
     class Paid:
@@ -194,7 +194,7 @@ def test_repair_keeps_the_vectors_that_can_be_read(store: Path) -> None:
     assert vmem.read(path, strict=True)[0] == ids[:-1]
 
 
-def test_gc_by_age_leaves_what_is_younger_and_every_fact(store: Path) -> None:
+def test_gc_by_age_keeps_younger_segments_and_all_facts(store: Path) -> None:
     days = (time.time() - 1_765_000_000) / 86_400
     outcome = gc(store, older_than_days=days, is_sure=True)
     assert (outcome.data["segments"], outcome.data["fact_lines"]) == (2, 0)
@@ -232,13 +232,13 @@ def test_facts_are_extracted_once_whatever_gc_takes(tmp_path: Path) -> None:
     assert len(known) == 3
 
 
-def test_gc_of_age_and_session_takes_only_what_is_both(store: Path) -> None:
+def test_gc_by_age_and_session_needs_both_to_match(store: Path) -> None:
     assert gc(store, older_than_days=1, sessions=["blog"]).data["segments"] == 2
     days = (time.time() - 1_765_000_000) / 86_400
     assert gc(store, older_than_days=days, sessions=["shop"]).data["segments"] == 0
 
 
-def test_a_store_that_is_open_goes_on_after_gc(store: Path) -> None:
+def test_an_open_store_works_after_gc(store: Path) -> None:
     with opened(store, "blog") as memory:
         assert memory.search("dark variant")
         gc(store, sessions=["shop"], is_sure=True)
@@ -297,12 +297,12 @@ def test_gc_waits_for_a_writer_and_gives_up(store: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("days", [0.0, -1.0, float("nan")])
-def test_an_age_that_is_none_is_refused(store: Path, days: float) -> None:
+def test_an_invalid_age_is_refused(store: Path, days: float) -> None:
     with pytest.raises(ConfigError, match="older_than_days is"):
         gc(store, older_than_days=days)
 
 
-def test_leftovers_of_a_day_ago_go(store: Path) -> None:
+def test_temporary_files_older_than_a_day_are_removed(store: Path) -> None:
     old, new = store / ".segments.jsonl.1.tmp", store / ".segments.jsonl.2.tmp"
     for file in (old, new):
         file.write_bytes(b"x" * 10)
@@ -320,7 +320,7 @@ def test_leftovers_of_a_day_ago_go(store: Path) -> None:
         assert memory.search("webhook port")
 
 
-def test_the_index_on_disk_goes_with_what_it_was_made_of(store: Path) -> None:
+def test_gc_removes_the_disk_index_of_removed_segments(store: Path) -> None:
     """It has the words of what is deleted; where nothing is, it stays."""
     index = store / "index" / "cold"
     deep = index / "g7" / "texts"

@@ -120,7 +120,7 @@ def test_every_split_keeps_the_invariants(
 
 
 def spans_are_all_messages_in_order(conversation: _core.Conversation) -> None:
-    """A span ends wherever no unit goes on, and nowhere else."""
+    """Assert that a span ends wherever no unit goes on, and nowhere else."""
     spans = find_spans(conversation)
     indices = [index for span in spans for index in range(span.start, span.stop)]
     assert indices == list(range(len(conversation)))

@@ -144,7 +144,7 @@ def test_recent_messages_are_not_cut() -> None:
     assert why_not([user("hi"), said("hello")], 20_000) == "all of the 11 tokens are recent"
 
 
-def test_where_the_limit_is_in_the_first_message_there_is_nothing_to_cut() -> None:
+def test_a_limit_in_the_first_message_leaves_nothing_to_cut() -> None:
     talk = [user("a" * 3_000), said("b" * 300)]
     assert why_not(talk, 500) == "there is nothing before the recent messages"
 
@@ -285,14 +285,14 @@ def what_is_read_of_the_history_is_the_history(
 
 
 def what_stays_is_valid(after: list[Message], messages: list[Message], shape: Shape) -> None:
-    """A provider can at most refuse two neighbors of one role, which a repair merges."""
+    """Assert that a provider can at most refuse two neighbors of one role, which a repair merges."""
     assert after[-1] is messages[-1]
     codes = {problem.code for problem in memctx.validate(after, shape)}
     assert codes <= {"roles-alternate"}, codes
 
 
 def there_is_no_second_cut(after: list[Message], cut: Cut, keep: int, shape: Shape) -> None:
-    """The result of a compaction, compacted again at once with the same limit, is unchanged."""
+    """Assert that compacting the result again at once with the same limit leaves it unchanged."""
     again = find_cut(scan(after, shape), keep, summaries=[len(cut.head)])
     assert isinstance(again, NoCut)
     assert "summary" in again.reason or "recent" in again.reason

@@ -36,7 +36,7 @@ def ran(number: int, text: str, *, tool: str = "bash", is_error: bool = True) ->
 
 
 def called(*calls: tuple[str, dict[str, Any]], failed: tuple[int, ...] = ()) -> Script:
-    """Calls of tools in one answer, some of which fail."""
+    """Script tool calls in one answer, some of which fail."""
     made = tuple(Call(f"c{index}", name, args) for index, (name, args) in enumerate(calls))
     results = tuple(
         Result(call.id, call.name, "done", is_error=index in failed)

@@ -80,7 +80,7 @@ def test_default_mode_asks_for_no_sections_and_reads_all_at_once() -> None:
     assert model.kinds[1:] == ["chunk", "chunk", "merge", "merge"]
 
 
-def test_default_mode_reads_in_chunks_what_does_not_fit() -> None:
+def test_default_mode_reads_long_histories_in_chunks() -> None:
     model = within(30_000)
     said = [user(letter, 9_000) for letter in "abcdefghijkl"]
     summary = summarize(said, model, mode="default", window=30_000)
@@ -98,7 +98,7 @@ def test_preserved_sections_stand_behind_every_summary() -> None:
         assert "<latest-ask>\nMove the webhook to port 8443\n</latest-ask>" in text
 
 
-def test_a_result_costs_what_is_shown_of_it() -> None:
+def test_a_result_costs_its_shown_part() -> None:
     """A hundred results of 30,000 characters, of which 2,000 each are read."""
     said = [user("Read all of it")]
     for number in range(100):
@@ -227,7 +227,7 @@ def test_cancellation_of_a_summary_propagates() -> None:
         summarize(SAID, failing(asyncio.CancelledError()))
 
 
-def test_messages_stay_as_they_are() -> None:
+def test_summarized_messages_are_not_changed() -> None:
     said = copy.deepcopy(SAID)
     summarize(said, failing(*[OUTAGE] * 99))
     assert said == SAID

@@ -42,7 +42,7 @@ def read_back(prompt: Prompt) -> str:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_orders_in_the_conversation_stay_inside_it(text: str) -> None:
+def test_instructions_in_the_conversation_stay_quoted(text: str) -> None:
     prompt = build_prompt(SummaryRequest(f"[User]: {text}"))
     assert read_back(prompt) == f"[User]: {text}"
     assert text not in prompt.system

@@ -68,7 +68,7 @@ def test_recalled_blocks_are_left_out() -> None:
     assert serialize(said) == "[User]: Which port?"
 
 
-def test_long_results_are_cut_and_keep_what_they_end_with_if_it_is_an_error() -> None:
+def test_long_results_are_cut_and_keep_an_error_at_the_end() -> None:
     plain = truncate_result("x" * 5_000)
     assert plain == "x" * 2_000 + "\n[... 3000 more characters truncated]"
     failed = truncate_result("x" * 5_000 + "\nTraceback: no such table")

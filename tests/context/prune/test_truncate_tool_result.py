@@ -84,7 +84,7 @@ def test_a_result_of_every_shape_is_shortened(name: str) -> None:
 
 @pytest.mark.parametrize("key", ["functionResponse", "function_response"])
 @pytest.mark.parametrize("is_block", [True, False])
-def test_gemini(key: str, is_block: bool) -> None:  # noqa: FBT001 - a parameter of the test
+def test_gemini_results_are_shortened(key: str, is_block: bool) -> None:  # noqa: FBT001 - a parameter of the test
     block = {key: {"name": "read", "response": {"output": LONG}}}
     kept: list[str] = []
     short = truncate_tool_result(
@@ -121,7 +121,7 @@ def test_pictures_stay() -> None:
     assert len(str(block)) < 4000
 
 
-def test_only_what_is_too_long_is_shortened() -> None:
+def test_short_results_are_not_shortened() -> None:
     results = [
         {"type": "tool_result", "tool_use_id": i, "content": text}
         for i, text in (("a", "ok"), ("b", LONG))
@@ -152,7 +152,9 @@ def test_a_result_that_cannot_be_archived_stays_whole(
     assert "the disk is full" in caplog.text
 
 
-def test_a_memory_keeps_the_whole(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_memory_archives_the_whole_result(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     with memctx.open(tmp_path, session_id="s1", archive_tools=False) as memory:
         text = "The build failed in payment_webhook.rs\n" + LONG
         assert len(truncate_tool_result(text, archive=memory)) < 4000

@@ -73,7 +73,7 @@ estimators: tuple[Estimator, ...] = ("script", "utf16")
 
 
 def _is_lone(text: str) -> bool:
-    """Whether a text holds half of a surrogate pair, which reads as U+FFFD."""
+    """Return True if a text holds half of a surrogate pair, which reads as U+FFFD."""
     return any(unicodedata.category(c) == "Cs" for c in text)
 
 
@@ -82,7 +82,7 @@ def _detail(role: str, content: str, timestamp: float = FIRST, score: float = 1.
 
 
 def test_the_golden_block() -> None:
-    """The original's block at a cap of 200, token for token."""
+    """OpenClaw's block at a cap of 200, token for token."""
     facts = [("decision", "Use A", 1.0), ("config", "port 3000", 1.0)]
     details = [
         _detail("user", "second\n  indented", FIRST + HOUR, 0.9),
@@ -140,7 +140,7 @@ def test_a_block_round_trips(
 @settings(max_examples=200)
 @given(st.lists(st.tuples(contents, st.integers(1, 60)), max_size=6), st.integers(0, 300))
 def test_the_cap_is_never_exceeded(texts: list[tuple[str, int]], cap: int) -> None:
-    """What a block costs, measured on the finished text, is at most its cap; what was cut is a piece."""
+    """The cost of a block, measured on the finished text, is at most its cap; cut details are excerpts."""
     details = [
         _detail("tool", text * times, FIRST + at, 1 / (1 + at))
         for at, (text, times) in enumerate(texts)
@@ -160,8 +160,8 @@ def test_the_cap_is_never_exceeded(texts: list[tuple[str, int]], cap: int) -> No
             assert content.removeprefix("…").removesuffix("…") in whole
 
 
-def test_a_long_detail_is_cut_to_what_was_asked_for() -> None:
-    """One oversized result neither takes the whole block nor drops out of it, as it did in the original."""
+def test_a_long_detail_is_cut_to_the_passage_of_the_query() -> None:
+    """One oversized result neither takes the whole block nor drops out of it, as it did in OpenClaw's plugin."""
     log = "\n".join(f"line {number} of the log says nothing new" for number in range(3000))
     found = log.replace("line 1777 of the log", "line 1777: pay.rs panicked at the disco")
     start = found.index("line 1770")

@@ -56,7 +56,7 @@ def test_a_question_that_is_answered_passes_the_minimum(
         "thanks, looks good",
         "ok, please continue",
         "what do you think?",
-        "Which colour had the curtains in grandmother's kitchen?",
+        "Which color had the curtains in grandmother's kitchen?",
         "周末的天气怎么样",
         "東京の人口は何人ですか",
     ],
@@ -68,13 +68,13 @@ def test_a_question_to_another_memory_recalls_nothing(store: WarmStore, question
 
 
 def test_neighbors_of_a_match_are_recalled(store: WarmStore) -> None:
-    """An answer that shares no word with the question is found through its neighbour."""
+    """An answer that shares no word with the question is found through its neighbor."""
     hits = store.search("Which port does staging Postgres listen on?", limit=3)
     assert any("compose file" in hit.segment.content for hit in hits)
 
 
 def test_openclaw_ranking_is_unchanged(store: WarmStore) -> None:
-    """With `ranking="seed"` neither forms nor neighbours nor roles count, and the match is the weighed score."""
+    """With `ranking="seed"` neither forms nor neighbors nor roles count, and the match is the weighed score."""
     hits = store.search("deploy", ranking="seed", limit=3)
     assert not any(hit.bm25 for hit in hits)
     assert store.search("deploy")[0].segment.content.startswith("Understood")

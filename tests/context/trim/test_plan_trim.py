@@ -25,7 +25,7 @@ def scanned(*more: Message) -> _core.Conversation:
     return _core.Scanner().scan([*MESSAGES, *more])
 
 
-def test_a_plan_tells_what_leaves_and_why() -> None:
+def test_a_trim_plan_lists_removed_units_and_reasons() -> None:
     conversation = scanned({"role": "user", "content": "which port?"})
     plan = _core.plan_trim(conversation, "which port?", limit=30, target=25, protected_recent=1)
     (removed,) = plan.removed

@@ -24,7 +24,7 @@ def talk(count: int) -> list[Message]:
 
 
 def test_06_the_hosts_own_summary_stays_and_is_paid_for() -> None:
-    """The original sees no text in a ``compactionSummary``, prices it at one token and removes it first."""
+    """OpenClaw's plugin sees no text in a ``compactionSummary``, prices it at one token and removes it first."""
     summary = {
         "role": "compactionSummary",
         "summary": "All that was decided. " * 100,
@@ -39,7 +39,7 @@ def test_06_the_hosts_own_summary_stays_and_is_paid_for() -> None:
 
 
 def test_07_arguments_thinking_and_pictures_cost_something() -> None:
-    """The original counts text blocks alone: a conversation of large calls is never too long for it."""
+    """OpenClaw's plugin counts text blocks alone: a conversation of large calls is never too long for it."""
     calls = [
         {
             "role": "assistant",
@@ -85,7 +85,7 @@ def pairs_of(shape: str) -> tuple[Message, list[Message]]:
 
 @pytest.mark.parametrize("shape", ["anthropic", "openai"])
 def test_08_calls_and_results_belong_together_by_id(shape: str) -> None:
-    """The original pairs neighbours: with a message between, the call goes and its second result stays behind."""
+    """OpenClaw's plugin pairs neighbors: with a message between, the call goes and its second result stays behind."""
     call, (first, second) = pairs_of(shape)
     between = user("a word between: the port is 8443")
     last, answers = pairs_of(shape)
@@ -103,7 +103,7 @@ def test_08_calls_and_results_belong_together_by_id(shape: str) -> None:
 
 
 def test_08_the_last_calls_of_anthropic_stay_with_all_their_results() -> None:
-    """The original's repair knows no ``tool_use`` and drops the results of it."""
+    """OpenClaw's repair knows no ``tool_use`` and drops the results of it."""
     call, results = pairs_of("anthropic")
     messages = [user("go"), *talk(12), call, *results]
     done = smart_trim(messages, "message", safe_limit=300, protected_recent=0)
@@ -111,7 +111,7 @@ def test_08_the_last_calls_of_anthropic_stay_with_all_their_results() -> None:
 
 
 def test_10_the_limit_is_the_callers() -> None:
-    """The original, in one version, trims at 4,000 tokens whatever the model takes."""
+    """OpenClaw's plugin, in one version, trims at 4,000 tokens whatever the model takes."""
     messages = talk(200)
     assert _core.Scanner().scan(messages).tokens > 12_000
     assert not smart_trim(messages, "message 3", safe_limit=100_000).did_trim

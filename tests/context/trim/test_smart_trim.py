@@ -1,4 +1,4 @@
-"""`smart_trim` does what the original does in one call, but for its defects."""
+"""`smart_trim` does what OpenClaw's plugin does in one call, but for its defects."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def as_seed(
     )
 
 
-def test_at_the_limit_the_same_list_comes_back() -> None:
+def test_smart_trim_at_the_limit_returns_the_same_list() -> None:
     messages = [user("x" * 30), assistant("y" * 30)]
     done = as_seed(messages, "query", 20)
     assert done.kept is messages
@@ -146,14 +146,14 @@ def test_without_a_query_the_oldest_leave() -> None:
         assert as_seed(messages, query, 7, recent=1).trimmed == messages[:1]
 
 
-def test_the_task_stays_unless_that_is_not_wanted() -> None:
+def test_the_task_stays_unless_switched_off() -> None:
     messages = [user("the task " * 9), assistant("talk " * 9), user("end")]
     assert smart_trim(messages, "query", safe_limit=9, protected_recent=1).trimmed == messages[1:2]
     done = smart_trim(messages, "query", safe_limit=9, protected_recent=1, protect_task=False)
     assert done.trimmed == messages[:2]
 
 
-def test_nothing_is_changed_and_what_stays_is_the_same_object() -> None:
+def test_smart_trim_returns_the_same_objects_unchanged() -> None:
     messages = [user(f"message {number} " * 20) for number in range(20)]
     before = copy.deepcopy(messages)
     done = smart_trim(messages, "message 7", safe_limit=800)
@@ -168,7 +168,7 @@ def test_numbers_below_zero_are_refused(setting: dict[str, Any]) -> None:
         smart_trim([user("hi")], "query", **setting)
 
 
-def test_what_is_no_list_of_messages_is_refused() -> None:
+def test_smart_trim_refuses_values_that_are_no_list() -> None:
     with pytest.raises(MessageShapeError):
         smart_trim("hello", "query", safe_limit=1)
     with pytest.raises(ConfigError, match="must be 0 or more, not -5"):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .trace import Call
 
 WAYS = ("kill", "cut", "zero", "half", "strict")
-"""What a cut leaves: all that was called; unsynced bytes gone, zeroed or half there; and unsynced names gone too."""
+"""Data left by a power cut: all writes; unsynced bytes gone, zeroed or half there; and unsynced names gone too."""
 
 
 @dataclass

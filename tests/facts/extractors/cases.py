@@ -129,7 +129,7 @@ CASES = [
     ),
     Case(
         "some wrong types",
-        (reply(facts(fact("Port 8443 is used"), 7, fact("x", type="rumour"), {"content": 5})),),
+        (reply(facts(fact("Port 8443 is used"), 7, fact("x", type="rumor"), {"content": 5})),),
         facts=1,
         problem="fact 2 is a number",
     ),

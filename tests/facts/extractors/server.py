@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Call:
-    """What a client sent."""
+    """A client's request."""
 
     path: str
     headers: dict[str, str]
@@ -28,7 +28,7 @@ class Call:
 
 @dataclass
 class Model:
-    """What the server does, call by call; the last act is repeated."""
+    """A scripted server, one act per call; the last act is repeated."""
 
     acts: list[Act]
     url: str = ""
@@ -41,7 +41,7 @@ class Model:
             return self.acts[min(len(self.calls), len(self.acts)) - 1]
 
     def said(self) -> str:
-        """The user's part of the last prompt."""
+        """Return the user's part of the last prompt."""
         content = self.calls[-1].body["messages"][-1]["content"]
         assert isinstance(content, str)
         return content
@@ -91,7 +91,7 @@ class Handler(BaseHTTPRequestHandler):
         self.connection.close()
 
     def message(self, text: str, stop: str) -> dict[str, Any]:
-        """An answer as the API in use has it."""
+        """Build an answer in the format of the API in use."""
         if self.is_chat:
             return {
                 "id": "chat-1",
@@ -120,7 +120,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def fact(content: str, **others: object) -> dict[str, object]:
-    """A fact as a model writes it."""
+    """Build a fact as a model writes it."""
     plain = {"type": "config", "context": "", "messages": [1], "action": "add", "known": 0}
     return {"content": content, **plain, **others}
 
@@ -231,7 +231,7 @@ def truncated(text: str) -> Act:
 
 @contextmanager
 def serving(*acts: Act) -> Generator[Model]:
-    """A server for as long as the block lasts."""
+    """Run a server for as long as the block lasts."""
     model = Model(list(acts))
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (Handler,), {"model": model}))
     server.daemon_threads = True

@@ -76,7 +76,7 @@ def test_lone_surrogates_are_replaced_in_the_prompt() -> None:
 
 
 def test_the_prompt_describes_all_fields_of_the_schema() -> None:
-    """Where a server takes no schema, the prompt alone describes the answer."""
+    """The prompt alone describes the answer where a server takes no schema."""
     fields = SCHEMA["properties"]["facts"]["items"]["properties"]
     assert all(f'"{name}"' in SYSTEM for name in fields)
     assert all(f"\n- {name}: " in SYSTEM for name in (*FACT_TYPES, *fields["action"]["enum"]))

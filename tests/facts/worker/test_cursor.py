@@ -167,7 +167,7 @@ def test_a_cursor_is_relocated_in_a_rewritten_log(session: Session, *, is_open: 
     assert model.texts[-1] == text(12)
 
 
-def test_history_stays_skipped_after_the_log_is_rewrite_log(session: Session) -> None:
+def test_history_stays_skipped_after_the_log_is_rewritten(session: Session) -> None:
     session.say(*range(8))
     extraction = session.open(model := Model())
     session.say(8)

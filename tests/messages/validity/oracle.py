@@ -100,7 +100,7 @@ def read_item(item: wire.Message) -> Said:
 
 
 def turn_of(talk: list[Said], place: int, shape: str) -> int:
-    """Where the turn of the model begins: its items stand side by side in Responses, elsewhere it is one message."""
+    """Return the start of the model's turn: adjacent items in Responses, elsewhere one message."""
     while shape == "responses" and place and talk[place - 1].side == "model":
         place -= 1
     return place

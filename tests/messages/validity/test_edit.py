@@ -1,4 +1,4 @@
-"""Changed copies of messages: what must change does, everything else and every original stays."""
+"""Changed copies of messages: what must change does, everything else and every given message stays."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_result_reads_a_text(shape: str) -> None:
 
 
 @pytest.mark.parametrize("shape", wire.IN_BLOCKS)
-def test_only_the_result_that_was_meant_changes(shape: str) -> None:
+def test_only_the_addressed_result_changes(shape: str) -> None:
     message = wire.results(["a", "b", "c"], shape, said="and?")[0]
     field = "parts" if shape == "gemini" else "content"
     shorter = edit.replace_result(message, 1, "short", shape)
@@ -73,7 +73,7 @@ def test_only_the_result_that_was_meant_changes(shape: str) -> None:
 
 
 @pytest.mark.parametrize("shape", wire.SHAPES)
-def test_a_result_that_is_not_there_is_an_error(shape: str) -> None:
+def test_a_missing_result_cannot_be_edited(shape: str) -> None:
     with pytest.raises(MessageShapeError, match="no result number 1"):
         edit.replace_result(wire.results(["a"], shape)[0], 1, "short", shape)
     with pytest.raises(MessageShapeError, match="no result number 0"):
@@ -113,7 +113,9 @@ def test_pictures_in_a_result_stay_where_they_were() -> None:
         ),
     ],
 )
-def test_results_in_other_forms(message: wire.Message, shape: str, expected: wire.Message) -> None:
+def test_results_in_other_forms_are_edited(
+    message: wire.Message, shape: str, expected: wire.Message
+) -> None:
     assert edit.replace_result(message, 0, "short", shape) == {**message, **expected}
 
 
@@ -184,7 +186,7 @@ def test_signatures_of_calls_stay() -> None:
     assert edit.remove_thinking(message, "gemini")["parts"] == [call]
 
 
-def test_a_mark_alone_is_nothing() -> None:
+def test_a_cache_mark_alone_is_no_content() -> None:
     thinking = {"reasoningContent": {"redactedContent": b"x"}}
     message = {"role": "assistant", "content": [thinking, {"cachePoint": {"type": "default"}}]}
     assert edit.remove_thinking(message, "bedrock") is None
@@ -220,7 +222,7 @@ def test_a_result_is_no_place_for_a_block(shape: str) -> None:
         edit.add_text_block(wire.results(["a"], shape)[0], "recalled", shape)
 
 
-def test_text_that_is_a_whole_message_comes_out_too() -> None:
+def test_text_that_is_a_whole_message_is_removed_too() -> None:
     message = {"role": "user", "content": "recalled"}
     assert edit.remove_blocks(message, lambda text: text == "recalled", "openai")["content"] == ""
 
@@ -238,7 +240,7 @@ def test_two_of_one_role_become_one(shape: str) -> None:
 
 
 @pytest.mark.parametrize("shape", wire.IN_BLOCKS)
-def test_results_stand_first_in_what_was_merged(shape: str) -> None:
+def test_results_come_first_in_merged_messages(shape: str) -> None:
     field = "parts" if shape == "gemini" else "content"
     results = wire.results(["a"], shape)[0]
     one = edit.merge(wire.user("wait", shape), results, shape)
@@ -257,7 +259,7 @@ def test_calls_of_chat_messages_are_merged_too() -> None:
 
 
 @pytest.mark.parametrize("shape", wire.SHAPES)
-def test_a_missing_result_names_its_call_and_says_so(shape: str) -> None:
+def test_a_missing_result_names_its_call_and_is_marked(shape: str) -> None:
     expected = copy.deepcopy(wire.results(["a"], shape, text=MISSING)[0])
     if shape == "anthropic":
         expected["content"][0]["is_error"] = True
@@ -270,7 +272,7 @@ def test_a_missing_result_names_its_call_and_says_so(shape: str) -> None:
     assert edit.missing_result("a", "read", shape) == expected
 
 
-def test_a_missing_result_of_a_custom_tool_is_of_its_kind() -> None:
+def test_a_missing_result_of_a_custom_tool_has_its_type() -> None:
     answer = edit.missing_result("a", "read", "responses", kind="custom_tool_call")
     assert answer["type"] == "custom_tool_call_output"
     assert "id" not in edit.missing_result(None, "read", "gemini")["parts"][0]["functionResponse"]
@@ -289,7 +291,7 @@ def test_models_are_copied_as_models() -> None:
     assert [type(block) for block in longer.content] == [Block, Block]
 
 
-def test_parts_of_the_google_sdk() -> None:
+def test_parts_of_the_google_sdk_are_edited() -> None:
     content = Content(
         role="model",
         parts=[
@@ -335,7 +337,7 @@ def test_a_line_of_a_session_file_is_edited_inside() -> None:
 
 @pytest.mark.parametrize("shape", wire.SHAPES)
 def test_results_are_counted_as_the_scanner_counts_them(shape: str) -> None:
-    """What pruning plans by number is what is edited by number."""
+    """The results that pruning plans by number are edited by number."""
     messages = [*wire.calls(["a", "b"], shape), *wire.results(["a", "b"], shape)]
     changed = edit.replace_result(messages[-1], int(shape in wire.IN_BLOCKS), "short", shape)
     rows = Scanner().scan([*messages[:-1], changed], shape).records()  # type: ignore[arg-type]

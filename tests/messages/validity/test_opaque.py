@@ -100,7 +100,7 @@ def test_nothing_is_repaired_that_may_belong_to_a_new_type(name: str) -> None:
     assert memctx.repair(said).messages is said
 
 
-def test_a_problem_beside_a_new_type_is_still_told() -> None:
+def test_a_problem_beside_a_new_type_is_still_reported() -> None:
     codes = [problem.code for problem in memctx.validate([USER, model(NEW, CALL), USER])]
     assert codes == ["unanswered-call"]
 

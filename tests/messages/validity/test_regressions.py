@@ -82,7 +82,7 @@ def test_no_cut_makes_a_session_unrecoverable(
 
 
 @pytest.mark.parametrize("shape", [shape for shape in wire.SHAPES if shape != "anthropic"])
-def test_ids_that_begin_anew_in_every_turn(shape: str) -> None:
+def test_call_ids_repeated_in_every_turn_are_valid(shape: str) -> None:
     """Results belong to the nearest call; an answer of an earlier turn is none of this one's."""
     turn = [*wire.calls(["call_0"], shape), *wire.results(["call_0"], shape)]
     messages = [wire.user("go", shape), *turn, *copy.deepcopy(turn)]
@@ -94,7 +94,7 @@ def test_ids_that_begin_anew_in_every_turn(shape: str) -> None:
     assert repaired.messages[2] is lost[2]
 
 
-def test_ids_that_begin_anew_are_refused_by_anthropic() -> None:
+def test_repeated_call_ids_are_refused_by_anthropic() -> None:
     turn = [*wire.calls(["call_0"], "anthropic"), *wire.results(["call_0"], "anthropic")]
     messages = [wire.user("go", "anthropic"), *turn, *copy.deepcopy(turn)]
     assert codes(messages) == [(3, "duplicate-call")]
@@ -102,8 +102,8 @@ def test_ids_that_begin_anew_are_refused_by_anthropic() -> None:
 
 
 @pytest.mark.parametrize("shape", wire.SHAPES)
-def test_repair_judges_the_filtered_list(shape: str) -> None:
-    """What was stored is whole; what is left after a filter is judged again."""
+def test_repair_validates_the_filtered_list(shape: str) -> None:
+    """Stored messages are valid; the rest after a filter is validated again."""
     stored = [wire.user("go", shape), *wire.calls(["a"], shape), *wire.results(["a"], shape, "on")]
     assert codes(stored, shape) == []
     filtered = [
@@ -129,7 +129,7 @@ def test_a_successful_result_is_never_deleted_in_silence(shape: str) -> None:
 
 
 @pytest.mark.parametrize("shape", ["anthropic", "bedrock", "gemini", "pi"])
-def test_mending_touches_no_thinking(shape: str) -> None:
+def test_repair_touches_no_thinking(shape: str) -> None:
     """A signed block that comes back changed, or in another message, is refused."""
     called = strategies.thoughtful(wire.calls(["a", "b"], shape), shape)
     messages = [wire.user("go", shape), *called, *wire.results(["b"], shape)]
@@ -158,7 +158,7 @@ def test_a_thought_and_its_signature_leave_together() -> None:
 
 
 @pytest.mark.parametrize("shape", wire.SHAPES)
-def test_mending_twice_is_mending_once(shape: str) -> None:
+def test_repairing_twice_equals_repairing_once(shape: str) -> None:
     """Messages that survive one compaction must survive the next."""
     messages = [
         *wire.results(["x"], shape),

@@ -19,7 +19,7 @@ from . import oracle, strategies, wire
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# What repair does not mend: it changes no ids and leaves alone what a host says in which order.
+# Problems that repair leaves: it changes no ids and not the order of a host's messages.
 LEFT = {
     "duplicate-call",
     "call-not-after-user",
@@ -40,7 +40,7 @@ def result_ids(messages: Sequence[wire.Message], shape: str) -> list[str | None]
 
 @settings(max_examples=300, deadline=None)
 @given(strategies.any_shape(strategies.broken))
-def test_mended_messages_are_valid_and_stay_as_they_are(
+def test_repaired_messages_are_valid_and_stay_as_they_are(
     drawn: tuple[str, list[wire.Message]],
 ) -> None:
     shape, messages = drawn
@@ -63,7 +63,7 @@ def test_mended_messages_are_valid_and_stay_as_they_are(
 
 @settings(max_examples=200, deadline=None)
 @given(strategies.any_shape(strategies.broken))
-def test_no_answer_is_lost_and_every_loss_is_named(drawn: tuple[str, list[wire.Message]]) -> None:
+def test_repair_loses_no_answer_and_names_every_loss(drawn: tuple[str, list[wire.Message]]) -> None:
     shape, messages = drawn
     repaired = repair(messages, shape)
     talk = [oracle.read(message, shape) for message in messages]
@@ -161,7 +161,7 @@ def test_a_cache_mark_is_not_left_alone() -> None:
 
 
 @pytest.mark.parametrize("shape", wire.SHAPES)
-def test_a_real_result_takes_the_place_of_a_stand_in(shape: str) -> None:
+def test_a_real_result_replaces_a_placeholder(shape: str) -> None:
     """The tool was slower than the repair."""
     asked = [wire.user("go", shape), *wire.calls(["a"], shape), wire.user("well?", shape)]
     fixed = repair(asked, shape).messages
@@ -181,13 +181,13 @@ def test_a_custom_tool_is_answered_in_its_own_kind() -> None:
     assert repaired.messages[2]["type"] == "custom_tool_call_output"
 
 
-def test_a_stand_in_of_pi_is_as_old_as_its_call() -> None:
+def test_a_placeholder_of_pi_has_the_time_of_its_call() -> None:
     call = {**wire.calls(["a"], "pi")[0], "timestamp": 1770000000000}
     repaired = repair([wire.user("go", "pi"), call, wire.user("well?", "pi")], "pi")
     assert repaired.messages[2]["timestamp"] == 1770000000000
 
 
-def test_calls_of_gemini_without_ids_get_stand_ins_without() -> None:
+def test_calls_of_gemini_without_ids_get_placeholders_without_ids() -> None:
     call = {"functionCall": {"name": "read", "args": {}}}
     answer = {"functionResponse": {"name": "read", "response": {"output": "x"}}}
     messages = [
@@ -228,7 +228,7 @@ class Content(pydantic.BaseModel):
     parts: list[Part]
 
 
-def test_models_are_mended_with_models() -> None:
+def test_models_are_repaired_with_models() -> None:
     messages = [
         Content.model_validate({"role": role, "parts": [said]})
         for role, said in (

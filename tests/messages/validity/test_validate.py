@@ -74,7 +74,7 @@ def test_calls_of_gemini_without_ids_are_counted_off() -> None:
     assert (problem.index, problem.code, problem.id) == (2, "orphan-result", None)
 
 
-def test_tools_of_the_provider_are_its_own_business() -> None:
+def test_tools_of_the_provider_are_not_validated() -> None:
     """Call and result of a server's tool stand in one message of the assistant's."""
     search = {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "x"}}
     found = {"type": "web_search_tool_result", "tool_use_id": "s1", "content": []}
@@ -89,7 +89,7 @@ def test_tools_of_the_provider_are_its_own_business() -> None:
     assert memctx.validate([*items, wire.assistant("so", "responses")]) == []
 
 
-def test_unknown_blocks_are_not_judged() -> None:
+def test_unknown_blocks_are_not_validated() -> None:
     items = [
         wire.user("go", "responses"),
         dict(strategies.REASONING),
@@ -104,7 +104,7 @@ def test_commands_of_the_user_need_no_call() -> None:
     assert memctx.validate([wire.user("go", "pi"), bash, wire.assistant("so", "pi")], "pi") == []
 
 
-def test_calls_of_the_first_kind_are_not_judged() -> None:
+def test_legacy_function_calls_are_not_validated() -> None:
     """They had no ids, and OpenAI never asked for their results."""
     call = {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}}
     answer = {"role": "function", "name": "f", "content": "x"}

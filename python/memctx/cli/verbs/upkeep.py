@@ -87,7 +87,7 @@ def gc(
     found = editor.find(sessions=wanted, before=before)
     files = [*_leftovers(store), *_files_of(store, whole)]
     if whole and not (found.segments or found.facts or files):
-        raise ConfigError(f"sessions is {sorted(whole)}; nothing of that is in {store}")
+        raise ConfigError(f"sessions is {sorted(whole)}; {store} has none of them")
     freed = found.bytes + sum(map(store_files.size, files))
     if is_sure and freed:
         editor.remove(sessions=wanted, before=before)
@@ -134,7 +134,7 @@ def _check(store: Path, editor: _core.LogEditor) -> tuple[dict[str, int], list[F
 def _remedy(file: str) -> str:
     if file == store_files.VECTORS:
         return "keep what can be read"
-    return "remove; it is made again" if file.endswith(".json") else f"move to {file}.damaged"
+    return "remove; it is rebuilt" if file.endswith(".json") else f"move to {file}.damaged"
 
 
 def _repair(store: Path, editor: _core.LogEditor, findings: list[Finding]) -> list[Finding]:
@@ -150,14 +150,14 @@ def _remove(files: Iterable[Path]) -> None:
 
 
 def _leftovers(store: Path) -> list[Path]:
-    """What a process that died left of a file it was writing, a day ago at least."""
+    """Find temporary files, at least a day old, of processes that died while writing."""
     found = [*store.glob(".*.tmp"), *(store / "sessions").glob(".*")]
     limit = time.time() - DAY_MS / 1000
     return sorted(file for file in found if file.is_file() and file.stat().st_mtime < limit)
 
 
 def _files_of(store: Path, sessions: Collection[str]) -> list[Path]:
-    """The small files of sessions that go."""
+    """Find the small files of removed sessions."""
     endings = (".json", ".counters.json", ".blocks", ".lock")
     paths = (
         store_files.path_of(store, folder, session, ending)
@@ -181,11 +181,11 @@ def _existing(path: str | PathLike[str]) -> Path:
 
 def _verdict(findings: list[Finding], left: list[Finding], *, is_done: bool, repair: bool) -> str:
     if not findings:
-        return "All is well."
+        return "No damage found."
     if is_done:
         done = f"Repaired {format_count(len(findings) - len(left), 'fault')}"
         return f"{done}." if not left else f"{done}; {len(left)} are left."
     found = format_count(len(findings), "fault")
     if repair:
         return f"{found}."
-    return f"{found}. What could be read is used; the rest stays where it is."
+    return f"{found}. Readable records are used; --repair moves the others out of the way."

@@ -43,7 +43,7 @@ class CompletionRequest:
     model: str
     prompt: Prompt
     is_plain: bool
-    """Whether the request has neither schema nor settings, which some servers reject."""
+    """True if the request has neither schema nor settings, which some servers reject."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ How to write one:
 - Never write down passwords, keys, tokens or other secrets, nor what stands where one was masked.
 
 What is no fact: greetings, thanks, small talk and agreement alone; steps of debugging that were undone or led \
-nowhere; guesses, questions, proposals nobody accepted, plans that were dropped; the contents of files, logs or tool \
+nowhere; guesses, questions, proposals not accepted, plans that were dropped; the contents of files, logs or tool \
 output merely shown; general knowledge about programming; what you think should be done. Most conversations hold few \
 facts, and some hold none: then the list is empty. Better none than a doubtful one.
 

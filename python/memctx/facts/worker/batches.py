@@ -330,7 +330,7 @@ class BatchProcessor:
 
     @property
     def is_behind(self) -> bool:
-        """Whether the cursor on disk should be saved: it differs, or much of the log can be skipped."""
+        """True if the cursor on disk should be saved: it differs, or much of the log can be skipped."""
         return self._can_skip or self.cursor != self._saved
 
     @property

@@ -91,7 +91,7 @@ class FactsReady:
     """Outcome of a wait for facts."""
 
     is_complete: bool
-    """Whether facts were extracted from everything that was archived before the call, except dead letters."""
+    """True once facts were extracted from everything archived before the call, except dead letters."""
     progress: Progress
     reason: str | None = None
     """The reason why it is not complete."""
@@ -114,7 +114,7 @@ class FactsFuture:
 
     @property
     def is_done(self) -> bool:
-        """Whether there is an outcome."""
+        """True if there is an outcome."""
         return self._done.done()
 
     def settle(self, outcome: FactsReady) -> None:

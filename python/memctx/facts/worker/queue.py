@@ -85,7 +85,7 @@ class Cursor:
 
     @property
     def is_full(self) -> bool:
-        """Whether no further batch can become a dead letter."""
+        """True if no further batch can become a dead letter."""
         return len(self.dead_letters) >= MAX_DEAD_LETTERS
 
     def to_json(self) -> dict[str, Any]:
@@ -132,7 +132,7 @@ def load_cursor(path: Path, session_id: str) -> Cursor | None:
         return None
     if found.get("session", session_id) != session_id:
         # On a file system that ignores case, one file would have to serve two sessions.
-        raise StoreError(f"{path}: it is the file of session {found['session']!r}")
+        raise StoreError(f"{path}: belongs to session {found['session']!r}")
     version = found.get("version")
     if isinstance(version, int) and version > VERSION:
         raise UnsupportedVersionError(f"{path}: version {version}; expected {VERSION}")

@@ -62,7 +62,7 @@ class SessionWorker:
         self.progress = Progress(dead_letters=len(cursor.dead_letters), counts=cursor.counts)
         """State when something last happened."""
         self.is_notified = False
-        """Whether it will look at the log again anyway."""
+        """True if it will read the log again anyway."""
         self.ended = threading.Event()
         """Set when it has released everything."""
         self._settings = settings

@@ -8,7 +8,7 @@ use super::texts::{Contents, Texts};
 use crate::blocks::{BlockReader, BlockWriter, Fault};
 use crate::text::Mode;
 
-const INCONSISTENT: Fault = "parts of the text index contradict each other";
+const INCONSISTENT: Fault = "parts of the text index are inconsistent";
 
 impl Texts {
     pub(crate) fn save<W: Write>(&self, out: &mut BlockWriter<W>) -> io::Result<()> {

@@ -160,7 +160,7 @@ impl TermTable {
         if table.buckets.len().is_power_of_two() && has_room && table.buckets.iter().all(is_numbered) {
             Ok(table)
         } else {
-            Err("the table of terms contradicts itself")
+            Err("the table of terms is inconsistent")
         }
     }
 

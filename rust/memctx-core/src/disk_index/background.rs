@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn threads_and_those_they_start_leave_one_processor_to_others() {
+    fn low_priority_threads_leave_one_processor_free() {
         let (answer, answers) = channel();
         let own = || (sched_getaffinity(None).expect("known"), getpriority_process(Some(gettid())).expect("known"));
         let tell = answer.clone();

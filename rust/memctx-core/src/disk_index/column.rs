@@ -248,7 +248,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn holds_what_was_committed(batches in prop::collection::vec((prop::collection::vec(any::<u32>(), 0..40), any::<bool>()), 0..8)) {
+        fn the_index_holds_committed_texts(batches in prop::collection::vec((prop::collection::vec(any::<u32>(), 0..40), any::<bool>()), 0..8)) {
             let folder = tempfile::tempdir().expect("a folder");
             let path = path(&folder);
             let (mut sum, mut expected) = (Sum::default(), Vec::new());

@@ -78,7 +78,7 @@ impl Graph {
         // Before memory is taken for it.
         let length = range.len().checked_mul(width as usize).and_then(|links| links.checked_add(HEADER));
         let length = length.filter(|&length| width > 0 && (length as u64).checked_mul(4) == Some(bytes));
-        let mut words = vec![0; length.ok_or_else(|| fault("a length that this graph has not"))?];
+        let mut words = vec![0; length.ok_or_else(|| fault("the length is not that of this graph"))?];
         read(&mut words)?;
         if words[..HEADER] != header || checksum(&words) != crc {
             return Err(fault("the checksum does not hold"));

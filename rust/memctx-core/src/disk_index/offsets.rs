@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn remembers_so_many_and_no_more() {
+    fn the_offset_cache_is_bounded() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("vectors.bin");
         add(&path, 0..500);

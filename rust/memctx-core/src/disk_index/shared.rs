@@ -270,7 +270,7 @@ impl DiskIndex {
         if let Some(folder) = current {
             match Indexer::open(&folder, &self.directory, log, &self.model) {
                 Ok(indexer) => return Ok(Some(Site { indexer, folder, log: identity, _elected: elected })),
-                Err(fault) => self.note(format!("{fault}; made anew")),
+                Err(fault) => self.note(format!("{fault}; rebuilt")),
             }
         }
         let folder = generation::begin(home)?;
@@ -369,7 +369,7 @@ impl DiskIndex {
         }
     }
 
-    /// Note that a search of a view failed. If its files are damaged, do without them until they have been made again.
+    /// Note that a search of a view failed. If its files are damaged, do without them until they have been rebuilt.
     pub(crate) fn fail(self: &Arc<Self>, view: &View, fault: &Error) {
         self.give_up(&view.folder, fault);
         if self.is_broken(&view.folder) {

@@ -10,7 +10,7 @@ pub enum State {
     Ready,
     /// It is being filled by this process.
     Indexing,
-    /// Its files are damaged; searches go on without it until it has been made again.
+    /// Its files are damaged; searches go on without it until it has been rebuilt.
     Unavailable,
 }
 

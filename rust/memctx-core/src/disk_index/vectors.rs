@@ -108,7 +108,7 @@ impl VectorIndex {
         known: &Graphs,
     ) -> Result<Self> {
         let Some(space) = Space::new(dim, rows, scales) else {
-            return Err(Error::corrupt(&folder.join(SCALES), 0, "there are not as many of them as rows"));
+            return Err(Error::corrupt(&folder.join(SCALES), 0, "their number differs from the number of rows"));
         };
         let graphs = graphs_of(folder, plan, space.len(), known);
         Ok(Self { folder: folder.to_owned(), dim, plan, space, graphs: RwLock::new(Arc::new(graphs)) })
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn grows_with_what_is_added_and_with_what_others_build() {
+    fn the_index_grows_with_appends_and_builds_of_others() {
         let folder = tempfile::tempdir().expect("a folder");
         let (plan, vectors) = (small(300), vectors(1000, 3));
         let (sums, first) = indexed(folder.path(), plan, &vectors[..500]);
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_no_vector_and_columns_that_do_not_fit() {
+    fn invalid_vectors_and_columns_are_refused() {
         let folder = tempfile::tempdir().expect("a folder");
         let (sums, index) = indexed(folder.path(), Plan::default(), &vectors(10, 1));
         assert!(index.nearest(&[1.0; DIM + 1], 3, &|_| true).is_err());

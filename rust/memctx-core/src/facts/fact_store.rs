@@ -240,7 +240,7 @@ impl FactStore {
         Ok(made)
     }
 
-    /// Take in what was written since, by whomever.
+    /// Take in the lines written since, by any process.
     fn follow(&self, log: &mut FactLog) -> Result<()> {
         if let Some(news) = log.news()? {
             let mut index = self.index_mut();
@@ -269,7 +269,7 @@ impl FactStore {
     fn check_open(&self) -> Result<()> {
         if self.is_closed.load(Ordering::SeqCst) {
             let path = self.log().path().to_owned();
-            return Err(Error::Refused { path, why: "this store of facts has been closed" });
+            return Err(Error::Refused { path, why: "this fact store is closed; open it again" });
         }
         Ok(())
     }
@@ -296,4 +296,4 @@ impl FactStore {
     }
 }
 
-const UNUSABLE: &str = "the facts are unusable after an earlier internal error";
+const UNUSABLE: &str = "the fact store is unusable after an earlier internal error; open it again";

@@ -126,7 +126,7 @@ struct Verdict {
     reason: &'static str,
 }
 
-const ADDED: Verdict = Verdict { action: Action::Add, target: None, reason: "nothing known speaks of it" };
+const ADDED: Verdict = Verdict { action: Action::Add, target: None, reason: "no stored fact is about it" };
 
 impl Facts {
     fn new(known: &[Known<'_>]) -> Self {
@@ -217,30 +217,27 @@ impl Facts {
             }
         }
         match best {
-            Some((2, ..)) if is_tie => {
-                Verdict { reason: "it may refute several facts and does not say which", ..ADDED }
-            }
+            Some((2, ..)) if is_tie => Verdict { reason: "it may contradict several stored facts; ambiguous", ..ADDED },
             Some((3, _, index, _)) => {
-                Verdict { action: Action::Nothing, target: Some(index), reason: "it is known already" }
+                Verdict { action: Action::Nothing, target: Some(index), reason: "already stored" }
             }
             Some((2, _, index, _)) => {
-                Verdict { action: Action::Supersede, target: Some(index), reason: "it says another thing of the same" }
+                Verdict { action: Action::Supersede, target: Some(index), reason: "contradicts the stored value" }
             }
             Some((_, _, index, _)) => {
-                Verdict { action: Action::Update, target: Some(index), reason: "it says the same and more" }
+                Verdict { action: Action::Update, target: Some(index), reason: "adds detail to the stored fact" }
             }
             None => ADDED,
         }
     }
 }
 
-const SAYS_SO: &str = "the extractor says so";
+const SAYS_SO: &str = "requested by the extractor";
 
 fn decide(draft: &Draft<'_>, new: &Statement, facts: &Facts, allow_delete: bool) -> Op {
     if draft.content.trim().is_empty() {
-        let degraded =
-            draft.action.filter(|&action| action != Action::Nothing).map(|_| "there is nothing in it".into());
-        return Op { action: Action::Nothing, target: None, reason: "it says nothing".into(), degraded };
+        let degraded = draft.action.filter(|&action| action != Action::Nothing).map(|_| "the content is empty".into());
+        return Op { action: Action::Nothing, target: None, reason: "the content is empty".into(), degraded };
     }
     let op = |verdict: Verdict, degraded: Option<Cow<'static, str>>| Op {
         action: verdict.action,
@@ -253,14 +250,14 @@ fn decide(draft: &Draft<'_>, new: &Statement, facts: &Facts, allow_delete: bool)
     if action == Action::Add {
         let verdict = facts.verdict(new);
         return match verdict.action {
-            Action::Nothing => op(verdict, Some("add: it is known already".into())),
-            Action::Supersede => op(verdict, Some("add: it refutes a known fact".into())),
+            Action::Nothing => op(verdict, Some("add: already stored".into())),
+            Action::Supersede => op(verdict, Some("add: contradicts a stored fact".into())),
             _ => op(Verdict { reason: SAYS_SO, ..ADDED }, None),
         };
     }
     let Some(target) = draft.target else { return without_target(action, facts.verdict(new), op) };
     let Some(index) = facts.find(target) else {
-        return local(format!("{}: there is no fact {target:?}", action.name()).into());
+        return local(format!("{}: no fact has the id {target:?}", action.name()).into());
     };
     let Some(comparison) = facts.compare(index, new) else { return op(ADDED, None) };
     let relation = comparison.relation();
@@ -270,30 +267,28 @@ fn decide(draft: &Draft<'_>, new: &Statement, facts: &Facts, allow_delete: bool)
     };
     match action {
         Action::Delete if !allow_delete => local("delete: not allowed".into()),
-        _ if !comparison.is_related() => {
-            local(format!("{}: it has nothing in common with {target:?}", action.name()).into())
-        }
+        _ if !comparison.is_related() => local(format!("{}: unrelated to {target:?}", action.name()).into()),
         Action::Delete => follow(SAYS_SO),
-        Action::Nothing if relation == Relation::Same => follow("it is known already"),
+        Action::Nothing if relation == Relation::Same => follow("already stored"),
         Action::Nothing if relation == Relation::Changed => {
-            instead(Action::Supersede, "it says another thing of the same", "none: a value or its sense has changed")
+            instead(Action::Supersede, "contradicts the stored value", "none: a value or a negation differs")
         }
         Action::Nothing if comparison.keeps_new_values() => follow(SAYS_SO),
-        Action::Nothing => local("none: it has a value that the fact has not".into()),
+        Action::Nothing => local("none: it has a value that the stored fact lacks".into()),
         _ if relation == Relation::Same => {
-            let why: Cow<'static, str> = format!("{}: it is known already", action.name()).into();
-            op(Verdict { action: Action::Nothing, target: Some(index), reason: "it is known already" }, Some(why))
+            let why: Cow<'static, str> = format!("{}: already stored", action.name()).into();
+            op(Verdict { action: Action::Nothing, target: Some(index), reason: "already stored" }, Some(why))
         }
         Action::Update if relation == Relation::Changed => {
-            instead(Action::Supersede, "it says another thing of the same", "update: a value or its sense has changed")
+            instead(Action::Supersede, "contradicts the stored value", "update: a value or a negation differs")
         }
-        Action::Update if comparison.loses_value() => local("update: a value of the fact would be lost".into()),
+        Action::Update if comparison.loses_value() => local("update: a value of the stored fact would be lost".into()),
         _ => follow(SAYS_SO),
     }
 }
 
 /// Decide an action that needs a target and names none: it is followed as far as the rules agree.
 fn without_target(action: Action, verdict: Verdict, op: impl Fn(Verdict, Option<Cow<'static, str>>) -> Op) -> Op {
-    let degraded = (verdict.action != action).then(|| format!("{}: no fact is named", action.name()).into());
+    let degraded = (verdict.action != action).then(|| format!("{}: no target is named", action.name()).into());
     op(verdict, degraded)
 }

@@ -136,7 +136,7 @@ impl Index {
             })
             .collect();
         let score = parts.iter().fold(0.0, |sum, part| sum + part.value);
-        Explanation::of(format!("of what the question's {} words tell", words.len()), score, parts)
+        Explanation::of(format!("of the weight of the question's {} words", words.len()), score, parts)
     }
 }
 
@@ -265,6 +265,6 @@ mod tests {
         let index = index(&["The webhook listens on port 8443".to_owned()]);
         let found = index.search(&Request { query: "webhook port?", limit: 5, ..Request::default() });
         assert!((found[0].score - 1.0).abs() < 1e-12 && found[0].matched == 2);
-        assert!(index.search(&Request { query: "webhook colour?", limit: 5, ..Request::default() }).is_empty());
+        assert!(index.search(&Request { query: "webhook color?", limit: 5, ..Request::default() }).is_empty());
     }
 }

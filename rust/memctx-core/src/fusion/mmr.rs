@@ -24,7 +24,7 @@ impl Pick {
     pub fn explain(&self, score: Explanation) -> Explanation {
         let parts = vec![
             Explanation::of("relevance", self.relevance, vec![score]),
-            Explanation::leaf("likeness to what was chosen before", self.likeness),
+            Explanation::leaf("similarity to hits chosen before", self.likeness),
         ];
         Explanation::of("mmr", self.value, parts)
     }

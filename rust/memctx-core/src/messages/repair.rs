@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_takes_the_place_of_what_stood_for_it() {
+    fn a_real_result_replaces_its_placeholder() {
         let stand_in = MessageView::new(Role::Tool, vec![result("a", MISSING_RESULT)]);
         let views = vec![said(Role::User, "go"), calling(&["a"]), stand_in, said(Role::User, "?"), answering(&["a"])];
         let conversation = Conversation::new(Format::OpenAi, views);
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_held_where_roles_would_meet() {
+    fn a_placeholder_separates_equal_roles() {
         let views =
             vec![answering(&["x"]), said(Role::Assistant, "one"), answering(&["y"]), said(Role::Assistant, "two")];
         let conversation = Conversation::new(Format::Bedrock, views);

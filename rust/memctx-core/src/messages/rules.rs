@@ -365,7 +365,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_is_wrong_with_what_is_plainly_paired(views in prop::collection::vec(message(), 0..5), format in 0..Format::ALL.len()) {
+        fn plainly_paired_conversations_are_valid(views in prop::collection::vec(message(), 0..5), format in 0..Format::ALL.len()) {
             let conversation = Conversation::new(Format::ALL[format], views);
             let mut found = Found(Vec::new());
             found.judge_pairs(&conversation);

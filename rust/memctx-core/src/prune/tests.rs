@@ -53,7 +53,7 @@ fn sent(talk: &Conversation, pruned: &[Pruned]) -> Conversation {
 }
 
 #[test]
-fn below_the_first_share_nothing_is_touched() {
+fn below_the_first_ratio_no_result_is_pruned() {
     let talk = talk(&[10_000], 3);
     let chars = 10_000 + 4 + 3 * 4 + 2;
     let request = |window| Request::new(Mode::Adaptive, window);
@@ -193,7 +193,7 @@ fn a_result_that_only_looks_like_one_that_was_pruned_is_left_alone() {
 }
 
 #[test]
-fn results_are_shortened_at_birth() {
+fn new_results_are_truncated() {
     let cut = Cut { max_chars: 200, head_chars: 10, tail_chars: 10 };
     let born = MessageView::new(Role::Tool, vec![result("a", "short"), result("b", &"long ".repeat(100))]);
     let found = truncate_results(&conversation(vec![born]), cut);

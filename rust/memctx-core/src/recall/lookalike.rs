@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn our_tags_are_known_in_any_dress() {
+    fn our_tags_are_recognized_in_any_spelling() {
         for behind in [
             "/detail>",
             "/DETAIL >",
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_are_known_in_any_dress() {
+    fn headers_are_recognized_in_any_spelling() {
         for line in [
             "[2026-02-10 14:31 user] x",
             "  [2026-02-10  14:31 user]",

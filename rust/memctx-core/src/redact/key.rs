@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_other_things() {
+    fn names_of_other_things_are_no_secrets() {
         for name in [
             "max_tokens",
             "tokens",

@@ -100,8 +100,8 @@ pub(super) fn behind_escape(text: &[u8], at: usize) -> usize {
     let before = at.checked_sub(1).map_or(b' ', |before| text[before]);
     let escaped = before == b'\\' && text.get(at).is_some_and(|byte| b"nrt".contains(byte));
     let digits = text[at..].iter().take(6).take_while(|byte| byte.is_ascii_digit()).count();
-    let coloured = before == b'[' && text.get(at + digits) == Some(&b'm');
-    at + if coloured { digits + 1 } else { usize::from(escaped) }
+    let colored = before == b'[' && text.get(at + digits) == Some(&b'm');
+    at + if colored { digits + 1 } else { usize::from(escaped) }
 }
 
 /// Return whether a byte can stand in a token before its anchor.

@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn chosen_and_drawn_passwords_are() {
+    fn chosen_and_drawn_passwords_look_random() {
         for value in ["PEHuwarrrU", "NFRNowLJJGBGHA", "hunter2", "Summer2024!", "k3jf9slw", "Xk#9!vQ2m", "p4$$w0rdZ"] {
             assert!(is_secret(value.as_bytes(), Proof::Password), "{value}");
         }

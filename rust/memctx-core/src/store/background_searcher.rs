@@ -94,7 +94,7 @@ mod tests {
     const SEARCHED: &str = "a search that was begun";
 
     #[test]
-    fn searches_one_after_the_other_in_one_thread_whatever_becomes_of_them() {
+    fn searches_run_in_order_in_one_thread() {
         let (answer, answers) = channel();
         let searcher = BackgroundSearcher::default();
         let ask = |is_fatal: bool| {
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn forgets_what_was_not_begun_when_the_next_came() {
+    fn a_new_search_replaces_one_not_started() {
         let (answer, answers) = channel();
         let (begin, at_work) = channel::<()>();
         let (go, gone) = channel::<()>();
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn goes_with_its_owner() {
+    fn the_thread_ends_with_its_searcher() {
         let searcher = BackgroundSearcher::default();
         let (answer, answers) = channel();
         searcher.ask(NAME, Box::new(move || answer.send(()).expect(HEARD)));

@@ -210,7 +210,8 @@ impl Inner {
         self.check_open()?;
         let stamp = self.model().stamp();
         let Some(slot) = Slot::for_new(&self.directory, stamp, self.settings.replaces_vectors) else {
-            let why = "its vectors are another model's, and are to stay";
+            let why =
+                "its vectors belong to another model and are kept; open it with `replaces_vectors` to replace them";
             return Err(Error::Refused { path: self.directory.path().to_owned(), why });
         };
         pass.slot = Some(slot);

@@ -26,8 +26,8 @@ pub struct Health {
     pub healed: u64,
     /// Segments that were found damaged when they were to be read.
     pub damaged: u64,
-    /// Why the store does less than it should, as long as it does: the last write failed, the log was deleted while
-    /// memory still holds what it said, or the disk index is unavailable.
+    /// Reasons why the store is degraded, as long as it is: the last write failed, the log was deleted while memory
+    /// still holds its segments, or the disk index is unavailable.
     pub reasons: Vec<String>,
     /// The error of the last write; `None` once one succeeds.
     pub(super) unwritten: Option<String>,
@@ -76,7 +76,7 @@ impl Health {
             self.reasons.push("a write has not reached the disk; it is written again with the next one".to_owned());
         }
         if is_log_lost {
-            self.reasons.push("the log was deleted; memory holds what no disk does".to_owned());
+            self.reasons.push("the log was deleted; its segments are in memory only".to_owned());
         }
         self
     }

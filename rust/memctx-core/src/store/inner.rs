@@ -153,7 +153,10 @@ impl Inner {
 
     pub(super) fn check_open(&self) -> Result<()> {
         if self.is_closed() {
-            return Err(Error::Refused { path: self.directory.path().to_owned(), why: "this store has been closed" });
+            return Err(Error::Refused {
+                path: self.directory.path().to_owned(),
+                why: "this store is closed; open it again",
+            });
         }
         Ok(())
     }
@@ -189,7 +192,7 @@ impl Inner {
     }
 }
 
-const UNUSABLE: &str = "the store is unusable after an earlier internal error";
+const UNUSABLE: &str = "the store is unusable after an earlier internal error; open it again";
 
 impl Tail {
     /// Count what neither `vectors.bin` nor the snapshot has.

@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_a_host_wrote_before_a_message_goes() {
+    fn only_host_prefixes_are_stripped() {
         let kept = |role, content| worth_keeping(&Record { role, content, timestamp: None, metadata: None });
         let stamped = "System: [2026-02-15 18:49:02 GMT+8] Feishu[main] message\ndeploy it now";
         assert_eq!(kept("user", stamped), Some("deploy it now"));

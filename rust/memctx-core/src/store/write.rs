@@ -234,7 +234,7 @@ impl Inner {
         }
         let log = Arc::new(Log::create(&self.directory, SEGMENTS, self.settings.durability)?);
         if tail.log.replace(Arc::clone(&log)).is_some() {
-            self.health().note("the log was deleted; begun anew, with what is in memory still in memory");
+            self.health().note("the log was deleted; a new one was started; segments in memory stay searchable");
         }
         let mut index = self.index_mut();
         index.read_from(log.file());

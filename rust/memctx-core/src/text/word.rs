@@ -9,7 +9,7 @@ use super::swar;
 ///
 /// let word = Word::new("feature").expect("it is short");
 /// assert_eq!(word.spell(&mut [0; _]), "feature");
-/// assert_eq!(Word::new("internationalisation"), None);
+/// assert_eq!(Word::new("internationalization"), None);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Word([u64; 2]);

@@ -63,7 +63,7 @@ fn removed(plan: &Plan) -> Vec<(u32, Layer)> {
 }
 
 #[test]
-fn everything_that_stays_says_why() {
+fn every_protected_message_has_a_reason() {
     let talk = conversation(vec![
         said(Role::System, "you are helpful"),
         summary("Summary of what came before"),
@@ -192,7 +192,7 @@ fn without_a_query_age_decides() {
 }
 
 #[test]
-fn while_tools_are_at_work_it_waits() {
+fn a_trim_waits_while_tools_run() {
     let views = vec![said(Role::User, "task"), said(Role::Assistant, "old words"), calling("a"), answering("a", "x")];
     let talk = conversation(views.clone());
     let request = Request { target: 0, ceiling: Some(talk.tokens()), ..bare("task", 1) };

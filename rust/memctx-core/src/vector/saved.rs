@@ -14,11 +14,11 @@ impl Rows {
     }
 
     pub(crate) fn load(dim: usize, from: &BlockReader) -> Result<Self, Fault> {
-        let mut rows = Self::new(dim).map_err(|_| "vectors of no length")?;
+        let mut rows = Self::new(dim).map_err(|_| "the vectors have no dimension")?;
         (rows.values, rows.norms) = (from.read("v.values")?, from.read("v.norms")?);
         rows.copies = Copies::load(dim, from)?;
         if rows.values.len() != rows.norms.len() * dim || !rows.copies.has_rows(rows.norms.len()) {
-            return Err("parts of the vectors contradict each other");
+            return Err("parts of the vectors are inconsistent");
         }
         Ok(rows)
     }

@@ -4,7 +4,7 @@ use memctx_core::messages::{Kind, Role};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use super::content::{self, Found, block_text, is_label, labelled, price, read_typed, sign};
+use super::content::{self, Found, block_text, is_label, labeled, price, read_typed, sign};
 use super::draft::Draft;
 use super::measure::Measure;
 use super::node::{Node, field, for_each_block, for_each_item, has, spelled, text};
@@ -116,7 +116,7 @@ fn media<'py>(draft: &mut Draft<'py>, node: Node<'_, 'py>, found: &mut Found<'py
     }
     let (name, format) = (text!(bytes, "name")?, text!(bytes, "format")?);
     let names = [spelled(name.as_ref()), spelled(format.as_ref())];
-    let label = labelled(draft, kind, names.into_iter().find(|name| is_label(name)).unwrap_or_default());
+    let label = labeled(draft, kind, names.into_iter().find(|name| is_label(name)).unwrap_or_default());
     found.media(label, price(draft.format, kind), Measure::of(bytes.any())?.mark());
     Ok(true)
 }

@@ -267,10 +267,10 @@ fn placeholder<'py>(draft: &mut Draft<'py>, media: &str, node: Node<'_, 'py>) ->
             && let Some(label) = Node::of(holder).text(name)?
             && is_label(spelled(Some(&label)))
         {
-            return Ok(labelled(draft, media, spelled(Some(&label))));
+            return Ok(labeled(draft, media, spelled(Some(&label))));
         }
     }
-    Ok(labelled(draft, media, ""))
+    Ok(labeled(draft, media, ""))
 }
 
 /// Return whether a text can be the name of something.
@@ -279,7 +279,7 @@ pub(crate) fn is_label(text: &str) -> bool {
 }
 
 /// Return the placeholder for media of that kind and name.
-pub(crate) fn labelled<'py>(draft: &mut Draft<'py>, media: &str, label: &str) -> Words<'py> {
+pub(crate) fn labeled<'py>(draft: &mut Draft<'py>, media: &str, label: &str) -> Words<'py> {
     draft.write(&if label.is_empty() { format!("[{media}]") } else { format!("[{media} {label}]") })
 }
 

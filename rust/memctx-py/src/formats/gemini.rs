@@ -5,7 +5,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
-use super::content::{self, Found, is_label, labelled, price, read_typed, sign};
+use super::content::{self, Found, is_label, labeled, price, read_typed, sign};
 use super::draft::Draft;
 use super::json::plain;
 use super::measure::Measure;
@@ -158,7 +158,7 @@ fn media<'py>(draft: &mut Draft<'py>, bytes: &Bound<'py, PyAny>, found: &mut Fou
     let names = [either!(node, "displayName", "display_name"), uri.clone()];
     let names = names.iter().flatten().filter_map(|name| name.cast::<PyString>().ok()).map(|name| spelled(Some(name)));
     let label = names.chain([mime]).find(|name| is_label(name)).unwrap_or_default();
-    let label = labelled(draft, kind, label);
+    let label = labeled(draft, kind, label);
     // What an object of the SDK has beside these fields says nothing of the bytes.
     let content = field!(node, "data")?.or(uri);
     let mark = content.map(|content| Measure::of(&content)).transpose()?.map_or(0, |measure| measure.mark());

@@ -17,7 +17,7 @@ HEADROOM = 1.08
 OUTLIER = 4
 STEPS = {
     "scan": "read the messages",
-    "cut": "decide what leaves",
+    "cut": "decide what to remove",
     "recall": "search the store",
     "assemble": "put the prompt together",
     "check": "check it as the provider will",
@@ -93,7 +93,7 @@ def cache(replay: Replay) -> Markup:
     top = HEADROOM * max(*sent, 1)
     return chart.figure(
         "Prompt cache",
-        "What each prompt has in common with the one before it is read from the provider's cache; the rest is written.",
+        "The prefix that a prompt shares with the one before is read from the provider's cache; the rest is written.",
         chart.legend(
             ("cached", f"read, {replay.cached_share:.0%}"),
             ("written", f"written, {1 - replay.cached_share:.0%}"),
@@ -121,7 +121,7 @@ def latency(replay: Replay) -> Markup:
     longest = f"longest {format_milliseconds(most)}{', off the chart' if most > top else ''}"
     return chart.figure(
         "Latency",
-        "What memory takes before each call of the model.",
+        "Time that memory takes before each call of the model.",
         chart.legend(
             ("took", f"milliseconds, {longest}"),
             ("limit", f"95 % within {format_milliseconds(slow)}"),

@@ -88,7 +88,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn remembers_nothing_wrong(
+        fn the_cache_returns_only_its_own_values(
             grams in prop::collection::vec((prop_oneof![1..50_u64, 1..1_u64 << 48], any::<u16>()), 1..300),
         ) {
             let memory = GramMemory::new();

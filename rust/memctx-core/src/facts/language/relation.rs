@@ -59,7 +59,7 @@ pub(in crate::facts) struct Comparison<'s> {
 const REFINED_SHARE: usize = 4;
 /// Statements that differ in more values than that are not distinguished by these.
 const MOST_PAIRED: usize = 64;
-/// A thing may be said in so many words that none of them is the same; more is another statement.
+/// Longest answer, in words, that may replace another without a common word; a longer one is another statement.
 const LONGEST_ANSWER: usize = 4;
 
 impl<'s> Comparison<'s> {
@@ -475,7 +475,7 @@ mod tests {
         }
 
         #[test]
-        fn nothing_panics(old in ".{0,60}", new in ".{0,60}") {
+        fn no_input_panics(old in ".{0,60}", new in ".{0,60}") {
             let _ = relate(&old, &new);
         }
     }

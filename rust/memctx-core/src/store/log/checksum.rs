@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_another_writer_has_none() {
+    fn a_line_of_another_writer_has_no_checksum() {
         for line in [&b"{}"[..], br#"{"id":"a","metadata":{"topics":[],"entities":[]}}"#, b"", br#"{"x":"12345678"}"#] {
             assert_eq!(check(line), Checksum::Absent);
         }

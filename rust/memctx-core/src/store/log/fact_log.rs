@@ -69,7 +69,7 @@ impl FactLog {
         Ok(Self { directory, durability, lock, log: None, cursor, seen: 0, has_lost_log: false, health })
     }
 
-    /// Read what has been written since, by whomever; none if nothing has.
+    /// Read the lines written since, by any process; `None` if there are none.
     pub(crate) fn news(&mut self) -> Result<Option<News>> {
         let mut is_anew = false;
         if self.log.as_ref().is_none_or(|log| log.current_len().is_none()) {
@@ -77,12 +77,16 @@ impl FactLog {
             let Some(log) = Log::open(&self.directory, KNOWLEDGE, self.durability)? else { return Ok(None) };
             self.health.is_read_only |= !log.is_writable();
             is_anew = self.log.replace(Arc::new(log)).is_some();
-            self.begin_anew(if is_anew { Some("the log of facts was replaced; read anew") } else { None });
+            self.begin_anew(if is_anew {
+                Some("the log of facts was replaced; read again from the start")
+            } else {
+                None
+            });
         }
         let Some(log) = self.log.clone() else { return Ok(None) };
         let length = log.current_len().unwrap_or_default();
         if length < self.cursor.offset {
-            self.begin_anew(Some("the log of facts became shorter; read anew"));
+            self.begin_anew(Some("the log of facts became shorter; read again from the start"));
             is_anew = true;
         }
         if length == self.seen && !is_anew {
@@ -148,7 +152,7 @@ impl FactLog {
         }
         let log = Arc::new(Log::create(&self.directory, KNOWLEDGE, self.durability)?);
         let is_another = self.log.replace(Arc::clone(&log)).is_some();
-        let words = "the log of facts was deleted; begun anew, with what is in memory still in memory";
+        let words = "the log of facts was deleted; a new one was started; facts in memory stay searchable";
         self.begin_anew(is_another.then_some(words));
         self.has_lost_log |= is_another;
         Ok(log)

@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_the_original_s_with_a_seal() {
+    fn a_log_line_is_openclaw_s_with_a_checksum() {
         let line = segment("3b6e", "Deploy the API on\nFriday é\u{2028}", 1_770_000_002_000.0).to_line();
         let text = String::from_utf8(line).expect("UTF-8");
         let wanted = "{\"id\":\"3b6e\",\"sessionId\":\"s/1\",\"timestamp\":1770000002000,\"role\":\"user\",\
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_segment_is_refused_without_its_text() {
+    fn invalid_segments_are_refused_without_quoting_their_text() {
         let deep = format!(
             r#"{{"id":"a","sessionId":"s","timestamp":1,"role":"user","content":"secret","metadata":{}"#,
             "[".repeat(100_000)

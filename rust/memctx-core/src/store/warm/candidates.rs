@@ -13,7 +13,7 @@ use crate::bm25::{Accumulator, Cover};
 use crate::fusion::{Blend, Weights, calibrate, merge, normalize};
 use crate::{Result, Scored};
 
-/// Segments in the race for each place, so that there is a choice of different ones.
+/// Candidates for each result, so that there is a choice of different ones.
 const POOL: usize = 4;
 /// Candidates of each side for each result, as in OpenClaw's `memory-context`.
 const SEED_POOL: usize = 2;
@@ -27,7 +27,7 @@ const COVERING: usize = 20;
 /// Digits of a match that are reported.
 const DIGITS: f64 = 1e9;
 
-/// A segment in the race.
+/// A candidate segment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Candidate {
     pub(crate) segment: u32,
@@ -93,7 +93,7 @@ impl Scope {
 }
 
 impl Warm {
-    /// The segments in the race, best first.
+    /// The candidates, best first.
     pub(crate) fn candidates(&self, request: &Request<'_>, vector: Option<&[f32]>, now: f64) -> Result<Vec<Candidate>> {
         let within = Scope::new(self, request);
         let admit = |passage| within.admits(self, passage);
@@ -115,7 +115,7 @@ impl Warm {
                 let nearest = self.nearest(Some(vector), wanted, admit)?;
                 let share = self.worth.weight(request.query, cover(&first).share);
                 let top = nearest.first().map_or(0.0, |hit| hit.score);
-                let scale = Scale::centred(Weights::of_vector(share), self.center.cosine(vector), top);
+                let scale = Scale::centered(Weights::of_vector(share), self.center.cosine(vector), top);
                 let race = Race { request, vector: Some(vector), scale, now };
                 let candidates = self.united(&race, Some(&accumulator), &first, &nearest)?;
                 (race, first, candidates)
@@ -238,7 +238,7 @@ impl Warm {
 }
 
 impl Warm {
-    /// The share of its neighbours' scores that a segment gets.
+    /// The share of its neighbors' scores that a segment gets.
     ///
     /// A short remark is about what was said around it; a long answer says itself what it is about, and would rise with
     /// every question that it stands beside.
@@ -251,7 +251,7 @@ impl Warm {
         SHARE * (SHORT / f64::from(bytes)).min(1.0)
     }
 
-    /// The candidates with a share of their neighbours' scores, and the neighbours that this brings into the race: those
+    /// The candidates with a share of their neighbors' scores, and the neighbors that this makes candidates: those
     /// that are a little like the query, too.
     ///
     /// Messages around a good match belong to it: an answer rarely repeats the words of its question.
@@ -263,7 +263,7 @@ impl Warm {
         admit: impl Fn(u32) -> bool,
     ) -> Result<Vec<Candidate>> {
         const REACH: usize = 2;
-        /// Neighbours that say the same again do not lift each other: repeating a thing must not make it matter more.
+        /// Neighbors that say the same again do not lift each other: repeating a thing must not make it matter more.
         const ALIKE: f64 = 0.8;
         let cosine = race.vector.map(|vector| self.rows.cosines(vector)).transpose()?;
         let likeness = self.likeness();
@@ -372,7 +372,7 @@ mod tests {
         scores
     }
 
-    /// Return whether the race was decided early; if so it must have been decided rightly.
+    /// Return whether the search ended early; if so its result must be that of the full one.
     fn is_decided(texts: &[String], query: &str, limit: usize) -> bool {
         let warm = warm(texts);
         let request = Request { query, limit, ..Request::default() };
@@ -389,14 +389,14 @@ mod tests {
     }
 
     #[test]
-    fn a_race_is_decided_early_where_words_decide() {
+    fn a_search_ends_early_where_words_decide() {
         let texts: Vec<String> = (0..40).map(|n| format!("the deploy of service {n} failed")).collect();
         assert!(is_decided(&texts, "which deploy failed", 3));
         assert!(!is_decided(&texts, "something else altogether", 3));
     }
 
     #[test]
-    fn whoever_one_side_names_gets_what_the_other_says_of_it() {
+    fn candidates_of_one_side_get_their_score_of_the_other() {
         let texts: Vec<String> = (0..40).map(|n| format!("the deploy of service {n} failed")).collect();
         let warm = warm(&texts);
         let request = Request { query: "which deploy failed", limit: 1, ..Request::default() };

@@ -65,7 +65,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_the_mean_whatever_came_and_went(
+        fn the_center_is_the_mean_after_any_changes(
             vectors in prop::collection::vec(prop::array::uniform4(-3.0..3.0_f32), 1..30),
             gone in prop::collection::vec(any::<bool>(), 30),
         ) {

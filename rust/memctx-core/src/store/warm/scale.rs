@@ -25,7 +25,7 @@ impl Scale {
     }
 
     /// Cosines from what any text has up to the best.
-    pub(crate) fn centred(weights: Weights, mean: f64, top: f64) -> Self {
+    pub(crate) fn centered(weights: Weights, mean: f64, top: f64) -> Self {
         Self { weights, mean, top, is_centered: true }
     }
 
@@ -54,15 +54,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_any_text_has_is_worth_nothing() {
+    fn cosines_below_the_mean_count_as_zero() {
         let weights = Weights { vector: 0.5, bm25: 0.5 };
-        let centred = Scale::centred(weights, 0.6, 0.8);
+        let centered = Scale::centered(weights, 0.6, 0.8);
         for (cosine, value) in [(0.5, 0.0), (0.6, 0.0), (0.7, 0.5), (0.8, 1.0), (0.9, 1.0)] {
-            assert!((centred.value(cosine) - value).abs() < 1e-9, "{cosine}");
+            assert!((centered.value(cosine) - value).abs() < 1e-9, "{cosine}");
         }
-        assert!((centred.matched(0.76) - LINE).abs() < 1e-9);
-        assert!(centred.matched(0.6) < 1e-9 && (centred.matched(1.0) - 1.0).abs() < 1e-9);
-        assert!(Scale::centred(weights, 0.6, 0.6).value(0.6) < 1e-9);
+        assert!((centered.matched(0.76) - LINE).abs() < 1e-9);
+        assert!(centered.matched(0.6) < 1e-9 && (centered.matched(1.0) - 1.0).abs() < 1e-9);
+        assert!(Scale::centered(weights, 0.6, 0.6).value(0.6) < 1e-9);
         let raw = Scale::raw(weights);
         assert!(raw.value(-0.2) < 1e-9 && (raw.value(0.3) - 0.3).abs() < 1e-9 && (raw.matched(0.3) - 0.3).abs() < 1e-9);
     }

@@ -58,7 +58,7 @@ pub struct Request<'a> {
     pub query: &'a str,
     /// Its vector, where the store cannot make it itself; without one only words count.
     pub vector: Option<&'a [f32]>,
-    /// Results wanted, neighbours not counted.
+    /// Results wanted, neighbors not counted.
     pub limit: usize,
     /// Only segments of this session.
     pub session: Option<&'a str>,
@@ -152,7 +152,7 @@ pub struct Found {
     pub matched: f64,
     /// 0 if it was found itself, else how far it is from the result it stands beside.
     pub distance: usize,
-    /// The piece of the content that matched, in bytes; all of it for a neighbour.
+    /// The piece of the content that matched, in bytes; all of it for a neighbor.
     pub passage: Range<usize>,
     /// The explanation of the score, if it was asked for.
     pub explanation: Option<Explanation>,
@@ -246,11 +246,11 @@ impl Warm {
     fn explain(&self, candidate: &Candidate, request: &Request<'_>, vector: Option<&[f32]>) -> Result<Explanation> {
         if candidate.distance > 0 {
             let steps = Explanation::leaf("steps from a result", candidate.distance as f64);
-            return Ok(Explanation::of("neighbour", candidate.score, vec![steps]));
+            return Ok(Explanation::of("neighbor", candidate.score, vec![steps]));
         }
         let cosine = vector.map(|vector| self.rows.explain(vector, candidate.passage)).transpose()?;
         let above =
-            |cosine| Explanation::of("from what any text has to the best", candidate.blend.vector, vec![cosine]);
+            |cosine| Explanation::of("scaled from the mean cosine to the best", candidate.blend.vector, vec![cosine]);
         let is_centered = self.worth.is_centered() && request.ranking == Ranking::Best;
         let cosine = if is_centered { cosine.map(above) } else { cosine };
         let text = match request.ranking {
@@ -265,7 +265,7 @@ impl Warm {
         let mut parts = vec![blend, Explanation::leaf("age", candidate.age)];
         if request.ranking == Ranking::Best {
             parts.push(Explanation::leaf("who said it", role));
-            parts.push(Explanation::leaf("added by neighbours", candidate.score - own));
+            parts.push(Explanation::leaf("added by neighbors", candidate.score - own));
         }
         Ok(Explanation::of("score", candidate.score, parts))
     }

@@ -132,7 +132,7 @@ impl Warm {
         if tail(log, offset).ok().map(u64::from) != Some(checked) {
             return Err("the log is not the one it was made from");
         }
-        let mut warm = Self::new(dim, worth).map_err(|_| "vectors of no length")?;
+        let mut warm = Self::new(dim, worth).map_err(|_| "the vectors have no dimension")?;
         warm.read_from(log);
         (warm.cursor, warm.evicted) = (Cursor { offset, line }, evicted);
         // The two halves are about the same size, and most of the time goes into fresh memory.
@@ -153,7 +153,7 @@ impl Warm {
     }
 
     fn load_entries(&mut self, from: &BlockReader) -> std::result::Result<(), Fault> {
-        const INCONSISTENT: Fault = "parts of the segments contradict each other";
+        const INCONSISTENT: Fault = "parts of the segments are inconsistent";
         for (name, names) in [("session", &mut self.sessions), ("role", &mut self.roles), ("topic", &mut self.topics)] {
             let all = split(&from.read(name)?, &from.read(&format!("{name}#"))?)?;
             *names = all.iter().map(|name| &**name).collect();

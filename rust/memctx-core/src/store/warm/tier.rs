@@ -338,7 +338,7 @@ impl Warm {
         }
     }
 
-    /// Return whether so much of it is gone that it should be made anew.
+    /// Return whether so much of it is gone that it should be rebuilt.
     pub(crate) fn is_sparse(&self) -> bool {
         const FEW: usize = 1024;
         let gone = self.entries.len() - self.live;
@@ -392,7 +392,7 @@ impl Warm {
         if *segment.id == *entry.id { Ok(segment) } else { Err(damaged("another segment than was written here")) }
     }
 
-    /// The live neighbours of a segment in its session with their distances, nearest first on each side.
+    /// The live neighbors of a segment in its session with their distances, nearest first on each side.
     pub(crate) fn neighbours(&self, number: u32, reach: usize) -> impl Iterator<Item = (u32, usize)> + '_ {
         let entry = &self.entries[number as usize];
         let timeline = &self.timelines[entry.timeline as usize];
@@ -403,7 +403,7 @@ impl Warm {
         before.chain(after).filter(|(number, _)| **number != GAP).map(|(&number, distance)| (number, distance))
     }
 
-    /// Let segments be neighbours as these sequences of lines say, in which lines that are not here have their places.
+    /// Let segments be neighbors as these sequences of lines say, in which lines that are not here have their places.
     /// A segment in none has no neighbors.
     #[cfg(feature = "cold")]
     pub(crate) fn tie(&mut self, sequences: &[Vec<u64>]) {
