@@ -18,7 +18,7 @@ export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test lint redaction extractors contradictions bench bench-cold recall bench-rust wheel fuzz crash \
+.PHONY: help dev demo test lint redaction extractors contradictions bench bench-cold recall turn-recall bench-rust wheel fuzz crash \
 	integrations check clean extension release cargo recall-data
 
 help: ## List the commands
@@ -80,6 +80,9 @@ CACHE ?= target/recall
 recall: recall-data release $(VENV)/.installed ## Table of what each embedder and ranking recalls of the sets in DATA=folder, vectors kept in CACHE=folder
 	PYTHONPATH=benches/python $(BIN)/python benches/python/recall_eval.py $(DATA) --cache $(CACHE) \
 		--embedders hash,static
+
+turn-recall: recall-data release $(VENV)/.installed ## Table of what `prepare` brings back of the conversations in DATA=folder
+	$(BIN)/python benches/python/turn_recall.py $(DATA)
 
 recall-data:
 	@test -n "$(DATA)" || { echo "make recall needs DATA=folder, which holds a folder for each set." >&2; exit 2; }

@@ -1,14 +1,17 @@
-"""Child processes of tests: guarded like the tests, with their stderr in every failure."""
+"""Child processes of tests, guarded like the tests, with their stderr in every failure; locks as of another process."""
 
 from __future__ import annotations
 
 import os
 import subprocess
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memctx import _core
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Generator, Mapping, Sequence
 
 GUARD = str(Path(__file__).parent / "guard")
 SHOWN = 4_000
@@ -92,3 +95,14 @@ def _named(child: subprocess.Popen[str]) -> str:
 
 def _told(errors: str | None) -> str:
     return f"Its stderr:\n{errors[-SHOWN:]}" if errors else "Its stderr is empty."
+
+
+@contextmanager
+def holding(path: Path) -> Generator[None, None, None]:
+    """Hold a lock file as another process would."""
+    lease = _core.Lease(path)
+    assert lease.acquire()
+    try:
+        yield
+    finally:
+        lease.release()

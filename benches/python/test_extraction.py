@@ -23,7 +23,7 @@ import memctx
 from memctx._core import FactStore
 from memctx.facts import CandidateFact
 from memctx.facts.extractors import ExtractionResult, Usage
-from memctx.facts.worker import BackgroundExtraction
+from memctx.facts.worker import BackgroundExtraction, ExtractionOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,9 +89,7 @@ class Sessions:
                 name,
                 facts,
                 model,
-                min_messages=BATCH,
-                batch_chars=CHARACTERS,
-                start="beginning",
+                ExtractionOptions(CHARACTERS, BATCH, start="beginning"),
             )
             for name, facts in zip(self._names, self._facts, strict=True)
         ]

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from memctx.context import Archived, Report, Turn
     from memctx.facts import extractors
     from memctx.memory import Memory
-    from memctx.messages.validity import repair, validate
+    from memctx.messages import repair, validate
     from memctx.registry import open  # noqa: A004 - as `memctx.open`
 
 __all__ = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -14,7 +14,7 @@ def lazy_exports(
 ) -> Callable[[str], object]:
     """Return the `__getattr__` of a package that imports each name from its module on first use.
 
-    Functions and constructors are guarded as `checks.guard` does for eager exports.
+    Functions and constructors in ``__all__`` are guarded as `checks.guard` does for eager exports.
     """
     package = str(namespace["__name__"])
 
@@ -24,10 +24,11 @@ def lazy_exports(
         module = import_module(modules[name])
         if modules[name].rpartition(".")[2] == name and not hasattr(module, name):
             namespace[name] = module
-        else:
+            return module
+        namespace[name] = getattr(module, name)
+        if name in cast("list[str]", namespace["__all__"]):
             from memctx import checks  # noqa: PLC0415 - importing memctx stays cheap
 
-            namespace[name] = getattr(module, name)
             checks.guard(namespace, [name])
         return namespace[name]
 

@@ -7,12 +7,9 @@ from dataclasses import asdict
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from memctx import _core, disk, session_file
-from memctx.context import Turns
-from memctx.context.intake import Intake
-from memctx.context.recall import Recall
-from memctx.embeddings.resolution import Resolution
-from memctx.embeddings.service import EmbeddingService
+from memctx import _core, store_files
+from memctx.context import Intake, Recall, Turns
+from memctx.embeddings import EmbeddingService, Resolution
 
 if TYPE_CHECKING:
     import numpy as np
@@ -59,7 +56,7 @@ class Session:
             model=resolution.model,
             replaces_vectors=resolution.replaces,
         )
-        session_file.check_folders(config.storage_path)
+        store_files.check_folders(config.storage_path)
         self.fact_store = _core.FactStore(
             config.storage_path,
             session_id=session_id,
@@ -110,7 +107,7 @@ class Session:
             **self.store.stats(),
             "facts": self.fact_store.stats(),
             "cold": None if cold is None else cold_data(cold),
-            "disk": disk.use(self.store.path),
+            "disk": store_files.disk_use(self.store.path),
         }
 
     def health(self) -> dict[str, Any]:

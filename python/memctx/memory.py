@@ -16,9 +16,16 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypedDict, TypeVar, Unpa
 
 from memctx import checks
 from memctx._session import Session
-from memctx.context import Observed, Report, Turn, answer_tokens, prompt_tokens, state_writer
-from memctx.context.intake import Archived
-from memctx.embeddings.service import wait_for_vectors
+from memctx.context import (
+    Archived,
+    Observed,
+    Report,
+    Turn,
+    answer_tokens,
+    prompt_tokens,
+    state_writer,
+)
+from memctx.embeddings import wait_for_vectors
 from memctx.errors import ConfigError, EmbeddingError, MemctxError, StoreError
 from memctx.facts import Facts
 
@@ -27,9 +34,14 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from memctx._core import EmbeddingStatus, StoreHit, WarmStore
-    from memctx.compaction import Compacted, Compactor, HookName
-    from memctx.compaction.notes import NotesWritten, RunTurn
-    from memctx.compaction.recovery import CompactOptions
+    from memctx.compaction import (
+        Compacted,
+        CompactOptions,
+        Compactor,
+        HookName,
+        NotesWritten,
+        RunTurn,
+    )
     from memctx.config import Config, Ranking
     from memctx.facts.worker import BackgroundExtraction, FactsFuture
     from memctx.hosts.openclaw import Cited, Source

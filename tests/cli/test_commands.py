@@ -12,8 +12,9 @@ from click.testing import CliRunner
 import memctx
 from cli.verbs.stocked import messages, opened
 from memctx import registry
-from memctx.cli import main, output, shell
+from memctx.cli import main, output
 from memctx.cli.import_export import export_jsonl
+from memctx.cli.verbs import shell
 from memctx.hosts.pi import Transcript
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from typing import Literal, cast
 from memctx.facts import Action, CandidateFact, plan
 
 SUITE = Path(__file__).with_name("contradictions.toml")
+REASONS = Path(__file__).with_name("reasons.toml")
 Part = Literal["tuned", "held_out"]
 PARTS: tuple[Part, ...] = ("tuned", "held_out")
 
@@ -36,9 +37,9 @@ class Pair:
         return self.expected != "none" and self.outcome() == "none"
 
 
-def pairs() -> list[Pair]:
-    """Return all pairs of the suite."""
-    groups = tomllib.loads(SUITE.read_text("utf-8"))["group"]
+def pairs(path: Path = SUITE) -> list[Pair]:
+    """Return all pairs of a suite."""
+    groups = tomllib.loads(path.read_text("utf-8"))["group"]
     return [
         Pair(f"{group['kind']} {group['lang']}", part, old, new, cast("Action", expected))
         for group in groups
@@ -65,7 +66,8 @@ def table(suite: list[Pair]) -> str:
 
 
 if __name__ == "__main__":
-    print(table(pairs()))
-    for pair in pairs():
+    for suite in (pairs(), pairs(REASONS)):
+        print(table(suite))
+    for pair in (*pairs(), *pairs(REASONS)):
         if pair.outcome() != pair.expected:
             print(f"  {pair.old!r} -> {pair.new!r}: {pair.outcome()}, not {pair.expected}")

@@ -24,6 +24,12 @@ def test_no_correction_is_lost() -> None:
     assert [pair for pair in contradictions.pairs() if pair.is_lost] == []
 
 
+def test_no_correction_with_a_reason_is_lost() -> None:
+    suite = contradictions.pairs(contradictions.REASONS)
+    assert len(suite) >= 60
+    assert [pair for pair in suite if pair.is_lost] == []
+
+
 def test_most_pairs_are_planned_as_labeled() -> None:
     suite = contradictions.pairs()
     print(contradictions.table(suite))

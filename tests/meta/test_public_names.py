@@ -150,6 +150,7 @@ PUBLIC = {
     "memctx.facts.worker": [
         "BackgroundExtraction",
         "Counts",
+        "ExtractionOptions",
         "FactsFuture",
         "FactsReady",
         "Progress",

@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING
 
 import memctx
 
-from . import fresh_look_alikes, look_alikes
 from .draw import Draw
+from .fresh import FRESH
+from .tuned import TUNED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from .corpus import Corpus
 
-TUNED = look_alikes.TUNED
-FRESH = fresh_look_alikes.FRESH
 SEED = 20261115
 DRAWS = 12
 TELLTALE = 8

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from .report import FRESH, SEED, TUNED, score, survives
+from .fresh import FRESH
+from .report import SEED, score, survives
+from .tuned import TUNED
 
 if TYPE_CHECKING:
     from .corpus import Corpus

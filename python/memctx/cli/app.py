@@ -115,7 +115,7 @@ def _callback(verb: Verb) -> Callable[..., None]:
         is_json: bool = False,
         **given: Any,  # noqa: ANN401 - the parameters of the verb
     ) -> None:
-        from memctx.cli.shell import ShellRequest  # noqa: PLC0415 - help does not load the memory
+        from memctx.cli.verbs.shell import ShellRequest  # noqa: PLC0415 - help does not load the memory
 
         request = ShellRequest(common_store, common_session, config_file)
         options = {

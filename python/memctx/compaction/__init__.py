@@ -29,6 +29,9 @@ from memctx.compaction.notes import (
     should_write_notes,
     write_notes,
 )
+from memctx.compaction.notes import RunTurn as RunTurn
+from memctx.compaction.preparation import prepare_compaction as prepare_compaction
+from memctx.compaction.recovery import CompactOptions as CompactOptions
 from memctx.compaction.recovery import Recovered, run_with_recovery, run_with_recovery_sync
 from memctx.compaction.result import Compacted, Trigger
 

@@ -41,8 +41,7 @@ from memctx.context import state_writer
 from memctx.errors import ConfigError, MemctxError
 from memctx.hosts.openclaw import Workspace
 from memctx.hosts.pi import CounterFile
-from memctx.messages import Shape
-from memctx.messages.validity import repair
+from memctx.messages import Shape, repair
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -53,8 +52,7 @@ if TYPE_CHECKING:
     from memctx.compaction.notes import RunTurn
     from memctx.compaction.preparation import Preparation
     from memctx.config import Config
-    from memctx.context import Turn
-    from memctx.context.intake import Archived
+    from memctx.context import Archived, Turn
     from memctx.hosts.pi import Counters, Transcript
 
 MIN_SUMMARY_TOKENS = 400

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
 from memctx.errors import ConfigError
-from memctx.messages.validity import validate
+from memctx.messages import validate
 from memctx.providers.background import call_in_thread
 
 if TYPE_CHECKING:

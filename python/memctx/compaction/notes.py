@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from memctx.errors import MemctxError
-from memctx.hosts.openclaw.files import daily_name
-from memctx.hosts.openclaw.silence import SILENT, is_silent
-from memctx.hosts.openclaw.workspace import truncate
-from memctx.hosts.pi.counters import Counters
+from memctx.hosts.openclaw import SILENT, daily_name, is_silent, truncate
+from memctx.hosts.pi import Counters
 
 if TYPE_CHECKING:
     from collections.abc import Callable

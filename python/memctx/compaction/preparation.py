@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from memctx.compaction.plan import NoCut, file_operations, find_cut, latest_ask, tool_failures
 from memctx.errors import ConfigError
-from memctx.hosts.pi.context import format_summary, parse_summary
-from memctx.messages import edit
-from memctx.messages.formats import FORMATS
+from memctx.hosts.pi import format_summary, parse_summary
+from memctx.messages import FORMATS, edit
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

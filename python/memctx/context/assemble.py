@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from memctx import _core
 from memctx.context.read import SourceIndex
-from memctx.messages import edit
-from memctx.messages.formats import FORMATS
+from memctx.messages import FORMATS, edit
 
 if TYPE_CHECKING:
     from collections.abc import MutableSequence, Sequence

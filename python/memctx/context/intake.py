@@ -12,10 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from memctx._core import Conversation, WarmStore
-    from memctx.embeddings.service import EmbeddingService
+    from memctx.embeddings import EmbeddingService
     from memctx.facts.worker import BackgroundExtraction
 
-    Row: TypeAlias = tuple[str, str, float | None, str | None]
+Row: TypeAlias = tuple[str, str, float | None, str | None]
+"""Role, text, timestamp and metadata of a record."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,16 +12,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NewType, TypeAlias, cast
 
 from memctx import _core
-from memctx.messages import edit
-from memctx.messages.formats import FORMATS
-from memctx.messages.validity import repair_conversation
+from memctx.messages import FORMATS, edit, repair_conversation
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from memctx._core import Conversation, Scanner
-    from memctx.messages import Shape
-    from memctx.messages.validity import Change
+    from memctx.messages import Change, Shape
 
 SourceIndex = NewType("SourceIndex", int)
 """Index of a message in `Source.messages`."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from memctx._core import Fact, FactHit, StoreHit, WarmStore
     from memctx.config import Config, EstimatorName
-    from memctx.embeddings.service import EmbeddingService
+    from memctx.embeddings import EmbeddingService
 
     FindVisible = Callable[[Sequence[StoreHit | str]], Sequence[bool]]
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from memctx.messages.validity import Change
+    from memctx.messages import Change
 
 __all__ = ["Cache", "Protected", "Pruned", "Recalled", "Report", "Tokens", "Trimmed"]
 

@@ -11,7 +11,7 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
-from memctx import _core, session_file
+from memctx import _core, store_files
 from memctx.errors import StoreError
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class SentBlocks:
         return data.split(b"\n")
 
     def _append(self, lines: bytes) -> None:
-        session_file.make_folder(self._path.parent)
+        store_files.make_folder(self._path.parent)
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | FLAGS
         descriptor = os.open(self._path, flags, PRIVATE)
         try:

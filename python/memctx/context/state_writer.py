@@ -11,7 +11,7 @@ import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, cast
 
-from memctx import session_file
+from memctx import store_files
 from memctx.context.state import State
 from memctx.errors import StoreError
 
@@ -39,13 +39,13 @@ logger = logging.getLogger("memctx.context")
 
 def path_of(store: str | PathLike[str], session_id: str) -> Path:
     """Return the file of a session, whose id may hold any characters."""
-    return session_file.path_of(store, FOLDER, session_id, ".json")
+    return store_files.path_of(store, FOLDER, session_id, ".json")
 
 
 def load(path: Path, session_id: str) -> States:
     """Return the saved states; none if there are none, or if they cannot be read, which is logged."""
     try:
-        document = session_file.read(path)
+        document = store_files.read(path)
         # Where file names ignore case, one file serves two sessions.
         is_ours = document.get("session") == session_id
         return _parse(document) if is_ours else ()
@@ -58,9 +58,9 @@ def load(path: Path, session_id: str) -> States:
 
 def save(path: Path, session_id: str, states: States, cache: StatesJson | None = None) -> None:
     """Replace the saved states. The host still has the messages they derive from, so no sync is waited for."""
-    rest = session_file.json_of({"session": session_id, "version": VERSION})
+    rest = store_files.json_of({"session": session_id, "version": VERSION})
     most = (cache or StatesJson()).encode(states)
-    session_file.replace(path, f'{rest[:-1]},"conversations":{most}}}', is_durable=False)
+    store_files.replace(path, f'{rest[:-1]},"conversations":{most}}}', is_durable=False)
 
 
 def _parse(document: dict[str, Any]) -> States:
@@ -94,7 +94,7 @@ class StateJson:
     def encode(self, state: State) -> str:
         """Return a state as a JSON object. Of a session's conversations, all but one mostly stay as they were."""
         if state is not self._state:
-            rest = session_file.json_of(state.rest_to_json())
+            rest = store_files.json_of(state.rest_to_json())
             self._whole = f"{rest[:-1]},{self.encode_large(state)}}}"
             self._state = state
         return self._whole
@@ -102,7 +102,7 @@ class StateJson:
     def encode_large(self, state: State) -> str:
         """Return the larger members of a state."""
         if state.trimmed is not self._trimmed:
-            self._trims = session_file.json_of(state.trims_to_json())
+            self._trims = store_files.json_of(state.trims_to_json())
             self._trimmed = state.trimmed
         blocks, links = self._encode_blocks(state), self._encode_links(state)
         return f'"blocks":[{blocks}],"sent":[{links}],"trimmed":{self._trims}'
@@ -112,7 +112,7 @@ class StateJson:
         self._blocks = [
             known[index]
             if index < len(known) and known[index][0] is block
-            else (block, session_file.json_of(block.to_json()))
+            else (block, store_files.json_of(block.to_json()))
             for index, block in enumerate(state.blocks)
         ]
         return ",".join(json for _, json in self._blocks)

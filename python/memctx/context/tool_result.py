@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from memctx import _core
 from memctx.errors import ConfigError, MessageShapeError, StoreError
-from memctx.messages import edit, part
-from memctx.messages.formats import FORMATS
+from memctx.messages import FORMATS, edit, part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

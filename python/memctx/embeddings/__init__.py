@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from memctx.embeddings.local.transformer import TransformerEmbedder
     from memctx.embeddings.remote.apis import GeminiEmbedder, OpenAIEmbedder, VoyageEmbedder
     from memctx.embeddings.resolution import Chosen, choose, embedder_of
+    from memctx.embeddings.resolution import Resolution as Resolution
+    from memctx.embeddings.service import EmbeddingService as EmbeddingService
+    from memctx.embeddings.service import wait_for_vectors as wait_for_vectors
+    from memctx.embeddings.vectors import check_matrix as check_matrix
+    from memctx.embeddings.vectors import check_vector as check_vector
+    from memctx.embeddings.vectors import resolve_awaitable as resolve_awaitable
     from memctx.protocols import Embedder, Matrix, Vector
     from memctx.providers.options import ClientOptions
 
@@ -41,16 +47,22 @@ _LATER = {
     "Chosen": "memctx.embeddings.resolution",
     "ClientOptions": "memctx.providers.options",
     "Embedder": "memctx.protocols",
+    "EmbeddingService": "memctx.embeddings.service",
     "GeminiEmbedder": "memctx.embeddings.remote.apis",
     "HashedEmbedder": "memctx.embeddings.local.tables",
     "Matrix": "memctx.protocols",
     "OpenAIEmbedder": "memctx.embeddings.remote.apis",
+    "Resolution": "memctx.embeddings.resolution",
     "TransformerEmbedder": "memctx.embeddings.local.transformer",
     "Vector": "memctx.protocols",
     "VoyageEmbedder": "memctx.embeddings.remote.apis",
+    "check_matrix": "memctx.embeddings.vectors",
+    "check_vector": "memctx.embeddings.vectors",
     "choose": "memctx.embeddings.resolution",
     "embedder_of": "memctx.embeddings.resolution",
+    "resolve_awaitable": "memctx.embeddings.vectors",
     "static_embedder": "memctx.embeddings.local.tables",
+    "wait_for_vectors": "memctx.embeddings.service",
 }
 
 if not TYPE_CHECKING:  # a type checker would accept any name

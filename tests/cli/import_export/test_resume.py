@@ -17,7 +17,6 @@ import pytest
 import memctx
 import process
 from cli.import_export import hosts
-from memctx import durable
 from memctx.cli.import_export import import_transcripts, importing
 from memctx.errors import StoreLockedError, UnsupportedVersionError
 from memctx.lowlevel import ColdStore
@@ -235,7 +234,7 @@ def test_a_store_that_another_process_holds_is_an_error(tmp_path: Path) -> None:
     source = talk(tmp_path / "talk.jsonl", 3)
     with (
         memctx.open(tmp_path / "memory", session_id="s1", lock_timeout=0.05) as memory,
-        durable.held(tmp_path / "memory" / "LOCK"),
+        process.holding(tmp_path / "memory" / "LOCK"),
         pytest.raises(StoreLockedError, match="another process has held the lock"),
     ):
         import_transcripts(memory, source)

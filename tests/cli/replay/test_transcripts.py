@@ -19,7 +19,7 @@ from memctx.cli import main
 from memctx.cli.import_export import FORMATS
 from memctx.cli.import_export.sources import find_sources
 from memctx.cli.replay import Recording, Replay, replay
-from memctx.cli.verbs.transcripts import read_model_context
+from memctx.cli.verbs.model_context import read_model_context
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,8 +9,8 @@ import pytest
 import memctx
 from memctx import MessageShapeError, StoreError
 from memctx.cli.verbs import context
+from memctx.cli.verbs.model_context import read_model_context
 from memctx.cli.verbs.request import ChatRequest, ModelContext
-from memctx.cli.verbs.transcripts import read_model_context
 from memctx.hosts.pi import Transcript
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memctx import Config, ConfigError
-from memctx.cli.shell import ShellRequest
 from memctx.cli.verbs.bench import bench
 from memctx.cli.verbs.diagnostics import find_faults, list_settings, run_doctor
+from memctx.cli.verbs.shell import ShellRequest
 
 if TYPE_CHECKING:
     from pathlib import Path

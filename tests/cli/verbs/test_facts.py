@@ -6,9 +6,9 @@ import pytest
 
 from cli.verbs.stocked import opened
 from memctx import ConfigError, StoreError
-from memctx.cli.shell import ShellRequest
 from memctx.cli.verbs import facts
 from memctx.cli.verbs.request import ChatRequest
+from memctx.cli.verbs.shell import ShellRequest
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import memctx
 import process
 from cli.verbs.stocked import messages, opened, stocked
-from memctx import ConfigError, durable
+from memctx import ConfigError
 from memctx.cli.verbs import upkeep
 from memctx.cli.verbs.upkeep import gc, verify
 from memctx.errors import StoreLockedError, UnsupportedVersionError
@@ -291,7 +291,7 @@ def test_nothing_is_lost_while_another_process_writes(store: Path) -> None:
 def test_gc_waits_for_a_writer_and_gives_up(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(upkeep, "LOCK_TIMEOUT", 0.05)
     before = snapshot(store)
-    with durable.held(store / "LOCK"), pytest.raises(StoreLockedError):
+    with process.holding(store / "LOCK"), pytest.raises(StoreLockedError):
         gc(store, sessions=["shop"], is_sure=True)
     assert snapshot(store) == before
 

@@ -15,7 +15,7 @@ import process
 from memctx._core import FactStore
 from memctx.facts import CandidateFact
 from memctx.facts.extractors import ExtractionResult, Usage
-from memctx.facts.worker import BackgroundExtraction
+from memctx.facts.worker import BackgroundExtraction, ExtractionOptions
 from memctx.lowlevel import WarmStore
 from memctx.providers.breaker import BreakerPolicy
 
@@ -95,7 +95,7 @@ class Session:
     def open(self, extractor: Extractor, **settings: Any) -> BackgroundExtraction:
         settings = {"breaker": QUICK, **settings}
         extraction = BackgroundExtraction(
-            self.folder, self.session_id, self.facts, extractor, **settings
+            self.folder, self.session_id, self.facts, extractor, ExtractionOptions(**settings)
         )
         self.extractions.append(extraction)
         return extraction

@@ -11,7 +11,6 @@ import pytest
 
 import memctx
 from memctx import ConfigError
-from memctx.facts.worker import BackgroundExtraction
 
 from .sessions import LONG, SESSION, Model, Session, name, text, until, wait
 
@@ -216,4 +215,4 @@ def test_invalid_extraction_settings_are_refused(session: Session) -> None:
     ]
     for settings, word in wrong:
         with pytest.raises(ConfigError, match=word):
-            BackgroundExtraction(session.folder, SESSION, session.facts, Model(), **settings)
+            session.open(Model(), **settings)

@@ -15,12 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from memctx import durable
+from memctx import files
 from memctx.errors import (
     ConfigError,
     MessageShapeError,
     StoreError,
-    StoreLockedError,
     UnsupportedVersionError,
 )
 from memctx.hosts.pi import Transcript, entry, read_entries, transcript
@@ -244,7 +243,7 @@ def test_an_id_that_comes_twice_makes_no_circle(tmp_path: Path) -> None:
     for name, parent, content in rows:
         message = {"role": "user", "content": content}
         row = {"type": "message", "id": name, "parentId": parent, "message": message}
-        durable.append(path, f"{json.dumps(row)}\n".encode())
+        files.append(path, f"{json.dumps(row)}\n".encode())
     contents = [message["content"] for message in Transcript.open(path).context().messages]
     assert contents == ["1", "2", "3", "4"]
 
@@ -401,7 +400,7 @@ def test_a_failed_sync_is_no_acknowledgement(
         raise OSError(5, "Input/output error")
 
     with monkeypatch.context() as patch:
-        patch.setattr(durable, "_sync_data", fail)
+        patch.setattr(files, "_sync_data", fail)
         with pytest.raises(StoreError, match="nothing was written"):
             opened.append_message({"role": "user", "content": "lost"})
     assert opened.leaf == first
@@ -410,14 +409,6 @@ def test_a_failed_sync_is_no_acknowledgement(
         "hi",
         "again",
     ]
-
-
-@pytest.mark.skipif(os.name != "posix", reason="there is no such lock")
-def test_waiting_for_a_lock_times_out(tmp_path: Path) -> None:
-    path = tmp_path / "file"
-    with durable.held(path), pytest.raises(StoreLockedError, match="another process"):  # noqa: SIM117
-        with durable.held(path, timeout=0.05):
-            pass
 
 
 def test_a_missing_file_cannot_be_streamed(tmp_path: Path) -> None:

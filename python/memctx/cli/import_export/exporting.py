@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, TypedDict, Unpack
 
-from memctx import _core, checks, disk
+from memctx import _core, checks, store_files
 from memctx.cli.escaping import escape_controls, markdown, plain
 from memctx.config import Config
 from memctx.errors import ConfigError, StoreError
-from memctx.hosts.pi.entry import LATEST, dump_json, iso
+from memctx.hosts.pi import LATEST, dump_json, iso
 from memctx.memory import Memory
 from memctx.messages import part
 
@@ -148,7 +148,7 @@ def _scan_segments(
             raise ConfigError(f"session_id is {session!r}; {memory!r} sees no other session")
         session = memory.session_id
     folder = Path(config.storage_path)
-    if not isinstance(memory, Memory) and not disk.is_store(folder):
+    if not isinstance(memory, Memory) and not store_files.is_store(folder):
         raise ConfigError(f"memory is {str(folder)!r}; there is no store")
     return _core.ColdStore(folder).scan(
         session_id=session,

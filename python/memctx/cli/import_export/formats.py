@@ -27,7 +27,7 @@ from memctx.cli.import_export.transcript_file import (
     parse_object,
 )
 from memctx.errors import ConfigError, StoreError
-from memctx.hosts.pi.entry import as_object
+from memctx.hosts.pi import as_object
 
 if TYPE_CHECKING:
     from os import PathLike

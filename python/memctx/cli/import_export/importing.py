@@ -16,8 +16,8 @@ from memctx.cli.import_export.sources import Journal, find_fact_files, find_sour
 from memctx.cli.import_export.staging import Staging
 from memctx.cli.import_export.transcript_file import TOO_LONG, TranscriptFile
 from memctx.errors import ConfigError, MemctxError, StoreError
-from memctx.facts.worker.queue import Cursor, create_cursor, cursor_path
-from memctx.hosts.pi.entry import milliseconds
+from memctx.facts.worker import Cursor, create_cursor, cursor_path
+from memctx.hosts.pi import milliseconds
 from memctx.memory import Memory
 from memctx.messages import part
 

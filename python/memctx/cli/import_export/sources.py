@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from memctx import durable, session_file
+from memctx import files, store_files
 from memctx.cli.import_export.formats import FORMATS, recognize
 from memctx.cli.import_export.streams import TooLargeError
 from memctx.cli.import_export.transcript_file import TranscriptFile, parse_object
@@ -26,7 +26,6 @@ ENDINGS = (".jsonl", ".json", ".jsonl.gz", ".json.gz", ".zst", ".db", ".sqlite",
 HISTORY = ".aider.chat.history.md"
 # Folders of opencode that are read through its sessions, and a store's files.
 PARTS = (("message", "session"), ("part", "session"))
-KNOWLEDGE, SEGMENTS = "knowledge.jsonl", "segments.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +61,13 @@ def find_sources(
         raise ConfigError(
             f"source is {str(root)!r}, which does not exist; expected a file or a folder"
         )
-    files = (
+    paths = (
         [root]
         if root.is_file()
         else list(_walk_files(root, None if without is None else without.resolve()))
     )
     sources: list[Source] = []
-    for path in files:
+    for path in paths:
         recognized, fault = format, None
         try:
             recognized = format or recognize(TranscriptFile(path, limits))
@@ -83,14 +82,18 @@ def find_sources(
             sources.append(Source(path, name, recognized, seen.st_size, seen.st_mtime_ns, fault))
     if not sources:
         known = ", ".join(FORMATS)
-        count = f"{len(files)} file" if len(files) == 1 else f"{len(files)} files"
+        count = f"{len(paths)} file" if len(paths) == 1 else f"{len(paths)} files"
         raise ConfigError(f"{root}: no transcripts in {count}; expected those of {known}")
     return sources
 
 
 def find_fact_files(sources: list[Source]) -> list[Path]:
     """Return the fact files of the stores among the sources."""
-    beside = [each.path.with_name(KNOWLEDGE) for each in sources if each.path.name == SEGMENTS]
+    beside = [
+        each.path.with_name(store_files.KNOWLEDGE)
+        for each in sources
+        if each.path.name == store_files.SEGMENTS
+    ]
     return [path for path in beside if path.is_file()]
 
 
@@ -104,10 +107,10 @@ def _walk_files(root: Path, without: Path | None) -> Iterator[Path]:
         folders[:] = sorted(
             each for each in folders if not any(each == a and b in beside for a, b in PARTS)
         )
-        if SEGMENTS in names:
+        if store_files.SEGMENTS in names:
             # A store: everything else in it is derived from the segments.
             folders.clear()
-            yield Path(folder) / SEGMENTS
+            yield Path(folder) / store_files.SEGMENTS
             continue
         for name in sorted(names):
             path = Path(folder) / name
@@ -139,8 +142,8 @@ class Journal:
     """
 
     def __init__(self, store: Path, source: Path, log: ColdStore) -> None:
-        self._path = session_file.path_of(store, JOURNAL_FOLDER, str(source.resolve()), ".jsonl")
-        session_file.make_folder(self._path.parent)
+        self._path = store_files.path_of(store, JOURNAL_FOLDER, str(source.resolve()), ".jsonl")
+        store_files.make_folder(self._path.parent)
         self._log = log
         self._messages: dict[tuple[str, str, int, int], int] = {}
         self._done: set[tuple[str, str, int, int]] = set()
@@ -163,17 +166,17 @@ class Journal:
         """Record the progress of files, now that the log is durable up to an offset."""
         mark = self._log.mark(offset)
         lines = [
-            session_file.json_of([*_key(source), messages, is_done, offset, mark])
+            store_files.json_of([*_key(source), messages, is_done, offset, mark])
             for source, messages, is_done in progress
         ]
-        durable.append(
+        files.append(
             self._path, "".join(f'{{"v":1,"at":{line}}}\n' for line in lines).encode(), sync=False
         )
 
     def _load(self) -> None:
         """Read the journal; discard it if it belongs to another log."""
         try:
-            data = durable.read(self._path, follow=False)
+            data = files.read(self._path, follow=False)
         except FileNotFoundError:
             return
         rows = [row for line in data.splitlines() if (row := _parse_row(line)) is not None]

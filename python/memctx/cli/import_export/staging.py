@@ -8,7 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from memctx import _core
-from memctx.context.intake import is_wanted
+from memctx.context import is_wanted
 from memctx.errors import MessageShapeError
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from memctx.cli.import_export.transcript_file import TranscriptMessage
     from memctx.config import Config
-    from memctx.context.intake import Row
+    from memctx.context import Row
     from memctx.messages import Shape
 
 Record: TypeAlias = tuple[str, str, str, float | None, str | None]

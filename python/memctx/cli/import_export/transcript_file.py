@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from memctx.cli.formatting import format_size
 from memctx.cli.import_export.streams import ZSTD_MAGIC, Budget, JsonList, Limits, open_zstd
 from memctx.errors import StoreError
-from memctx.hosts.pi.entry import as_object
+from memctx.hosts.pi import as_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Unpack
 
-from memctx import Redactor, _core, registry
+from memctx import _core, registry
+from memctx._core import Redactor
 from memctx.cli.replay.recording import Excerpts, Recording, Truncation, passage_excerpt
 from memctx.cli.replay.result import (
     FactHistory,
@@ -23,7 +24,7 @@ from memctx.cli.replay.result import (
     TrimmedMessages,
 )
 from memctx.config import Config
-from memctx.context.budget import Budget
+from memctx.context import Budget
 from memctx.errors import MessageShapeError
 from memctx.providers import pricing
 

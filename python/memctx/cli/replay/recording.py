@@ -7,14 +7,14 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from memctx.cli.import_export.sessions import read_session
+from memctx.cli.import_export import read_session
 from memctx.providers import pricing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
 
-    from memctx import Redactor
+    from memctx._core import Redactor
     from memctx.cli.import_export import Limits
     from memctx.messages import Shape
 

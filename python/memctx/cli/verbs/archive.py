@@ -14,10 +14,9 @@ from memctx.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from memctx import Fact, Memory, Segment, StoreHit
-    from memctx._core import ColdStatus
+    from memctx._core import ColdStatus, Fact, Segment, StoreHit
     from memctx.cli.verbs.request import Request
-    from memctx.memory import SearchOptions
+    from memctx.memory import Memory, SearchOptions
 
 Identified = TypeVar("Identified", "Fact", "Segment")
 

@@ -21,7 +21,7 @@ from memctx.memory import Memory
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from memctx.cli.shell import ShellRequest
+    from memctx.cli.verbs.shell import ShellRequest
 
 BATCH = 100
 QUERIES = 50

@@ -15,9 +15,9 @@ from memctx.errors import ConfigError, MemctxError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memctx import Memory
     from memctx.cli.verbs.verb import Verb
     from memctx.hosts.pi import Transcript
+    from memctx.memory import Memory
     from memctx.messages import Shape
 
 COMMANDS = {verb.name: verb for verb in VERBS if verb.in_chat}

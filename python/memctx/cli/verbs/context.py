@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from memctx import _core
 from memctx.cli.formatting import Table, excerpt, format_count
 from memctx.cli.verbs.outcome import Outcome, Part
-from memctx.compaction import plan
-from memctx.compaction.preparation import prepare_compaction
+from memctx.compaction import plan, prepare_compaction
 from memctx.errors import ConfigError
 from memctx.hosts.openclaw import Loaded, Workspace
 from memctx.memory import Memory
@@ -21,9 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from memctx import Config, Report
     from memctx._core import Conversation
     from memctx.cli.verbs.request import LimitOptions, ModelContext, Request
+    from memctx.config import Config
+    from memctx.context import Report
     from memctx.messages import Shape
 
 MAX_MESSAGES = 10

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from os import PathLike
 
-    from memctx.cli.shell import ShellRequest
+    from memctx.cli.verbs.shell import ShellRequest
 
 State: TypeAlias = Literal["ok", "note", "bad"]
 

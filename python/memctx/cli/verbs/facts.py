@@ -14,9 +14,10 @@ from memctx.hosts.openclaw import Workspace
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memctx import Fact, Memory
+    from memctx._core import Fact
     from memctx.cli.verbs.request import Request
     from memctx.hosts.openclaw import Cited
+    from memctx.memory import Memory
     from memctx.protocols import FactType
 
 MAX_FACTS = 20

@@ -13,8 +13,9 @@ from memctx.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from memctx import Config, Memory
+    from memctx.config import Config
     from memctx.hosts.pi import Transcript
+    from memctx.memory import Memory
     from memctx.messages import Shape
 
 Progress: TypeAlias = "AbstractContextManager[Callable[[int, int], None]]"

@@ -25,10 +25,10 @@ from memctx.hosts.pi import CounterFile
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from memctx import Memory, Segment
-    from memctx._core import ColdStatus
-    from memctx.cli.shell import ShellRequest
+    from memctx._core import ColdStatus, Segment
     from memctx.cli.verbs.request import Request
+    from memctx.cli.verbs.shell import ShellRequest
+    from memctx.memory import Memory
 
 MAX_SESSIONS = 20
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memctx import _core, disk, session_file
+from memctx import _core, store_files
 from memctx.cli.formatting import Table, format_count, format_size
 from memctx.cli.verbs.outcome import Outcome, Part
 from memctx.errors import ConfigError
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
     from os import PathLike
 
-SEGMENTS, VECTORS = "segments.jsonl", "vectors.bin"
 LOCK = "LOCK"
 LOCK_TIMEOUT = 5.0
 FOLDERS = ("sessions", "extraction")
@@ -89,7 +88,7 @@ def gc(
     files = [*_leftovers(store), *_files_of(store, whole)]
     if whole and not (found.segments or found.facts or files):
         raise ConfigError(f"sessions is {sorted(whole)}; {store} has none of them")
-    freed = found.bytes + sum(map(disk.size, files))
+    freed = found.bytes + sum(map(store_files.size, files))
     if is_sure and freed:
         editor.remove(sessions=wanted, before=before)
         _remove(files)
@@ -119,7 +118,7 @@ def _check(store: Path, editor: _core.LogEditor) -> tuple[dict[str, int], list[F
     small = _small_files(store)
     for file in small:
         try:
-            session_file.read(file)
+            store_files.read(file)
         except (OSError, ValueError) as error:
             name = str(file.relative_to(store))
             findings.append(Finding(name, None, None, str(error), _remedy(name)))
@@ -133,7 +132,7 @@ def _check(store: Path, editor: _core.LogEditor) -> tuple[dict[str, int], list[F
 
 
 def _remedy(file: str) -> str:
-    if file == VECTORS:
+    if file == store_files.VECTORS:
         return "keep what can be read"
     return "remove; it is rebuilt" if file.endswith(".json") else f"move to {file}.damaged"
 
@@ -161,7 +160,7 @@ def _files_of(store: Path, sessions: Collection[str]) -> list[Path]:
     """Find the small files of removed sessions."""
     endings = (".json", ".counters.json", ".blocks", ".lock")
     paths = (
-        session_file.path_of(store, folder, session, ending)
+        store_files.path_of(store, folder, session, ending)
         for session in sessions
         for folder in FOLDERS
         for ending in endings
@@ -175,8 +174,8 @@ def _small_files(store: Path) -> list[Path]:
 
 def _existing(path: str | PathLike[str]) -> Path:
     store = Path(path).expanduser()
-    if not disk.is_store(store):
-        raise ConfigError(f"{store}: there is no store; expected {SEGMENTS} in it")
+    if not store_files.is_store(store):
+        raise ConfigError(f"{store}: there is no store; expected {store_files.SEGMENTS} in it")
     return store
 
 

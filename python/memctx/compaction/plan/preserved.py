@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from memctx import _core
 from memctx.compaction.plan.spans import read_conversation
 from memctx.compaction.plan.trigger import parse_compact_command
-from memctx.messages import edit, part
-from memctx.messages.block import blocks_of, result_field, results_of, text_in
-from memctx.messages.formats import FORMATS
+from memctx.messages import FORMATS, blocks_of, edit, part, result_field, results_of, text_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from memctx.compaction.plan.spans import read_conversation
 from memctx.errors import ConfigError
-from memctx.messages import part
-from memctx.messages.usage import total_tokens
+from memctx.messages import part, total_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,7 +15,7 @@ from memctx.providers.overflow import is_context_overflow
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from memctx import Redactor
+    from memctx._core import Redactor
     from memctx.protocols import Summarizer, SummaryRequest
 
 logger = logging.getLogger("memctx.compaction.summary")

@@ -35,7 +35,7 @@ from memctx.protocols import SummaryRequest, Usage
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from memctx import Redactor
+    from memctx._core import Redactor
     from memctx.compaction.summary.stages import Partial
     from memctx.protocols import Summarizer
 

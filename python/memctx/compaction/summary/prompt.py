@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from memctx import Redactor
+    from memctx._core import Redactor
     from memctx.protocols import SummaryKind, SummaryRequest
 
 INSTRUCTION_CHARS = 800

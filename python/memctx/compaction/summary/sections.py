@@ -11,7 +11,7 @@ from memctx.compaction.plan.preserved import file_operations, latest_ask, tool_f
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from memctx import Redactor
+    from memctx._core import Redactor
     from memctx.messages import Shape
 
 REQUIRED_SECTIONS = (

@@ -12,7 +12,7 @@ from memctx.messages import read_each
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from memctx import Redactor
+    from memctx._core import Redactor
     from memctx.messages import Record, Shape
 
 RESULT_CHARS = 2_000

@@ -27,7 +27,7 @@ from memctx.protocols import SummaryRequest
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from memctx import Redactor
+    from memctx._core import Redactor
     from memctx.messages import Shape
     from memctx.protocols import Summarizer, SummaryKind
 

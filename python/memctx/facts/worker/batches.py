@@ -6,16 +6,15 @@ import asyncio
 import logging
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 
-from memctx.errors import ExtractionError
+from memctx.errors import ConfigError, ExtractionError, MemctxError
 from memctx.facts.extractors import ExtractionResult, Known, Request, Usage
 from memctx.facts.plan import update
 from memctx.facts.worker import queue
-from memctx.facts.worker.fault import is_final, is_malformed, words_of
 from memctx.facts.worker.log import Log
 from memctx.facts.worker.queue import Backlog, FailedBatch, Pending
-from memctx.providers.breaker import CircuitBreaker
+from memctx.providers.breaker import BreakerPolicy, CircuitBreaker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from memctx.facts.extractors import Extractor, Message
     from memctx.facts.worker.queue import Batch, Cursor
     from memctx.providers.background import BackgroundLoop
-    from memctx.providers.breaker import BreakerPolicy
 
     Count = Callable[[Sequence[Action], Usage], None]
     """Callback that counts actions and usage."""
@@ -43,18 +41,44 @@ MAX_MALFORMED = 3
 WORTH_SAVING = 4 << 20
 
 
+BREAKER = BreakerPolicy(failures=3, cool_down=60.0, max_cool_down=1800.0, delay=1.0, jitter=0.25)
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionOptions:
+    """When facts are extracted, and how failures are retried."""
+
+    batch_chars: int = 24_000
+    """Characters that are enough for a batch; a batch holds about as many."""
+    min_messages: int = 5
+    """Messages that are enough for a batch."""
+    start: Literal["end", "beginning"] = "end"
+    """Where a session that is opened for the first time begins: at the ``"end"`` its history costs nothing."""
+    call_timeout: float = 300.0
+    """Seconds for one call of the extractor."""
+    breaker: BreakerPolicy = BREAKER
+
+    def __post_init__(self) -> None:
+        for name in ("batch_chars", "min_messages"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} must be at least 1, not {getattr(self, name)!r}")
+        if self.call_timeout <= 0:
+            raise ConfigError(
+                f"call_timeout must be more than 0 seconds, not {self.call_timeout!r}"
+            )
+        if self.start not in {"end", "beginning"}:
+            raise ConfigError(f"start is {self.start!r}; expected 'end' or 'beginning'")
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Settings of a session's extraction."""
+    """A session's extraction: what it reads, writes and asks."""
 
     store: Path
     session_id: str
     facts: FactStore
     extractor: Extractor
-    batch_chars: int
-    min_messages: int
-    call_timeout: float
-    breaker: BreakerPolicy
+    options: ExtractionOptions
 
 
 @dataclass(slots=True)
@@ -109,7 +133,7 @@ class BatchExtractor:
 
     async def _ask(self, request: Request) -> ExtractionResult:
         try:
-            async with asyncio.timeout(self._settings.call_timeout):
+            async with asyncio.timeout(self._settings.options.call_timeout):
                 found = await self._settings.extractor.extract(request)
         except Exception:
             raise
@@ -131,7 +155,7 @@ class BatchProcessor:
     def __init__(self, settings: Settings, loop: BackgroundLoop, cursor: Cursor) -> None:
         self.cursor = cursor
         self.pending = Pending()
-        self.breaker = CircuitBreaker(settings.breaker)
+        self.breaker = CircuitBreaker(settings.options.breaker)
         self.retries: list[FailedBatch] = []
         """Dead letters that are to be retried."""
         self.error: str | None = None
@@ -140,7 +164,7 @@ class BatchProcessor:
         self._loop = loop
         self._path = queue.cursor_path(settings.store, settings.session_id)
         self._log = Log(settings.store, settings.session_id)
-        self._backlog = Backlog(self._log, settings.batch_chars)
+        self._backlog = Backlog(self._log, settings.options.batch_chars)
         self._extractor = BatchExtractor(settings, loop)
         self._saved = cursor
         self._stamp: tuple[int, int] | None = None
@@ -216,7 +240,7 @@ class BatchProcessor:
         if following is None or following.pending.characters < MIN_CHARACTERS:
             return False
         error = await self._try_batch(following)
-        if error is None or is_final(error):
+        if error is None or _is_final(error):
             await self._advance(batch, dead_letter=failed)
             if error is None:
                 await self._advance(following)
@@ -257,11 +281,11 @@ class BatchProcessor:
 
     def _report_failure(self, error: Exception, batch: Batch) -> None:
         """Count a failed attempt, and log it with the time of the next one."""
-        self.error = words_of(error)
+        self.error = describe_error(error)
         counts = self.cursor.counts
         self.cursor = replace(self.cursor, counts=replace(counts, failures=counts.failures + 1))
         wait = 0.0
-        if is_final(error):
+        if _is_final(error):
             self.breaker.reset()  # it refused, so it works
         elif isinstance(error, ExtractionError):
             wait = self.breaker.fail(is_permanent=error.is_dead, retry_after=error.retry_after)
@@ -355,11 +379,27 @@ def _record_failure(batch: Batch, before: FailedBatch | None, error: Exception) 
         segments=batch.segments,
         last=batch.last,
         attempts=attempts + 1,
-        malformed=malformed + is_malformed(error),
-        error=words_of(error),
+        malformed=malformed + _is_malformed(error),
+        error=describe_error(error),
     )
 
 
 def _is_hopeless(error: Exception, failed: FailedBatch) -> bool:
     """Return whether to give a batch up: the extractor answers, but not to this batch."""
-    return is_final(error) or (is_malformed(error) and failed.malformed >= MAX_MALFORMED)
+    return _is_final(error) or (_is_malformed(error) and failed.malformed >= MAX_MALFORMED)
+
+
+def describe_error(error: BaseException) -> str:
+    """Return an error in words; of foreign ones only the kind, since they may quote the conversation."""
+    name = type(error).__name__
+    return f"{name}: {error}" if isinstance(error, (MemctxError, OSError)) else name
+
+
+def _is_final(error: BaseException) -> bool:
+    """Return whether the extractor answered, and will not answer otherwise."""
+    return isinstance(error, ExtractionError) and error.is_final
+
+
+def _is_malformed(error: BaseException) -> bool:
+    """Return whether the extractor answered, but not usefully."""
+    return isinstance(error, ExtractionError) and error.is_malformed

@@ -6,19 +6,17 @@ import logging
 import threading
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from memctx import checks
-from memctx.errors import ConfigError, StoreError
+from memctx.errors import StoreError
 from memctx.facts.worker import queue
-from memctx.facts.worker.batches import Settings
-from memctx.facts.worker.fault import words_of
+from memctx.facts.worker.batches import ExtractionOptions, Settings, describe_error
 from memctx.facts.worker.log import Log
 from memctx.facts.worker.progress import FactsFuture, FactsReady, Progress
 from memctx.facts.worker.queue import Cursor
 from memctx.facts.worker.worker import SessionWorker
 from memctx.providers.background import background_loop
-from memctx.providers.breaker import BreakerPolicy
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -31,49 +29,26 @@ logger = logging.getLogger("memctx.facts.worker")
 
 # Seconds that `close` waits at most.
 MAX_CLOSE = 0.8
-BREAKER = BreakerPolicy(failures=3, cool_down=60.0, max_cool_down=1800.0, delay=1.0, jitter=0.25)
 
 
 class BackgroundExtraction:
     """Turns what is archived in a session into facts. All methods may be called from any thread and return at once.
 
-    Facts are extracted once ``min_messages`` messages or ``batch_chars`` characters are pending, or on
-    `wait_for_facts`. A session that is opened for the first time begins at the ``"end"`` of its archive, so that its
-    history costs nothing, or at the ``"beginning"``. The only state is a cursor on disk: after a crash at most the
-    batch in flight is asked again.
+    Facts are extracted once enough for a batch is pending, as the options say, or on `wait_for_facts`. The only state
+    is a cursor on disk: after a crash at most the batch in flight is asked again.
     """
 
-    def __init__(  # noqa: PLR0913 - what a worker needs, most with a default
+    def __init__(
         self,
         path: str | PathLike[str],
         session_id: str,
         facts: FactStore,
         extractor: Extractor,
-        *,
-        batch_chars: int = 24_000,
-        min_messages: int = 5,
-        start: Literal["end", "beginning"] = "end",
-        call_timeout: float = 300.0,
-        breaker: BreakerPolicy = BREAKER,
+        options: ExtractionOptions | None = None,
     ) -> None:
         """Open or create the session's cursor, so that facts are extracted from all that is archived from now on."""
-        for name, number in (("batch_chars", batch_chars), ("min_messages", min_messages)):
-            if number < 1:
-                raise ConfigError(f"{name} must be at least 1, not {number!r}")
-        if call_timeout <= 0:
-            raise ConfigError(f"call_timeout must be more than 0 seconds, not {call_timeout!r}")
-        if start not in {"end", "beginning"}:
-            raise ConfigError(f"start is {start!r}; expected 'end' or 'beginning'")
-        self._settings = Settings(
-            Path(path),
-            session_id,
-            facts,
-            extractor,
-            batch_chars,
-            min_messages,
-            call_timeout,
-            breaker,
-        )
+        options = options or ExtractionOptions()
+        self._settings = Settings(Path(path), session_id, facts, extractor, options)
         self._log = Log(self._settings.store, session_id)
         self._lock = threading.Lock()
         self._is_closed = False
@@ -81,15 +56,12 @@ class BackgroundExtraction:
         self._progress = Progress()
         self._cursor: Cursor | None = None
         try:
-            self._cursor = self._open_cursor(start)
+            self._cursor = self._open_cursor()
             is_behind = self._log.end() > self._cursor.offset
-        except (
-            StoreError,
-            OSError,
-        ) as error:  # a file of another session or version is not ours to touch
+        except (StoreError, OSError) as error:  # of another session or version: not ours to touch
             logger.warning("session %r: no facts are extracted: %s", session_id, error)
             self._cursor = None
-            self._progress = Progress("stopped", last_error=words_of(error))
+            self._progress = Progress("stopped", last_error=describe_error(error))
             return
         dead_letters, counts = len(self._cursor.dead_letters), self._cursor.counts
         self._progress = Progress(dead_letters=dead_letters, counts=counts)
@@ -120,7 +92,7 @@ class BackgroundExtraction:
         try:
             waiter = FactsFuture(self._log.end())
         except OSError as error:
-            return self._settled_future(words_of(error))
+            return self._settled_future(describe_error(error))
         running = self._start_worker()
         if running is None:
             reason = None if self._is_closed else self.progress().last_error
@@ -163,7 +135,7 @@ class BackgroundExtraction:
         state = self.progress().state
         return f"<memctx.BackgroundExtraction of session {self._settings.session_id!r}: {state}>"
 
-    def _open_cursor(self, start: Literal["end", "beginning"]) -> Cursor:
+    def _open_cursor(self) -> Cursor:
         """Return the cursor on disk; create it if there is none."""
         session_id = self._settings.session_id
         path = queue.cursor_path(self._settings.store, session_id)
@@ -173,7 +145,7 @@ class BackgroundExtraction:
         except ValueError as error:
             logger.warning("%s: not usable, the archive is read again: %s", path, error)
             return Cursor()
-        offset = self._log.end() if start == "end" else 0
+        offset = self._log.end() if self._settings.options.start == "end" else 0
         cursor = Cursor(offset, self._log.mark(offset) or 0)
         try:
             is_first = queue.create_cursor(path, session_id, cursor)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import astuple, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from memctx import session_file
+from memctx import store_files
 from memctx.errors import StoreError, UnsupportedVersionError
 from memctx.facts.extractors import Message
 from memctx.facts.extractors.split import shorten, split
@@ -118,7 +118,7 @@ class Cursor:
 
 def cursor_path(store: Path, session_id: str) -> Path:
     """Return the path of a session's cursor."""
-    return session_file.path_of(store, FOLDER, session_id, ".json")
+    return store_files.path_of(store, FOLDER, session_id, ".json")
 
 
 def load_cursor(path: Path, session_id: str) -> Cursor | None:
@@ -127,7 +127,7 @@ def load_cursor(path: Path, session_id: str) -> Cursor | None:
     A damaged file is a `ValueError`; that of another session or of a newer memctx is a `StoreError`.
     """
     try:
-        found = session_file.read(path)
+        found = store_files.read(path)
     except FileNotFoundError:
         return None
     if found.get("session", session_id) != session_id:
@@ -150,16 +150,16 @@ def cursor_stamp(path: Path) -> tuple[int, int] | None:
 
 def save_cursor(path: Path, session_id: str, cursor: Cursor) -> None:
     """Replace the cursor on disk, durably: the log before it is never read again."""
-    session_file.replace(path, _document(session_id, cursor), is_durable=True)
+    store_files.replace(path, _document(session_id, cursor), is_durable=True)
 
 
 def create_cursor(path: Path, session_id: str, cursor: Cursor) -> bool:
     """Write the first cursor of a session; return False if another process was quicker."""
-    return session_file.create(path, _document(session_id, cursor))
+    return store_files.create(path, _document(session_id, cursor))
 
 
 def _document(session_id: str, cursor: Cursor) -> str:
-    return session_file.json_of({"session": session_id, **cursor.to_json()})
+    return store_files.json_of({"session": session_id, **cursor.to_json()})
 
 
 def _check_offset(found: int) -> int:

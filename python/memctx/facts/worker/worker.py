@@ -6,18 +6,19 @@ import asyncio
 import logging
 import threading
 import time
+import traceback
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from memctx import _core, store_files
 from memctx.errors import StoreError
-from memctx.facts.worker.batches import MIN_CHARACTERS, BatchProcessor
-from memctx.facts.worker.election import Seat
-from memctx.facts.worker.fault import place_of, words_of
+from memctx.facts.worker.batches import MIN_CHARACTERS, BatchProcessor, describe_error
 from memctx.facts.worker.progress import FactsReady, Progress
-from memctx.facts.worker.queue import MAX_DEAD_LETTERS
+from memctx.facts.worker.queue import FOLDER, MAX_DEAD_LETTERS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from memctx.facts.worker.batches import Settings
     from memctx.facts.worker.progress import FactsFuture, State
@@ -29,6 +30,29 @@ logger = logging.getLogger("memctx.facts.worker")
 # Seconds between two looks at a session that another process works on.
 POLL = 0.25
 MAX_DOUBLINGS = 4
+
+
+class SessionLease:
+    """The lease of the process that extracts facts from a session, held only while there is work."""
+
+    def __init__(self, store: Path, session_id: str) -> None:
+        self._path = store_files.path_of(store, FOLDER, session_id, ".lock")
+        self._lease = _core.Lease(self._path)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether this process holds the lease."""
+        return self._lease.is_held
+
+    def acquire(self) -> bool:
+        """Acquire the lease unless another process has it, and return whether it is held."""
+        if not self._lease.is_held:
+            store_files.make_folder(self._path.parent)
+        return self._lease.acquire()
+
+    def release(self) -> None:
+        """Release the lease; in a forked child, leave it to the parent."""
+        self._lease.release()
 
 
 class SessionWorker:
@@ -44,7 +68,7 @@ class SessionWorker:
         self._settings = settings
         self._loop = loop
         self._batches = BatchProcessor(settings, loop, cursor)
-        self._seat = Seat(settings.store, settings.session_id)
+        self._lease = SessionLease(settings.store, settings.session_id)
         self._waiters: list[FactsFuture] = []
         self._polls = 0
         self._notified = asyncio.Event()
@@ -79,7 +103,7 @@ class SessionWorker:
 
     def abandon(self) -> None:
         """Let another process work: an extractor ignores its cancellation, or this is a forked child."""
-        self._seat.leave()
+        self._lease.release()
 
     async def run(self) -> None:
         """Work until cancelled."""
@@ -93,7 +117,7 @@ class SessionWorker:
                     async with asyncio.timeout(pause):
                         await self._notified.wait()
         finally:
-            self._seat.leave()
+            self._lease.release()
             self._publish("closed")
             self.ended.set()
             for waiter in self._waiters:
@@ -107,10 +131,10 @@ class SessionWorker:
         except (StoreError, OSError) as error:
             return self._back_off(error, waiters)
         except Exception as error:  # noqa: BLE001 - a fault of ours must not end the work for good
-            logger.error("session %r: %s", self._settings.session_id, place_of(error))  # noqa: TRY400 - it may quote
+            logger.error("session %r: %s", self._settings.session_id, _locate(error))  # noqa: TRY400 - it may quote
             return self._back_off(error, waiters)
         finally:
-            self._seat.leave()
+            self._lease.release()
 
     async def _work(self, waiters: list[FactsFuture]) -> float | None:
         batches, breaker = self._batches, self._batches.breaker
@@ -129,8 +153,8 @@ class SessionWorker:
                 if breaker.is_open:
                     self._settle_all(waiters, batches.error)
                 return wait
-            if not self._seat.is_taken:
-                if not await self._loop.run_blocking(self._seat.take):
+            if not self._lease.is_held:
+                if not await self._loop.run_blocking(self._lease.acquire):
                     self._publish("elsewhere")
                     self._polls = 0 if waiters else min(self._polls + 1, MAX_DOUBLINGS)
                     return POLL * float(2**self._polls)
@@ -144,7 +168,7 @@ class SessionWorker:
             if breaker.is_open:  # waiters hear at once, however soon a probe is due
                 self._publish("open", breaker.wait)
                 self._settle_all(waiters, batches.error)
-        if batches.is_behind and await self._loop.run_blocking(self._seat.take):
+        if batches.is_behind and await self._loop.run_blocking(self._lease.acquire):
             await batches.save_position()
         self._publish("idle")
         self._settle_all(waiters)
@@ -158,8 +182,8 @@ class SessionWorker:
         if pending.characters < MIN_CHARACTERS:
             return False
         return (
-            pending.messages >= self._settings.min_messages
-            or pending.characters >= self._settings.batch_chars
+            pending.messages >= self._settings.options.min_messages
+            or pending.characters >= self._settings.options.batch_chars
             or any(waiter.goal > batches.cursor.offset for waiter in waiters)
         )
 
@@ -169,7 +193,7 @@ class SessionWorker:
     def _back_off(self, error: Exception, waiters: Sequence[FactsFuture]) -> float:
         """Report a failure that is not the extractor's; return the seconds until the next try."""
         batches = self._batches
-        batches.error = words_of(error)
+        batches.error = describe_error(error)
         wait = batches.breaker.fail()
         logger.warning(
             "session %r: extraction interrupted, next try in %.1f s: %s",
@@ -203,3 +227,9 @@ class SessionWorker:
 
     def _settle(self, waiter: FactsFuture, reason: str | None) -> None:
         waiter.settle(FactsReady(reason is None, self.progress, reason))
+
+
+def _locate(error: BaseException) -> str:
+    """Return the kind of an error and where it comes from, without its words."""
+    *_, (frame, line) = traceback.walk_tb(error.__traceback__)
+    return f"{type(error).__name__} in {frame.f_code.co_qualname}, line {line}"

@@ -15,8 +15,10 @@ You are brief.
 """
 
 from memctx import checks
+from memctx.hosts.openclaw.files import daily_name as daily_name
 from memctx.hosts.openclaw.passages import Source
 from memctx.hosts.openclaw.search import Cited, WorkspaceSearch
+from memctx.hosts.openclaw.silence import SILENT as SILENT
 from memctx.hosts.openclaw.silence import SilenceFilter, is_silent
 from memctx.hosts.openclaw.workspace import (
     Access,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from memctx import durable
+from memctx import files
 from memctx.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
@@ -151,9 +151,9 @@ def append_note(root: Path, text: str, at: datetime) -> Path:
     """
     path = root / daily_name(at.date())
     folder = resolve_inside(root, path.parent)
-    durable.make_folder(folder)
+    files.make_folder(folder)
     real = resolve_inside(root, path)
-    with durable.held(real) as file:
+    with files.held(real) as file:
         head = f"# {at:%Y-%m-%d}\n" if file.size == 0 else ""
         note = f"{head}\n## {at:%H:%M}\n\n{text.strip()}\n"
         file.append(note.encode("utf-8", "replace"))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from memctx import _core, messages
-from memctx.embeddings.vectors import check_matrix, check_vector, resolve_awaitable
+from memctx.embeddings import check_matrix, check_vector, resolve_awaitable
 from memctx.hosts.openclaw.files import decode_text, open_file, read_file, resolve_inside
 from memctx.hosts.pi import read_entries
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
-from memctx import durable
+from memctx import files
 from memctx.errors import ConfigError, StoreError
 from memctx.hosts.openclaw.files import (
     FOLDER,
@@ -238,8 +238,8 @@ class Workspace:
     def finish_first_run(self) -> None:
         """Leave ``BOOTSTRAP.md`` out from now on."""
         mark = self._root / MARK
-        durable.make_folder(mark.parent)
-        durable.replace(mark, b"")
+        files.make_folder(mark.parent)
+        files.replace(mark, b"")
 
     def system_prompt(self, *, first_run: bool | None = None) -> str:
         """Return the workspace's part of the system prompt; ``first_run`` overrides `is_first_run`."""

@@ -10,8 +10,17 @@
 
 from memctx import checks
 from memctx.hosts.pi.context import Context
+from memctx.hosts.pi.context import format_summary as format_summary
+from memctx.hosts.pi.context import parse_summary as parse_summary
 from memctx.hosts.pi.counters import CounterFile, Counters
+from memctx.hosts.pi.entry import LATEST as LATEST
 from memctx.hosts.pi.entry import Entry
+from memctx.hosts.pi.entry import as_object as as_object
+from memctx.hosts.pi.entry import dump_json as dump_json
+from memctx.hosts.pi.entry import iso as iso
+from memctx.hosts.pi.entry import milliseconds as milliseconds
+from memctx.hosts.pi.reader import EPOCH as EPOCH
+from memctx.hosts.pi.reader import Migration as Migration
 from memctx.hosts.pi.reader import read_entries
 from memctx.hosts.pi.transcript import Transcript
 

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memctx import durable
+from memctx import files
 from memctx.errors import StoreError
 from memctx.hosts.pi.entry import dump_json, parse_json
 
@@ -121,20 +121,20 @@ class CounterFile:
             StoreError: they could not be saved.
         """
         with self._lock:
-            durable.make_folder(self._path.parent)
-            with durable.held(self._path):
+            files.make_folder(self._path.parent)
+            with files.held(self._path) as file:
                 document = self._document()
                 counters = change(_counters(document))
                 fields = {NAMES[name]: value for name, value in asdict(counters).items()}
                 document |= {"sessionId": self._session_id, **fields}
                 known = {name: value for name, value in document.items() if value is not None}
-                durable.replace(self._path, f"{dump_json(known)}\n".encode())
+                file.replace(f"{dump_json(known)}\n".encode())
             return counters
 
     def _document(self) -> dict[str, Any]:
         """Return the content of the file, including fields of other programs."""
         try:
-            data = durable.read(self._path)
+            data = files.read(self._path)
         except FileNotFoundError:
             return {}
         except OSError as error:

@@ -15,7 +15,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from memctx import durable
+from memctx import files
 from memctx.errors import MessageShapeError, StoreError
 from memctx.hosts.pi.entry import (
     HEADER,
@@ -273,7 +273,7 @@ def read_entries(path: str | PathLike[str]) -> Iterator[Entry]:
         StoreError: there is no such file, or it cannot be opened.
     """
     try:
-        with durable.reading(Path(path)) as file:
+        with files.reading(Path(path)) as file:
             yield from EntryReader().read(file)
     except OSError as error:
         raise StoreError(f"{path}: cannot be read: {error}") from error

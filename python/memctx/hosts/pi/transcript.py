@@ -21,7 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
-from memctx import durable
+from memctx import files
 from memctx.errors import ConfigError, MessageShapeError, StoreError, UnsupportedVersionError
 from memctx.hosts.pi.context import Context, rebuild_context
 from memctx.hosts.pi.entry import HEADER, VERSION, Entry, dump_json, iso, new_id
@@ -49,7 +49,7 @@ class Transcript:
         self._sync = sync
         self._lock = threading.RLock()
         self._reader = EntryReader()
-        self._identity: durable.Identity | None = None
+        self._identity: files.Identity | None = None
         self._entries: list[Entry] = []
         self._by_id: dict[str, Entry] = {}
         self._leaf: str | None = None
@@ -181,11 +181,11 @@ class Transcript:
         """Read what other processes appended; return the number of new entries."""
         with self._lock:
             try:
-                with durable.reading(self._path) as file:
+                with files.reading(self._path) as file:
                     found = os.fstat(file.fileno())
-                    is_same = durable.Identity.of(found) == self._identity
+                    is_same = files.Identity.of(found) == self._identity
                     if not is_same or found.st_size < self._reader.offset:
-                        return self._reread(file, durable.Identity.of(found))
+                        return self._reread(file, files.Identity.of(found))
                     return self._add_entries(self._reader.read(file))
             except FileNotFoundError:
                 self._reset()
@@ -319,10 +319,10 @@ class Transcript:
             self._refuse_newer()
             if not self._reader.migration.is_old:
                 return None
-            with durable.held(self._path):
+            with files.held(self._path) as file:
                 backup = back_up(self._path, self.found_version)
-                data = rewrite(durable.read(self._path), self.header)
-                durable.replace(self._path, data, sync=self._sync)
+                data = rewrite(files.read(self._path), self.header)
+                file.replace(data, sync=self._sync)
                 self.refresh()
             logger.info("%s: rewritten as version %d, backup in %s", self._path, VERSION, backup)
             return backup
@@ -332,16 +332,16 @@ class Transcript:
         if not bodies:
             return []
         with self._lock:
-            durable.make_folder(self._path.parent)
+            files.make_folder(self._path.parent)
             while True:
-                with durable.held(self._path) as file:
+                with files.held(self._path) as file:
                     self.refresh()
                     self._refuse_newer()
                     if not self._reader.migration.is_old:
                         return self._write(file, type, bodies)
                 self.upgrade()
 
-    def _write(self, file: durable.Held, type: str, bodies: Sequence[str]) -> list[str]:
+    def _write(self, file: files.Held, type: str, bodies: Sequence[str]) -> list[str]:
         lines = [] if self._has_header else [dump_json(self.header)]
         ids: list[str] = []
         for body in bodies:
@@ -354,7 +354,7 @@ class Transcript:
         self._leaf = ids[-1]
         return ids
 
-    def _reread(self, file: BinaryIO, identity: durable.Identity) -> int:
+    def _reread(self, file: BinaryIO, identity: files.Identity) -> int:
         """Read a file from its beginning. A branch that still exists stays current."""
         leaf, is_following = self._leaf, self._is_following
         self._reset()

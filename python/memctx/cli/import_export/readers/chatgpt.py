@@ -9,7 +9,7 @@ from memctx.cli.import_export.readers.tree import is_whole, lineage
 from memctx.cli.import_export.streams import JsonList
 from memctx.cli.import_export.transcript_file import TranscriptMessage
 from memctx.errors import StoreError
-from memctx.hosts.pi.entry import as_object
+from memctx.hosts.pi import as_object
 from memctx.messages import part
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from memctx.cli.import_export.readers import host_text
 from memctx.cli.import_export.readers.tree import conversation
 from memctx.cli.import_export.transcript_file import TranscriptMessage
-from memctx.hosts.pi.entry import as_object, milliseconds
+from memctx.hosts.pi import as_object, milliseconds
 from memctx.messages import part
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from memctx.hosts.pi.entry import as_object
+from memctx.hosts.pi import as_object
 from memctx.messages import part
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from memctx.cli.import_export.streams import SQLITE_MAGIC, open_database, table_columns
 from memctx.cli.import_export.transcript_file import TranscriptMessage
-from memctx.hosts.pi.entry import as_object
+from memctx.hosts.pi import as_object
 from memctx.messages import part
 
 if TYPE_CHECKING:

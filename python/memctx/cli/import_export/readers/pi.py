@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from memctx.cli.import_export.readers import tree
 from memctx.cli.import_export.transcript_file import TranscriptMessage
-from memctx.hosts.pi.entry import milliseconds
-from memctx.hosts.pi.reader import EPOCH, Migration
+from memctx.hosts.pi import EPOCH, Migration, milliseconds
 from memctx.messages import part
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from memctx.cli.import_export.transcript_file import TranscriptMessage, parse_object
-from memctx.hosts.pi.entry import as_object, milliseconds
+from memctx.hosts.pi import as_object, milliseconds
 from memctx.messages import part
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memctx import durable
+from memctx import files
 from memctx.cli.escaping import plain
 from memctx.cli.replay.page import figures, overview, story
 from memctx.cli.replay.page.markup import Markup, data, join, tag
@@ -79,8 +79,8 @@ def write_html(replay: Replay, path: str | PathLike[str]) -> Path:
         OSError: the file cannot be written.
     """
     target = Path(path)
-    durable.make_folder(target.parent)
-    durable.replace(target, html(replay).encode("utf-8", "replace"), sync=False)
+    files.make_folder(target.parent)
+    files.replace(target, html(replay).encode("utf-8", "replace"), sync=False)
     return target
 
 

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from memctx import _core, disk, registry
+from memctx import _core, registry, store_files
 from memctx.cli import output
 from memctx.cli.verbs.request import ModelContext, Request
-from memctx.cli.verbs.upkeep import SEGMENTS
 from memctx.config import Config
 from memctx.errors import ConfigError
 
@@ -58,7 +57,7 @@ class ShellRequest(Request):
     def store_path(self) -> Path:
         """Return the directory of the store, which must exist."""
         path = self.new_store_path()
-        if not disk.is_store(path):
+        if not store_files.is_store(path):
             found = "the folder holds no store" if path.is_dir() else "there is no such folder"
             raise ConfigError(f"{path}: there is no store ({found}); name one with --store")
         return path
@@ -85,7 +84,7 @@ class ShellRequest(Request):
         self, path: Path | None, *, session: str | None = None, **limits: Unpack[LimitOptions]
     ) -> ModelContext:
         """Read a transcript file; ``session`` names one of several sessions in it."""
-        from memctx.cli.verbs.transcripts import read_model_context  # noqa: PLC0415 - loads all readers
+        from memctx.cli.verbs.model_context import read_model_context  # noqa: PLC0415 - loads all readers
 
         if path is None:
             raise ConfigError("transcript is None; expected a file")
@@ -105,7 +104,7 @@ class ShellRequest(Request):
 
     def _check_session(self, path: Path, session: str) -> None:
         """Refuse an unknown session: a misspelled id would look like an empty memory."""
-        log = path / SEGMENTS
+        log = path / store_files.SEGMENTS
         segments = _core.ColdStore(path).scan(session_id=session) if log.exists() else iter(())
         if next(segments, None) is not None:
             return
@@ -120,7 +119,7 @@ class ShellRequest(Request):
 
     def _only_session(self, path: Path) -> str:
         known: list[str] = []
-        if disk.is_store(path):
+        if store_files.is_store(path):
             with self.open_memory() as memory:
                 known = memory.store.sessions()
         if len(known) == 1:

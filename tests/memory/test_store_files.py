@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from memctx import disk
+from memctx import store_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,13 +33,13 @@ def test_every_byte_counts_once(tmp_path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(bytes(size))
         expected[part] += size
-    assert disk.use(tmp_path) == {**expected, "total": 1023}
-    assert disk.size(tmp_path) == 1023
+    assert store_files.disk_use(tmp_path) == {**expected, "total": 1023}
+    assert store_files.size(tmp_path) == 1023
 
 
 def test_a_missing_folder_takes_no_room(tmp_path: Path) -> None:
-    assert set(disk.use(tmp_path / "none").values()) == {0}
-    assert disk.size(tmp_path / "none") == 0
+    assert set(store_files.disk_use(tmp_path / "none").values()) == {0}
+    assert store_files.size(tmp_path / "none") == 0
 
 
 @pytest.mark.skipif(not hasattr(os, "symlink"), reason="no links")
@@ -49,4 +49,4 @@ def test_targets_of_links_are_not_counted(tmp_path: Path) -> None:
     store = tmp_path / "store"
     store.mkdir()
     (store / "sessions").symlink_to(tmp_path / "elsewhere")
-    assert disk.use(store)["total"] < 1000
+    assert store_files.disk_use(store)["total"] < 1000

@@ -1,16 +1,24 @@
-"""Small JSON files of a session, such as ``sessions/<id>.json`` of the store, replaced as a whole."""
+"""Files of a store besides its logs: the JSON files of sessions, such as ``sessions/<id>.json``, and disk usage.
+
+>>> import tempfile
+>>> store = Path(tempfile.mkdtemp())
+>>> _ = (store / "segments.jsonl").write_bytes(b"12345")
+>>> is_store(store), disk_use(store)["log"], size(store)
+(True, 5, 5)
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import stat
 import threading
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
-from memctx import durable
+from memctx import files
 from memctx.errors import StoreError
 
 if TYPE_CHECKING:
@@ -19,7 +27,24 @@ if TYPE_CHECKING:
 # File systems take 255 bytes; some need room for a suffix of their own.
 LONGEST_NAME = 180
 FOLDERS = ("sessions", "extraction", "imports")
-"""Folders of a store that hold such files."""
+"""Folders of a store that hold JSON files of sessions."""
+SEGMENTS, KNOWLEDGE, VECTORS = "segments.jsonl", "knowledge.jsonl", "vectors.bin"
+PARTS = {
+    SEGMENTS: "log",
+    VECTORS: "vectors",
+    "vectors.json": "vectors",
+    "vectors.next.bin": "vectors",
+    "vectors.next.json": "vectors",
+    KNOWLEDGE: "knowledge",
+    "index": "index",
+    "sessions": "sessions",
+    "extraction": "sessions",
+}
+"""The part of a store that each file and folder counts as."""
+
+
+SIGNS = ("LOCK", SEGMENTS, KNOWLEDGE)
+"""Files of which every store has one."""
 
 
 def path_of(store: str | PathLike[str], folder: str, session_id: str, ending: str) -> Path:
@@ -32,13 +57,13 @@ def path_of(store: str | PathLike[str], folder: str, session_id: str, ending: st
 
 
 def check_folders(store: str | PathLike[str]) -> None:
-    """Raise a `StoreError` if a folder of such files is a symbolic link."""
+    """Raise a `StoreError` if a folder of session files is a symbolic link."""
     for folder in FOLDERS:
         _check(Path(store) / folder)
 
 
 def make_folder(path: Path) -> None:
-    """Create the folder of such files if it is missing; raise a `StoreError` if it is a symbolic link."""
+    """Create a folder of session files if it is missing; raise a `StoreError` if it is a symbolic link."""
     _check(path)
     path.mkdir(mode=0o700, exist_ok=True)
 
@@ -55,7 +80,7 @@ def read(path: Path) -> dict[str, Any]:
     """Return the JSON object in a file; a `ValueError` if it holds anything else."""
     _check(path.parent)
     try:
-        found: Any = json.loads(durable.read(path, follow=False).decode("utf-8"))
+        found: Any = json.loads(files.read(path, follow=False).decode("utf-8"))
     except RecursionError as error:
         raise ValueError(str(error)) from None
     return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
@@ -69,7 +94,7 @@ def json_of(value: object) -> str:
 def replace(path: Path, document: str, *, is_durable: bool) -> None:
     """Write a file or replace it. If ``is_durable`` it outlasts a power cut once this returns."""
     make_folder(path.parent)
-    durable.replace(path, document.encode(), sync=is_durable)
+    files.replace(path, document.encode(), sync=is_durable)
 
 
 def create(path: Path, document: str) -> bool:
@@ -79,7 +104,7 @@ def create(path: Path, document: str) -> bool:
     is_first = not path.parent.exists()
     make_folder(path.parent)
     written = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
-    durable.replace(written, document.encode())
+    files.replace(written, document.encode())
     try:
         os.link(written, path)
     except FileExistsError:
@@ -90,7 +115,38 @@ def create(path: Path, document: str) -> bool:
         written.replace(path)
     finally:
         written.unlink(missing_ok=True)
-    durable.sync_folder(path.parent)
+    files.sync_folder(path.parent)
     if is_first:
-        durable.sync_folder(path.parent.parent)  # where the folder's own name is
+        files.sync_folder(path.parent.parent)  # where the folder's own name is
     return True
+
+
+def is_store(path: str | PathLike[str]) -> bool:
+    """Return whether a folder is a store: whether one was ever opened there."""
+    return any(os.path.lexists(os.path.join(path, name)) for name in SIGNS)  # noqa: PTH118 - as below
+
+
+def disk_use(path: str | PathLike[str]) -> dict[str, int]:
+    """Return the bytes of the log, vectors, facts, index, session files and other files, and of all of them."""
+    found = dict.fromkeys((*PARTS.values(), "other"), 0)
+    for name in _names(path):
+        found[PARTS.get(name, "other")] += size(os.path.join(path, name))  # noqa: PTH118 - of many files, quickly
+    return {**found, "total": sum(found.values())}
+
+
+def size(path: str | PathLike[str]) -> int:
+    """Return the bytes of a file, or of all files below a folder; 0 for one that is missing or vanishes meanwhile."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return 0
+    if stat.S_ISDIR(found.st_mode):
+        return sum(size(os.path.join(path, name)) for name in _names(path))  # noqa: PTH118 - as above
+    return found.st_size
+
+
+def _names(path: str | PathLike[str]) -> list[str]:
+    try:
+        return os.listdir(path)  # noqa: PTH208 - as above
+    except OSError:
+        return []

@@ -1,8 +1,8 @@
 """Crash-safe writes to the files of hosts and to small files of a store: replaced as a whole, or appended to by lines.
 
 The logs of a store are written by the core alone. Several processes may append to one file of a host. Each locks the
-file itself while it writes, and checks afterwards that the path still names that file; Windows has no such lock that
-readers could ignore, so none is taken there.
+file itself while it writes, and checks afterwards that the path still names that file. A lock on Windows also stops
+readers, and an open file cannot be replaced there: the lock is on a hidden file beside it instead.
 """
 
 from __future__ import annotations
@@ -14,13 +14,15 @@ import stat
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from memctx import _core
 from memctx.errors import StoreError, StoreLockedError
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
     from io import BufferedReader
 
 if sys.platform != "win32":
@@ -29,6 +31,8 @@ if sys.platform != "win32":
 SECONDS_TO_WAIT = 5.0
 PRIVATE = 0o600
 
+_has_flock = sys.platform != "win32"
+_CLOSED = -1
 _sync_data = getattr(os, "fdatasync", os.fsync)
 
 
@@ -60,6 +64,13 @@ class Held:
     def size(self) -> int:
         """The number of bytes in the file."""
         return os.fstat(self.descriptor).st_size
+
+    def is_current(self) -> bool:
+        """Return whether the path still names this file, which may have been replaced meanwhile."""
+        try:
+            return Identity.of(self.path.stat()) == self.identity
+        except FileNotFoundError:
+            return False
 
     def is_torn(self) -> bool:
         """Return whether the last line lacks its end because a writer died."""
@@ -95,6 +106,18 @@ class Held:
             raise
         return data
 
+    def replace(self, data: bytes, *, sync: bool = True) -> None:
+        """Replace the file as `replace` does; nothing can be appended to this object afterwards."""
+        if not _has_flock:
+            self.close()
+        replace(self.path, data, sync=sync)
+
+    def close(self) -> None:
+        """Close the file, unless it is closed."""
+        if self.descriptor != _CLOSED:
+            os.close(self.descriptor)
+            self.descriptor = _CLOSED
+
     def _take_back(self, before: int, written: int) -> None:
         """Cut off what was written, unless a process that takes no lock has written behind it."""
         with contextlib.suppress(OSError):  # then the next writer closes the line
@@ -111,15 +134,14 @@ def held(path: Path, *, timeout: float = SECONDS_TO_WAIT) -> Generator[Held, Non
         StoreError: it cannot be opened.
     """
     deadline = time.monotonic() + timeout
-    while True:
-        descriptor = _opened(path)
-        try:
-            _lock(path, descriptor, deadline)
-            if _stands_for(path, descriptor):
-                yield Held(path, descriptor)
-                return
-        finally:
-            os.close(descriptor)
+    with _lock_beside(path, deadline):
+        while True:
+            with contextlib.closing(Held(path, _opened(path))) as file:
+                if _has_flock:
+                    _wait_for(partial(_flock, file.descriptor), path, deadline)
+                if file.is_current():
+                    yield file
+                    return
 
 
 def append(path: Path, lines: bytes, *, sync: bool = True) -> None:
@@ -204,23 +226,35 @@ def _opened(path: Path) -> int:
         raise StoreError(f"{path}: cannot be opened for writing: {error}") from error
 
 
-def _lock(path: Path, descriptor: int, deadline: float) -> None:
-    if sys.platform == "win32":
-        return  # appends of several processes still do not mix
-    while True:
+@contextlib.contextmanager
+def _lock_beside(path: Path, deadline: float) -> Generator[None, None, None]:
+    """Hold the lock on the hidden file beside a file, where the file itself is not locked."""
+    if _has_flock:
+        yield
+        return
+    lease = _core.Lease(path.with_name(f".{path.name}.lock"))
+    try:
+        _wait_for(lease.acquire, path, deadline)
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be locked: {error}") from error
+    try:
+        yield
+    finally:
+        lease.release()
+
+
+def _flock(descriptor: int) -> bool:
+    """Lock an open file unless another process has; return whether it is locked."""
+    if sys.platform != "win32":
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            if time.monotonic() > deadline:
-                raise StoreLockedError(f"{path}: another process is writing to it") from None
-            time.sleep(0.001)  # longer, and a busy writer would always be quicker
-        else:
-            return
+            return False
+    return True
 
 
-def _stands_for(path: Path, descriptor: int) -> bool:
-    """Return whether a path still names the open file, which may have been replaced meanwhile."""
-    try:
-        return Identity.of(path.stat()) == Identity.of(os.fstat(descriptor))
-    except FileNotFoundError:
-        return False
+def _wait_for(acquire: Callable[[], bool], path: Path, deadline: float) -> None:
+    while not acquire():
+        if time.monotonic() > deadline:
+            raise StoreLockedError(f"{path}: another process is writing to it")
+        time.sleep(0.001)  # longer, and a busy writer would always be quicker
