@@ -1,4 +1,4 @@
-"""What the tests of `Scanner` share."""
+"""Shared helpers of the tests of `Scanner`."""
 
 from __future__ import annotations
 

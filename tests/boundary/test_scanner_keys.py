@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def test_texts_are_remembered_up_to_a_bound() -> None:
-    """What an estimator was asked tells what was forgotten."""
+    """The texts that an estimator is asked for again were forgotten."""
     asked: list[str] = []
 
     def count(text: str) -> int:
@@ -124,7 +124,7 @@ def test_a_mark_for_the_prompt_cache_changes_nothing(message: dict[str, Any]) ->
 
 
 class Model(BaseModel, extra="allow"):
-    """What SDKs make of a dictionary."""
+    """An SDK's model of a dictionary."""
 
 
 def built(value: Any, kind: Callable[..., Any]) -> Any:
