@@ -193,7 +193,7 @@ def asked(text: str) -> list[Message]:
 
 
 def _steps(messages: Iterable[dict[str, Any]]) -> Iterator[Step]:
-    """Yield what was said; a passage that nobody answered is acknowledged."""
+    """Yield what was said; an unanswered passage is acknowledged."""
     is_open = False
     for message in messages:
         if message["role"] == "assistant":

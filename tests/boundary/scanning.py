@@ -1,4 +1,4 @@
-"""What the tests of `Scanner` share."""
+"""Helpers for the tests of the message reader."""
 
 from __future__ import annotations
 

@@ -53,8 +53,8 @@ def test_alternating_conversations_keep_their_prefixes(tmp_path: Path, placement
                 assert count == 1 or turn.report.cache.stable_prefix > 0
                 trims += bool(turn.report.trimmed)
         assert trims, "nothing was trimmed, so nothing was tried"
-        for other in alone.values():
-            other.close()
+        for single in alone.values():
+            single.close()
 
 
 def test_alternating_conversations_keep_their_recalled_blocks(tmp_path: Path) -> None:

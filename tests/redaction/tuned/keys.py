@@ -20,7 +20,7 @@ def _pem(d: Draw) -> str:
     return "\n".join(body[at : at + 64] for at in range(0, len(body), 64))
 
 
-def _armour(
+def _armor(
     name: str, label: str, wrap: Callable[[str], str], held_out_wrap: Callable[[str], str]
 ) -> None:
     def draw(d: Draw, held_out: bool) -> Secret:
@@ -33,43 +33,43 @@ def _armour(
     KINDS.append(Kind("structural", name, draw))
 
 
-_armour(
+_armor(
     "pem_rsa",
     "RSA PRIVATE KEY",
     lambda b: f"here you go:\n{b}\nthanks",
     lambda b: "> " + b.replace("\n", "\n> "),
 )
-_armour(
+_armor(
     "pem_pkcs8",
     "PRIVATE KEY",
     lambda b: b + "\n",
     lambda b: "  key: |\n    " + b.replace("\n", "\n    ") + "\n",
 )
-_armour(
+_armor(
     "pem_openssh",
     "OPENSSH PRIVATE KEY",
     lambda b: f"$ cat id\n{b}\n$ ls\n",
     lambda b: f"```\n{b}\n```",
 )
-_armour(
+_armor(
     "pem_pgp",
     "PGP PRIVATE KEY BLOCK",
     lambda b: b.replace("BLOCK-----\n", "BLOCK-----\nVersion: GnuPG v2\n\n", 1),
     lambda b: f"<pre>{b}</pre>",
 )
-_armour(
+_armor(
     "pem_json",
     "PRIVATE KEY",
     lambda b: '{"private_key": "' + b.replace("\n", "\\n") + '\\n", "id": 7}',
     lambda b: '"{\\"pk\\": \\"' + b.replace("\n", "\\\\n") + '\\"}"',
 )
-_armour(
+_armor(
     "pem_cut",
     "EC PRIVATE KEY",
     lambda b: b[: len(b) - 60] + "\n[output truncated]",
     lambda b: b[:400],
 )
-_armour(
+_armor(
     "pem_numbered",
     "RSA PRIVATE KEY",
     lambda b: "\n".join(f"{n:6}\t{line}" for n, line in enumerate(b.split("\n"), 1)),

@@ -41,7 +41,7 @@ class SessionLease:
 
     @property
     def is_held(self) -> bool:
-        """Whether this process holds the lease."""
+        """True if this process holds the lease."""
         return self._lease.is_held
 
     def acquire(self) -> bool:
