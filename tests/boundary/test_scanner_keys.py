@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def test_texts_are_remembered_up_to_a_bound() -> None:
-    """What an estimator was asked tells what was forgotten."""
+    """The texts that an estimator was asked for tell what was forgotten."""
     asked: list[str] = []
 
     def count(text: str) -> int:
