@@ -24,7 +24,7 @@ _IS_CJK = re.compile(f"[{_CJK}]")
 
 
 def tokenize(text: str) -> list[str]:
-    """Lower-case words, and pairs of neighbours where words have no blanks between them."""
+    """Lower-case words, and pairs of neighbors where words have no blanks between them."""
     terms = _TERM.findall(text.lower())
     if text.isascii():
         return terms

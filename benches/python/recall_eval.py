@@ -11,7 +11,7 @@ Vectors and text scores are made once and kept in the cache folder; delete it wh
 A transformer takes most of the time, nearly all of it for beam_100k: `--memories 5` takes five memories of each set.
 
 The text side is the core's: every piece of every message is put into a store of its own, and all questions are asked
-of it. Blending, smoothing over neighbours and MMR are done here over arrays, in the steps of the core, so that a
+of it. Blending, smoothing over neighbors and MMR are done here over arrays, in the steps of the core, so that a
 hundred ways take minutes. The lines `the store itself` are no copies: they ask a
 filled store through its own `search`; that of BM25 only, a store without vectors.
 

@@ -72,8 +72,7 @@ class Sessions:
         self._folder, self._texts = folder, texts
         self._names = [f"session {number}" for number in range(SESSIONS)]
         self._stores = [
-            memctx.lowlevel.WarmStore(folder, session_id=name, durability="os")
-            for name in self._names
+            memctx.lowlevel.Store(folder, session_id=name, durability="os") for name in self._names
         ]
         self._facts = [FactStore(folder, session_id=name) for name in self._names]
         self._open: list[BackgroundExtraction] = []
@@ -138,7 +137,7 @@ def turns(memory: memctx.Memory, messages: list[contexts.Message], source: Itera
     for question in islice(source, TURNS):
         said = [*messages, {"role": "user", "content": question[:600]}]
         start, spent = perf_counter(), process_time()
-        turn = memory.prepare(said, shape="anthropic")
+        turn = memory.prepare(said, format="anthropic")
         walls.append(perf_counter() - start)
         processor.append(process_time() - spent)
         assert not turn.report.errors, turn.report.errors

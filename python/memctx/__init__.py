@@ -15,8 +15,8 @@ from memctx import errors, lowlevel
 from memctx._core import (
     Fact,
     Redactor,
+    SearchHit,
     Segment,
-    StoreHit,
     __version__,
     estimate_tokens,
     tokenize,
@@ -26,7 +26,7 @@ from memctx.errors import (
     ConfigError,
     ContextOverflowError,
     MemctxError,
-    MessageShapeError,
+    MessageFormatError,
     StoreError,
 )
 
@@ -50,12 +50,12 @@ __all__ = [
     "Fact",
     "MemctxError",
     "Memory",
-    "MessageShapeError",
+    "MessageFormatError",
     "Redactor",
     "Report",
+    "SearchHit",
     "Segment",
     "StoreError",
-    "StoreHit",
     "Turn",
     "__version__",
     "embeddings",

@@ -14,7 +14,7 @@ TokenMode: TypeAlias = Literal["memctx", "original"]
 Estimator: TypeAlias = Literal["utf16", "script"]
 EntityKind: TypeAlias = Literal["url", "email", "stock", "amount", "date", "person", "project"]
 Redaction: TypeAlias = Literal["off", "mask", "seed"]
-Shape: TypeAlias = Literal["anthropic", "openai", "responses", "gemini", "bedrock", "pi"]
+FormatName: TypeAlias = Literal["anthropic", "openai", "responses", "gemini", "bedrock", "pi"]
 FactAction: TypeAlias = Literal["add", "update", "supersede", "none", "delete"]
 Role: TypeAlias = Literal["system", "user", "assistant", "tool", "other"]
 
@@ -451,7 +451,7 @@ class Segment:
 
 @final
 class Added:
-    """What became of one record given to `WarmStore.add`."""
+    """What became of one record given to `Store.add`."""
 
     @property
     def id(self) -> str | None:
@@ -462,7 +462,7 @@ class Added:
         """Whether it is new, was there already, or was not worth keeping."""
 
 @final
-class StoreHit:
+class SearchHit:
     """A segment that a search found, and the numbers that put it there."""
 
     @property
@@ -498,7 +498,7 @@ class StoreHit:
         """How the score came about, if the search was asked to say."""
 
 @final
-class WarmStore:
+class Store:
     """The segments of a directory: all on disk, the newest in memory, found by words and by vectors.
 
     `memctx.open` makes one with checked settings; it loads in the background.
@@ -517,11 +517,11 @@ class WarmStore:
         pii: bool = False,
         patterns: Mapping[str, str] | None = None,
         lock_timeout: float = 5.0,
-        cold: bool = True,
-        cold_deadline_ms: float = 50.0,
+        disk_index: bool = True,
+        disk_deadline_ms: float = 50.0,
         model: HashEmbedder | StaticEmbedder | tuple[str, str, int, bool] | None = None,
         replaces_vectors: bool = False,
-    ) -> WarmStore: ...
+    ) -> Store: ...
     @property
     def path(self) -> str:
         """The directory."""
@@ -558,25 +558,25 @@ class WarmStore:
         explain: bool = False,
         everything: bool = False,
         deadline_ms: float | None = None,
-    ) -> list[StoreHit]:
+    ) -> list[SearchHit]:
         """The segments that answer a query best, best first.
 
         ``vector`` is the query's, of the store's model; the store makes it itself where the core runs the model, and
         goes by words alone where it has none. Those in memory answer at once; older ones join in when they are found
-        within ``deadline_ms``, by default ``cold_deadline_ms``. With 0 nobody waits: they are looked for afterwards,
-        and join in when the same is asked again within a minute. With ``everything`` the search waits for them, and
-        indexes what is not indexed yet.
+        within ``deadline_ms``, by default ``disk_deadline_ms``. With 0 the search does not wait: they are searched
+        afterwards, and join in when the same query is repeated within a minute. With ``everything`` the search waits
+        for them, and indexes what is not indexed yet.
         """
 
     def catch_up(
-        self, progress: Callable[[int, int], object] | None = None, *, anew: bool = False
-    ) -> ColdStatus | None:
-        """Index everything for search on disk now, with ``anew`` from the beginning; None when that is switched off.
+        self, progress: Callable[[int, int], object] | None = None, *, rebuild: bool = False
+    ) -> DiskIndexStatus | None:
+        """Index everything for search on disk now, with ``rebuild`` from the beginning; None when that is switched off.
 
         ``progress`` hears after every commit how many bytes of the log, of how many, are indexed.
         """
 
-    def cold(self) -> ColdStatus | None:
+    def disk_index(self) -> DiskIndexStatus | None:
         """How far the search on disk is; None when it is switched off."""
 
     def nearest(self, vector: ArrayLike, k: int = 10) -> list[Hit]:
@@ -603,7 +603,7 @@ class WarmStore:
     def get(self, id: str) -> Segment | None:
         """One segment, or None."""
 
-    def neighbours(self, id: str, distance: int = 2) -> list[Segment]:
+    def neighbors(self, id: str, distance: int = 2) -> list[Segment]:
         """The segments of the same session up to ``distance`` before and after one, in order, without itself."""
 
     def segments(self) -> Iterator[Segment]:
@@ -631,7 +631,7 @@ class WarmStore:
         """Write the index to disk so that the next opening is quick. False when nothing could be written."""
 
     def reopen(self) -> None:
-        """After a fork: open every file anew, sharing nothing with the parent."""
+        """After a fork: open every file again, sharing nothing with the parent."""
 
     def close(self) -> None:
         """Write what is pending and let go of every file."""
@@ -639,10 +639,10 @@ class WarmStore:
     def __len__(self) -> int: ...
 
 @final
-class ColdStatus:
+class DiskIndexStatus:
     """How far the search of what left memory is.
 
-    >>> memory.store.cold().state  # doctest: +SKIP
+    >>> memory.store.disk_index().state  # doctest: +SKIP
     'ready'
     """
 
@@ -723,10 +723,10 @@ class EmbeddingStatus:
         """Texts that were given up until the store is opened again."""
 
 @final
-class ColdStore:
+class LogReader:
     """Everything ever archived in a directory, read from disk one segment at a time."""
 
-    def __new__(cls, path: str | PathLike[str]) -> ColdStore: ...
+    def __new__(cls, path: str | PathLike[str]) -> LogReader: ...
     def scan(
         self,
         *,
@@ -751,8 +751,8 @@ class ColdStore:
 
         A line that lacks its end is left for later, and so is what comes after it.
 
-        >>> cold = ColdStore(path)  # doctest: +SKIP
-        >>> segments, offset = cold.read_from(0, session_id="s1", roles=["user"])  # doctest: +SKIP
+        >>> log = LogReader(path)  # doctest: +SKIP
+        >>> segments, offset = log.read_from(0, session_id="s1", roles=["user"])  # doctest: +SKIP
         """
 
     def end(self) -> int:
@@ -1018,7 +1018,7 @@ class FactStore:
         context: str | None = None,
         sources: Iterable[str] | None = None,
     ) -> Fact:
-        """Say an active fact anew under the same id; sources are merged, no context keeps the one there is."""
+        """Replace the content of an active fact; sources are merged, no context keeps the one there is."""
 
     def supersede(
         self,
@@ -1082,7 +1082,7 @@ class FactStore:
         """Tell what was skipped, repaired or degraded; ``reasons`` say why, as long as ``degraded`` is True."""
 
     def reopen(self) -> None:
-        """After a fork: open every file anew, sharing nothing with the parent."""
+        """After a fork: open every file again, sharing nothing with the parent."""
 
     def close(self) -> None:
         """Refuse every further call; everything acknowledged is on disk already."""
@@ -1143,7 +1143,7 @@ class Block:
 
 def build_block(
     facts: Sequence[tuple[str, str, float]],
-    details: Sequence[tuple[str, float, str, str, int, int, float] | StoreHit],
+    details: Sequence[tuple[str, float, str, str, int, int, float] | SearchHit],
     *,
     cap: int,
     query: str | None = None,
@@ -1170,7 +1170,7 @@ def parse_block(text: str) -> tuple[list[tuple[str, str]], list[tuple[float, str
     """
 
 def visible(
-    conversation: Conversation, hidden: Sequence[int], contents: Sequence[str | StoreHit]
+    conversation: Conversation, hidden: Sequence[int], contents: Sequence[str | SearchHit]
 ) -> list[bool]:
     """Which stored contents the model still sees in a conversation, of which the ``hidden`` messages are not sent."""
 
@@ -1251,15 +1251,15 @@ def text_key(text: str) -> int:
     """A hash of a text, the same on every machine."""
 
 @final
-class Scanner:
-    """Reads messages of every shape and remembers their texts, so that reading them again costs next to nothing.
+class MessageReader:
+    """Reads messages of every format and remembers their texts, so that reading them again costs next to nothing.
 
     ``estimator`` says what a text costs: ``"script"``, ``"utf16"``, or a callable that counts tokens. ``capacity`` is
     about how many bytes of texts are remembered; those that were not read for longest are forgotten first. May be
     shared by threads.
 
-    >>> scanner = Scanner()
-    >>> conversation = scanner.scan([{"role": "user", "content": "Which port?"}])
+    >>> reader = MessageReader()
+    >>> conversation = reader.read([{"role": "user", "content": "Which port?"}])
     >>> conversation.tokens, conversation.query()
     (8, 'Which port?')
     """
@@ -1270,8 +1270,8 @@ class Scanner:
         *,
         capacity: int = 67_108_864,
         own_blocks: Sequence[int] | None = None,
-    ) -> Scanner:
-        """A scanner that has read nothing yet.
+    ) -> MessageReader:
+        """A reader that has read nothing yet.
 
         ``own_blocks`` are the `text_key` of the recalled blocks that were sent: other text that reads like a block is a
         person's then. Without them, whatever reads like a block is one.
@@ -1280,22 +1280,22 @@ class Scanner:
             ConfigError: the estimator is unknown, or the capacity below 0.
         """
 
-    def scan(self, messages: Sequence[Any], shape: Shape | None = None) -> Conversation:
-        """Read a list of messages; ``shape`` says what they are where that is not to be guessed.
+    def read(self, messages: Sequence[Any], format: FormatName | None = None) -> Conversation:
+        """Read a list of messages; ``format`` says what they are where that is not to be guessed.
 
         The messages are not changed and not kept. A block or an item of a type that is not known is opaque: it has a
         price, is kept whole, and nothing is repaired that may belong to it.
 
         Raises:
-            MessageShapeError: it is no list, or the role, the content or the id of a tool in one of the messages is not
+            MessageFormatError: it is no list, or the role, the content or the id of a tool in a message is not
                 understood.
-            ConfigError: the shape is unknown, or the estimator returned something that is no number of tokens.
+            ConfigError: the format is unknown, or the estimator returned something that is no number of tokens.
         """
 
     def add_own_blocks(self, keys: Sequence[int]) -> bool:
         """Add the keys of blocks that were sent.
 
-        Return False if one of them was read as a person's text before: then this scanner goes on reading it so.
+        Return False if one of them was read as a person's text before: then this reader goes on reading it so.
         """
 
     def is_own_block(self, text: str) -> bool:
@@ -1304,13 +1304,13 @@ class Scanner:
     def __len__(self) -> int:
         """How many texts are remembered."""
 
-def detect(messages: Sequence[Any]) -> Shape: ...
+def detect(messages: Sequence[Any]) -> FormatName: ...
 
 @final
 class Conversation:
     """What was read off a list of messages. The messages themselves are not kept.
 
-    >>> conversation = Scanner().scan([
+    >>> conversation = MessageReader().read([
     ...     {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "ls", "input": {}}]},
     ...     {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": "a.py"}]},
     ... ])
@@ -1319,7 +1319,7 @@ class Conversation:
     """
 
     @property
-    def shape(self) -> Shape:
+    def format(self) -> FormatName:
         """What the messages are."""
 
     @property
@@ -1374,11 +1374,11 @@ class Conversation:
     def is_running(self) -> bool:
         """Whether the model waits for tools, or tools have answered and the model has not."""
 
-    def place(self, index: int) -> tuple[int, int]:
-        """The key of a message, and how many of the same stand before it."""
+    def occurrence(self, index: int) -> tuple[int, int]:
+        """Return the key of a message, and its ordinal: how many messages of that key come before it."""
 
-    def find(self, places: Sequence[tuple[int, int]]) -> list[int | None]:
-        """For each key and ordinal the message of that key of which so many of the same come before, or None."""
+    def find(self, occurrences: Sequence[tuple[int, int]]) -> list[int | None]:
+        """Return the index of the message with each key and ordinal, or None."""
 
     def is_preamble(self, index: int) -> bool:
         """Whether a message is the host's own, or the summary of a compaction."""
@@ -1401,7 +1401,7 @@ class Conversation:
     def records(
         self, indices: Sequence[int] | None = None
     ) -> list[list[tuple[str, str, float | None, str | None]]]:
-        """For each message, or those named, what `WarmStore.add` takes of it."""
+        """For each message, or those named, what `Store.add` takes of it."""
 
     def silences(self) -> list[str]:
         """For each message of which nothing is archived why that is."""
@@ -1492,7 +1492,7 @@ class Trim:
         """Whether a trim is due but waits until the tools have done their work."""
 
     @property
-    def recognised(self) -> int:
+    def recognized(self) -> int:
         """How many of the units that were trimmed before there are, be they protected now."""
 
     def __len__(self) -> int:
@@ -1535,9 +1535,10 @@ def plan_trim(
     Units that ``sticky`` names by key leave in any case, unless they are protected now. While tools are at work
     everything else waits unless there are more than ``ceiling`` tokens; without a ceiling nothing waits. ``pinned``
     names messages that stay; what a person said in few words leaves last if ``spare_people``; ``costs`` replaces what
-    the scanner says each message costs.
+    the reader says each message costs.
 
-    >>> talk = Scanner().scan([{"role": "user", "content": text} for text in ("the task", "small talk", "port 8443")])
+    >>> texts = "the task", "small talk", "port 8443"
+    >>> talk = MessageReader().read([{"role": "user", "content": text} for text in texts])
     >>> trim = plan_trim(talk, "which port?", limit=20, protected_recent=1)
     >>> [(removed.messages, removed.layer) for removed in trim.removed], trim.protected
     ([((1,), 'relevance')], [(0, 'task'), (2, 'recent')])

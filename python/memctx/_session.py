@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from memctx._core import ColdStatus
+    from memctx._core import DiskIndexStatus
     from memctx.config import Config
     from memctx.facts.worker import BackgroundExtraction
     from memctx.hosts.openclaw import WorkspaceSearch
@@ -43,14 +43,14 @@ class Session:
         """Open the stores that ``config`` names, and start the workers it asks for."""
         self.config = config
         self.resolution = resolution = Resolution.of(config)
-        self.store = _core.WarmStore(
+        self.store = _core.Store(
             config.storage_path,
             session_id=session_id,
             cross_session=config.cross_session,
             max_segments=config.max_segments,
             eviction_days=config.eviction_days,
-            cold=config.cold,
-            cold_deadline_ms=config.cold_deadline_ms,
+            disk_index=config.cold,
+            disk_deadline_ms=config.cold_deadline_ms,
             durability=config.durability,
             redaction=config.redaction,
             pii=config.pii,
@@ -105,11 +105,11 @@ class Session:
 
     def stats(self) -> dict[str, Any]:
         """Return counts of the stored segments and facts, the state of the disk index, and bytes on disk."""
-        cold = self.store.cold()
+        disk_index = self.store.disk_index()
         return {
             **self.store.stats(),
             "facts": self.fact_store.stats(),
-            "cold": None if cold is None else cold_data(cold),
+            "disk_index": None if disk_index is None else disk_index_data(disk_index),
             "disk": disk.use(self.store.path),
         }
 
@@ -133,7 +133,7 @@ class Session:
         extraction = None if self.extraction is None else asdict(self.extraction.progress())
         if self._extraction_note is not None:
             extraction = {"note": self._extraction_note}
-        store, facts, cold = self.store.health(), self.fact_store.health(), self.store.cold()
+        store, facts, index = self.store.health(), self.fact_store.health(), self.store.disk_index()
         reasons = [
             *unreadable,
             *store["reasons"],
@@ -145,7 +145,7 @@ class Session:
             "degraded": bool(reasons),
             "reasons": reasons,
             "facts": facts,
-            "cold": None if cold is None else {"state": cold.state, "fault": cold.fault},
+            "disk_index": None if index is None else {"state": index.state, "fault": index.fault},
             "extraction": extraction,
             "embedding": embedding,
         }
@@ -210,7 +210,7 @@ class Session:
         return EmbeddingService(self.store, embedder, timeout_ms=self.config.embedding_timeout_ms)
 
 
-def cold_data(status: ColdStatus) -> dict[str, Any]:
+def disk_index_data(status: DiskIndexStatus) -> dict[str, Any]:
     """Return the state of the disk index, ready for JSON."""
     return {
         "state": status.state,

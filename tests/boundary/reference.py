@@ -230,7 +230,7 @@ def blend(vector: Ranking, bm25: Ranking, weights: tuple[float, float] = (0.7, 0
 def mmr(
     scores: Sequence[float], k: int, balance: float, likeness: Callable[[int, int], float]
 ) -> list[int]:
-    """Indexes in the order of choice, every comparison made anew."""
+    """Indexes in the order of choice, every comparison rebuilt."""
     low, high = min(scores, default=0), max(scores, default=0)
     chosen: list[int] = []
 

@@ -51,7 +51,7 @@ _piece = st.one_of(
     _run("éÉßΣ\u03c3ςİŸǅḁᾈกა𐐀𐐨", 2),
     # what NFKC changes: full-width, half-width, ligatures, circles, fractions
     _run("\uff21\uff42\uff11\uff0d\uff3f\uff0e\uff0fﾃｶﾞ㍿ﬁ…‥①½٣Ⓐ", 2),
-    # what NFKC joins with its neighbours
+    # what NFKC joins with its neighbors
     _run("\u0301\u0307\u0327\u0345\u3099\u1100\u1161\u11a8", 2),
     # what is invisible
     _run("\u200b\u00ad\u200d\0\x1c\ufeff\x85\ufe0f\u202e😀", 1),

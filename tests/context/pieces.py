@@ -1,4 +1,4 @@
-"""What a message says, calls and answers, in every shape: what a turn may take away but never make up or move.
+"""What a message says, calls and answers, in every format: what a turn may take away but never make up or move.
 
 Thinking is left out, since an edit before it makes it stale, and so are recalled blocks, which come and go.
 """

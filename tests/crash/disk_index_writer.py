@@ -21,7 +21,7 @@ def word_of(tag: str, number: int) -> str:
 
 
 def main(path: str, tag: str) -> None:
-    store = memctx.lowlevel.WarmStore(
+    store = memctx.lowlevel.Store(
         path, session_id="crash", max_segments=KEPT, eviction_days=0, lock_timeout=60
     )
     print("ready", flush=True)

@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from memctx.lowlevel import ColdStore, HashEmbedder
+from memctx.lowlevel import HashEmbedder, LogReader
 
 from .stores import PATIENT, caught_up, contents, folder_of, missing, opened, say, text, word
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from memctx.lowlevel import WarmStore
+    from memctx.lowlevel import Store
 
 TENANTS = ("alpha", "beta")
 COUNT = 200
 KEPT = 20
 
 
-def tenant(folder: Path, session_id: str, **settings: Any) -> WarmStore:
+def tenant(folder: Path, session_id: str, **settings: Any) -> Store:
     return opened(folder, session_id, max_segments=KEPT, **settings)
 
 
@@ -109,7 +109,7 @@ def test_an_index_built_by_one_tenant_shows_the_other_only_its_own(shared: Path)
     shutil.rmtree(folder_of(shared))
     with_all = tenant(shared, "alpha")
     status = caught_up(with_all)
-    assert status.segments == sum(1 for _ in ColdStore(shared).scan()) > 2 * COUNT
+    assert status.segments == sum(1 for _ in LogReader(shared).scan()) > 2 * COUNT
     store = tenant(shared, "beta")
     assert missing(store, range(0, COUNT, 13), "beta") == []
     for number in range(0, COUNT, 13):
@@ -121,6 +121,6 @@ def test_sessions_with_similar_names_are_separate(tmp_path: Path) -> None:
     for name in filter(None, names):
         say(tenant(tmp_path, name), [text(number, "same") for number in range(3)])
     for name in filter(None, names):
-        store = opened(tmp_path, name, max_segments=1, cold_deadline_ms=PATIENT)
+        store = opened(tmp_path, name, max_segments=1, disk_deadline_ms=PATIENT)
         hits = store.search("filed under", limit=100, everything=True)
         assert [hit.segment.session_id for hit in hits] == [name] * 3

@@ -33,7 +33,7 @@ class Rules:
     has_roles: bool = True
     smoothing: float = SHARE
     short: float = SHORT
-    """Tokens up to which a message takes its whole share of its neighbours' scores; a longer one speaks for itself."""
+    """Tokens up to which a message takes its whole share of its neighbors' scores; a longer one speaks for itself."""
     balance: float = BALANCE
     """Relevance against difference; 1 takes the best as they are."""
     window: int = 0
@@ -101,11 +101,11 @@ def _smoothed(sides: Sides, own: Scores, blended: Scores, rules: Rules) -> Score
     is_beside_leader = np.zeros(own.shape, dtype=bool)
     everybody = np.arange(own.shape[1])
     for step in range(2 * REACH):
-        neighbour = memory.beside[:, step]
-        is_other = (neighbour != NONE) & (sides.likeness[everybody, neighbour] <= ALIKE)
-        theirs = padded[:, neighbour]
+        neighbor = memory.beside[:, step]
+        is_other = (neighbor != NONE) & (sides.likeness[everybody, neighbor] <= ALIKE)
+        theirs = padded[:, neighbor]
         added += np.where(is_other & (theirs > NEVER), theirs, 0)
-        is_beside_leader |= is_leading[:, neighbour] & is_other
+        is_beside_leader |= is_leading[:, neighbor] & is_other
     is_newcomer = (own == NEVER) & is_beside_leader & (sides.cosine[:, memory.first] > 0)
     base = np.where(is_newcomer, blended[:, memory.first] * _factors(sides, rules), own)
     share = rules.smoothing * np.minimum(1, rules.short / np.maximum(1, memory.tokens))

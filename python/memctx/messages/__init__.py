@@ -12,15 +12,15 @@
 """
 
 from memctx import checks
-from memctx.messages.formats import Shape
+from memctx.messages.formats import FormatName
 from memctx.messages.reader import Record, detect, read, read_each
 from memctx.messages.validity import Problem, Repaired, repair, validate
 
 __all__ = [
+    "FormatName",
     "Problem",
     "Record",
     "Repaired",
-    "Shape",
     "detect",
     "read",
     "read_each",

@@ -163,7 +163,7 @@ fn neighbours_come_with_a_result_and_stay_in_its_session() {
     assert_eq!(distances, [0, 1, 1, 2]);
     assert!((found[1].score / found[0].score - 0.85).abs() < 1e-9);
     assert!((found[3].score / found[0].score - 0.70).abs() < 1e-9);
-    let around = store.neighbours(&found[0].segment.id, 1).expect("read");
+    let around = store.neighbors(&found[0].segment.id, 1).expect("read");
     assert_eq!(
         around.iter().map(|it| it.content.as_str()).collect::<Vec<_>>(),
         ["turn 8 talks of bears", "turn ten talks of zebras"]
@@ -231,7 +231,7 @@ fn a_long_text_is_found_by_its_middle() {
 #[test]
 fn eviction_leaves_the_disk_alone() {
     let dir = TestDir::new();
-    let store = dir.open_with(|settings| (settings.max_segments, settings.cold) = (5, false));
+    let store = dir.open_with(|settings| (settings.max_segments, settings.disk_index) = (5, false));
     for number in 0..12 {
         say(&store, "user", &format!("message number {number} about apples"));
     }
@@ -242,7 +242,7 @@ fn eviction_leaves_the_disk_alone() {
     // It is gone from memory, so it may be said and stored again.
     say(&store, "user", "message number 0 about apples");
     assert_eq!(contents(&store).len(), 13);
-    let reopened = dir.open_with(|settings| (settings.max_segments, settings.cold) = (5, false));
+    let reopened = dir.open_with(|settings| (settings.max_segments, settings.disk_index) = (5, false));
     assert_eq!(reopened.len().expect("open"), 5);
     assert_eq!(dir.open().len().expect("open"), 12);
 }
@@ -362,7 +362,7 @@ fn a_snapshot_answers_like_the_log() {
         assert!((found.1 - expected.1).abs() < 1e-6 && found.0 == expected.0, "{found:?} {expected:?}");
     }
     assert_eq!(
-        store.neighbours(&find(&store, "snapshot lacks")[0].segment.id, 1).expect("read")[0].content,
+        store.neighbors(&find(&store, "snapshot lacks")[0].segment.id, 1).expect("read")[0].content,
         "segment 299 speaks of topic 10"
     );
 }
@@ -404,7 +404,7 @@ fn a_snapshot_of_another_log_is_not_believed() {
     fs::write(dir.log(), fewer.join("\n") + "\n").expect("room");
     let store = dir.open();
     assert_eq!(store.len().expect("open"), 49);
-    assert!(store.health().expect("open").snapshot.contains("made anew"));
+    assert!(store.health().expect("open").snapshot.contains("rebuilt"));
 }
 
 #[test]
@@ -442,7 +442,7 @@ fn vectors_are_kept_and_never_mistaken_for_those_of_another_model() {
     fs::write(&vectors, &damaged).expect("room");
     let store = dir.open();
     assert_eq!(ranking_of(&store), expected);
-    assert!(store.health().expect("open").vectors.contains("made anew"));
+    assert!(store.health().expect("open").vectors.contains("rebuilt"));
     // The same length, another model.
     fs::write(&vectors, &bytes).expect("room");
     fs::write(dir.path().join("vectors.json"), r#"{"model":"other","revision":1,"dim":384}"#).expect("room");
@@ -540,13 +540,13 @@ fn a_newer_format_is_left_alone() {
 }
 
 #[test]
-fn a_cold_scan_filters_and_gives_each_id_once() {
+fn a_log_scan_filters_and_gives_each_id_once() {
     let dir = TestDir::new();
     let store = dir.open();
     say_at(&store, "user", "deploy the api to staging", Some(1_000.0));
     say_at(&store, "assistant", "deploy of the database is done", Some(2_000.0));
-    let cold = LogReader::open(&dir.path()).expect("there");
-    let count = |wanted: Wanted| cold.scan(wanted).expect("readable").count();
+    let reader = LogReader::open(&dir.path()).expect("there");
+    let count = |wanted: Wanted| reader.scan(wanted).expect("readable").count();
     assert_eq!(count(Wanted::default()), 2);
     assert_eq!(count(Wanted { contains: Some("staging".to_owned()), ..Wanted::default() }), 1);
     assert_eq!(count(Wanted { topics: Some(vec!["DATABASE".to_owned()]), ..Wanted::default() }), 1);
@@ -555,9 +555,9 @@ fn a_cold_scan_filters_and_gives_each_id_once() {
     assert!(LogReader::open(&dir.folder.path().join("missing")).is_err());
 }
 
-fn read(cold: &LogReader, offset: u64, limit: usize) -> (Vec<String>, u64) {
+fn read(reader: &LogReader, offset: u64, limit: usize) -> (Vec<String>, u64) {
     let wanted = Wanted { session: Some("s1".to_owned()), ..Wanted::default() };
-    let (segments, next) = cold.read_from(offset, &wanted, limit).expect("readable");
+    let (segments, next) = reader.read_from(offset, &wanted, limit).expect("readable");
     (segments.into_iter().map(|segment| segment.content).collect(), next)
 }
 
@@ -565,30 +565,30 @@ fn read(cold: &LogReader, offset: u64, limit: usize) -> (Vec<String>, u64) {
 fn a_log_is_read_on_from_where_reading_ended() {
     let dir = TestDir::new();
     let store = dir.open();
-    let cold = LogReader::open(&dir.path()).expect("there");
-    assert_eq!(read(&cold, 0, 9), (vec![], 0));
-    assert_eq!(read(&cold, 70, 9), (vec![], 70), "there is no such dir yet");
+    let reader = LogReader::open(&dir.path()).expect("there");
+    assert_eq!(read(&reader, 0, 9), (vec![], 0));
+    assert_eq!(read(&reader, 70, 9), (vec![], 70), "there is no such dir yet");
     say(&store, "user", "apples first");
     say(&dir.open_as("s2"), "user", "another session");
     say(&store, "assistant", "pears second");
-    let (first, middle) = read(&cold, 0, 1);
+    let (first, middle) = read(&reader, 0, 1);
     assert_eq!(first, ["apples first"]);
-    let (second, end) = read(&cold, middle, 9);
+    let (second, end) = read(&reader, middle, 9);
     assert_eq!((second, end), (vec!["pears second".to_owned()], fs::metadata(dir.log()).expect("there").len()));
-    assert_eq!(read(&cold, end, 9), (vec![], end));
-    assert_eq!(read(&cold, middle, 0), (vec![], middle));
-    assert_eq!(read(&cold, 1, 9).0, ["pears second"], "a line that began before the dir is not read");
+    assert_eq!(read(&reader, end, 9), (vec![], end));
+    assert_eq!(read(&reader, middle, 0), (vec![], middle));
+    assert_eq!(read(&reader, 1, 9).0, ["pears second"], "a line that began before the dir is not read");
 
     let mut torn = fs::read(dir.log()).expect("there");
     torn.extend_from_slice(&torn.clone()[..40]);
     fs::write(dir.log(), &torn).expect("room");
-    assert_eq!(read(&cold, end, 9), (vec![], end), "a line without its end waits");
-    assert_eq!(read(&cold, end + 7, 9), (vec![], end + 7));
+    assert_eq!(read(&reader, end, 9), (vec![], end), "a line without its end waits");
+    assert_eq!(read(&reader, end + 7, 9), (vec![], end + 7));
     say(&store, "user", "plums after the damage");
-    assert_eq!(read(&cold, end, 9).0, ["plums after the damage"]);
-    assert_eq!(read(&cold, end + 7, 9).0, ["plums after the damage"]);
+    assert_eq!(read(&reader, end, 9).0, ["plums after the damage"]);
+    assert_eq!(read(&reader, end + 7, 9).0, ["plums after the damage"]);
     let roles = Wanted { roles: Some(vec!["assistant".to_owned()]), ..Wanted::default() };
-    assert_eq!(cold.read_from(0, &roles, 9).expect("readable").0.len(), 1);
+    assert_eq!(reader.read_from(0, &roles, 9).expect("readable").0.len(), 1);
 }
 
 proptest! {
@@ -616,10 +616,10 @@ proptest! {
                 std::io::Write::write_all(&mut log, b"{\"id\":\"torn").expect("room");
             }
         }
-        let cold = LogReader::open(&dir.path()).expect("there");
+        let reader = LogReader::open(&dir.path()).expect("there");
         let (mut found, mut offset) = (Vec::new(), 0);
         loop {
-            let (page, next) = read(&cold, offset, limit);
+            let (page, next) = read(&reader, offset, limit);
             prop_assert!(next >= offset && page.len() <= limit);
             if page.is_empty() {
                 break;
@@ -682,7 +682,7 @@ proptest! {
     fn the_store_behaves_like_a_list(steps in steps(), most in 3..12_usize) {
         let dir = TestDir::new();
         let open = || dir.open_with(|settings| {
-            (settings.max_segments, settings.cold) = (most, false);
+            (settings.max_segments, settings.disk_index) = (most, false);
             settings.durability = memctx_core::store::Durability::Os;
         });
         let (mut store, other) = (open(), open());

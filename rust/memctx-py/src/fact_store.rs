@@ -19,7 +19,7 @@ use crate::boundary::{amount_of, checked, enter_core, text_of, texts_of};
 use crate::error::ConfigError;
 use crate::fact::{Fact, FactHit};
 use crate::fact_change::{Asked, AskedStatement, id_of};
-use crate::warm_store::{health, session_of};
+use crate::store::{health, session_of};
 
 /// The facts of a session, or of all sessions of a directory: changed durably, searched exactly.
 #[pyclass(frozen, module = "memctx._core")]

@@ -11,7 +11,7 @@ use pyo3::types::PyString;
 
 use crate::boundary::{checked, enter_core, text_of};
 use crate::log_editor::seconds;
-use crate::warm_store::session_of;
+use crate::store::session_of;
 
 /// Appends messages of many sessions to the log of a store, each once.
 #[pyclass(frozen, module = "memctx._core")]

@@ -9,7 +9,7 @@ use pyo3::types::PyString;
 
 use crate::boundary::{checked, enter_core, texts_of};
 use crate::error::ConfigError;
-use crate::warm_store::session_of;
+use crate::store::session_of;
 
 /// Verifies and rewrites the files of a store.
 #[pyclass(frozen, module = "memctx._core")]

@@ -24,7 +24,7 @@ Message = dict[str, Any]
 
 
 def messages() -> list[Message]:
-    """The whole session, in OpenAI's shape."""
+    """The whole session, in OpenAI's format."""
     said: list[Message] = [{"role": "user", "content": "Build a payment service."}]
     for step in range(STEPS):
         topic = TOPICS[step % len(TOPICS)]

@@ -218,7 +218,7 @@ def _problem(request: dict[str, Any]) -> str | None:
         if any(block["type"] == "text" and not block["text"].strip() for block in blocks):
             return f"messages.{index}: text content blocks must be non-empty"
         if turns and turns[-1][0] == role:
-            turns[-1][1].extend(blocks)  # the API reads neighbours as one
+            turns[-1][1].extend(blocks)  # the API reads neighbors as one
         else:
             turns.append((role, list(blocks)))
     if not turns or turns[0][0] != "user":

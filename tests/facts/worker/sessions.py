@@ -16,7 +16,7 @@ from memctx._core import FactStore
 from memctx.facts import CandidateFact
 from memctx.facts.extractors import ExtractionResult, Usage
 from memctx.facts.worker import BackgroundExtraction
-from memctx.lowlevel import WarmStore
+from memctx.lowlevel import Store
 from memctx.providers.breaker import BreakerPolicy
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class Session:
     def __init__(self, folder: Path, session_id: str = SESSION) -> None:
         self.folder = folder
         self.session_id = session_id
-        self.archive = WarmStore(folder, session_id=session_id, durability="os")
+        self.archive = Store(folder, session_id=session_id, durability="os")
         self.facts = FactStore(folder, session_id=session_id, durability="os")
         self.extractions: list[BackgroundExtraction] = []
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from memctx.facts.worker.election import Seat
+from memctx.facts.worker.election import ExtractionLease
 
 from .sessions import LONG, Model, Session, child, text, until, wait
 
@@ -274,14 +274,14 @@ def test_batches_done_before_the_lease_was_free_are_not_repeated(
     """Another worker processes the batch between our look at the log and our lease."""
     slow = session.open(model := Model())
     other = session.open(first := Model())
-    real = Seat.take
+    real = ExtractionLease.acquire
 
-    def late(seat: Seat) -> bool:
-        monkeypatch.setattr(Seat, "take", real)
+    def late(lease: ExtractionLease) -> bool:
+        monkeypatch.setattr(ExtractionLease, "acquire", real)
         assert wait(other).is_complete
-        return real(seat)
+        return real(lease)
 
-    monkeypatch.setattr(Seat, "take", late)
+    monkeypatch.setattr(ExtractionLease, "acquire", late)
     session.say(1)
     assert wait(slow).is_complete
     assert (first.texts, model.texts) == ([text(1)], [])

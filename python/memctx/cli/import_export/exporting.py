@@ -150,7 +150,7 @@ def _scan_segments(
     folder = Path(config.storage_path)
     if not isinstance(memory, Memory) and not disk.is_store(folder):
         raise ConfigError(f"memory is {str(folder)!r}; there is no store")
-    return _core.ColdStore(folder).scan(
+    return _core.LogReader(folder).scan(
         session_id=session,
         roles=options.get("roles"),
         since=options.get("since"),

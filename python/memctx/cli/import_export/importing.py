@@ -154,7 +154,7 @@ class _Run:
             patterns=config.redaction_patterns or None,
             lock_timeout=config.lock_timeout,
         )
-        self._log = _core.ColdStore(self._store)
+        self._log = _core.LogReader(self._store)
         self._journal = Journal(self._store, source, self._log)
         self._staging = Staging(config, extract=extract)
         self._batch: list[tuple[str, TranscriptMessage]] = []

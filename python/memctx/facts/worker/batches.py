@@ -12,7 +12,7 @@ from memctx.errors import ExtractionError
 from memctx.facts.extractors import ExtractionResult, Known, Request, Usage
 from memctx.facts.plan import update
 from memctx.facts.worker import queue
-from memctx.facts.worker.fault import is_final, is_malformed, words_of
+from memctx.facts.worker.fault import is_malformed, is_retryable, words_of
 from memctx.facts.worker.log import Log
 from memctx.facts.worker.queue import Backlog, FailedBatch, Pending
 from memctx.providers.breaker import CircuitBreaker
@@ -216,7 +216,7 @@ class BatchProcessor:
         if following is None or following.pending.characters < MIN_CHARACTERS:
             return False
         error = await self._try_batch(following)
-        if error is None or is_final(error):
+        if error is None or not is_retryable(error):
             await self._advance(batch, dead_letter=failed)
             if error is None:
                 await self._advance(following)
@@ -261,10 +261,10 @@ class BatchProcessor:
         counts = self.cursor.counts
         self.cursor = replace(self.cursor, counts=replace(counts, failures=counts.failures + 1))
         wait = 0.0
-        if is_final(error):
+        if not is_retryable(error):
             self.breaker.reset()  # it refused, so it works
         elif isinstance(error, ExtractionError):
-            wait = self.breaker.fail(is_permanent=error.is_dead, retry_after=error.retry_after)
+            wait = self.breaker.fail(is_permanent=error.is_permanent, retry_after=error.retry_after)
         else:
             wait = self.breaker.fail()
         logger.warning(
@@ -362,4 +362,4 @@ def _record_failure(batch: Batch, before: FailedBatch | None, error: Exception) 
 
 def _is_hopeless(error: Exception, failed: FailedBatch) -> bool:
     """Return whether to give a batch up: the extractor answers, but not to this batch."""
-    return is_final(error) or (is_malformed(error) and failed.malformed >= MAX_MALFORMED)
+    return not is_retryable(error) or (is_malformed(error) and failed.malformed >= MAX_MALFORMED)

@@ -1,4 +1,4 @@
-"""`Seat`: the lease of the process that extracts facts from a session."""
+"""`ExtractionLease`: the lease of the process that extracts facts from a session."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class Seat:
+class ExtractionLease:
     """A lease that is held only while there is work. The kernel releases it when its holder dies."""
 
     def __init__(self, store: Path, session_id: str) -> None:
@@ -19,16 +19,16 @@ class Seat:
         self._lease = _core.Lease(self._path)
 
     @property
-    def is_taken(self) -> bool:
+    def is_held(self) -> bool:
         """Whether this process holds the lease."""
         return self._lease.is_held
 
-    def take(self) -> bool:
+    def acquire(self) -> bool:
         """Acquire the lease unless another process has it, and return whether it is held."""
         if not self._lease.is_held:
             session_file.make_folder(self._path.parent)
         return self._lease.acquire()
 
-    def leave(self) -> None:
+    def release(self) -> None:
         """Release the lease; in a forked child, leave it to the parent."""
         self._lease.release()

@@ -19,9 +19,9 @@ def place_of(error: BaseException) -> str:
     return f"{type(error).__name__} in {frame.f_code.co_qualname}, line {line}"
 
 
-def is_final(error: BaseException) -> bool:
-    """Whether the extractor answered, and will not answer otherwise."""
-    return isinstance(error, ExtractionError) and error.is_final
+def is_retryable(error: BaseException) -> bool:
+    """Return whether the same request may succeed later."""
+    return not isinstance(error, ExtractionError) or error.is_retryable
 
 
 def is_malformed(error: BaseException) -> bool:

@@ -54,8 +54,8 @@ class Log:
             return None
         return log.last_before(offset, session_id=self._session_id, roles=SPEAKERS)
 
-    def _open(self) -> _core.ColdStore | None:
+    def _open(self) -> _core.LogReader | None:
         try:
-            return _core.ColdStore(self._store)
+            return _core.LogReader(self._store)
         except FileNotFoundError:
             return None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from memctx.errors import StoreError
 from memctx.facts.worker.batches import MIN_CHARACTERS, BatchProcessor
-from memctx.facts.worker.election import Seat
+from memctx.facts.worker.election import ExtractionLease
 from memctx.facts.worker.fault import place_of, words_of
 from memctx.facts.worker.progress import FactsReady, Progress
 from memctx.facts.worker.queue import MAX_DEAD_LETTERS
@@ -44,7 +44,7 @@ class SessionWorker:
         self._settings = settings
         self._loop = loop
         self._batches = BatchProcessor(settings, loop, cursor)
-        self._seat = Seat(settings.store, settings.session_id)
+        self._lease = ExtractionLease(settings.store, settings.session_id)
         self._waiters: list[FactsFuture] = []
         self._polls = 0
         self._notified = asyncio.Event()
@@ -79,7 +79,7 @@ class SessionWorker:
 
     def abandon(self) -> None:
         """Let another process work: an extractor ignores its cancellation, or this is a forked child."""
-        self._seat.leave()
+        self._lease.release()
 
     async def run(self) -> None:
         """Work until cancelled."""
@@ -93,7 +93,7 @@ class SessionWorker:
                     async with asyncio.timeout(pause):
                         await self._notified.wait()
         finally:
-            self._seat.leave()
+            self._lease.release()
             self._publish("closed")
             self.ended.set()
             for waiter in self._waiters:
@@ -110,7 +110,7 @@ class SessionWorker:
             logger.error("session %r: %s", self._settings.session_id, place_of(error))  # noqa: TRY400 - it may quote
             return self._back_off(error, waiters)
         finally:
-            self._seat.leave()
+            self._lease.release()
 
     async def _work(self, waiters: list[FactsFuture]) -> float | None:
         batches, breaker = self._batches, self._batches.breaker
@@ -129,8 +129,8 @@ class SessionWorker:
                 if breaker.is_open:
                     self._settle_all(waiters, batches.error)
                 return wait
-            if not self._seat.is_taken:
-                if not await self._loop.run_blocking(self._seat.take):
+            if not self._lease.is_held:
+                if not await self._loop.run_blocking(self._lease.acquire):
                     self._publish("elsewhere")
                     self._polls = 0 if waiters else min(self._polls + 1, MAX_DOUBLINGS)
                     return POLL * float(2**self._polls)
@@ -144,7 +144,7 @@ class SessionWorker:
             if breaker.is_open:  # waiters hear at once, however soon a probe is due
                 self._publish("open", breaker.wait)
                 self._settle_all(waiters, batches.error)
-        if batches.is_behind and await self._loop.run_blocking(self._seat.take):
+        if batches.is_behind and await self._loop.run_blocking(self._lease.acquire):
             await batches.save_position()
         self._publish("idle")
         self._settle_all(waiters)

@@ -135,7 +135,7 @@ impl DiskIndex {
             return;
         }
         let index = Arc::clone(self);
-        filler.is_there = background::spawn_low_priority("memctx-cold", move || index.fill_for_a_while());
+        filler.is_there = background::spawn_low_priority("memctx-index", move || index.fill_for_a_while());
     }
 
     fn fill_for_a_while(self: Arc<Self>) {
@@ -270,7 +270,7 @@ impl DiskIndex {
         if let Some(folder) = current {
             match Indexer::open(&folder, &self.directory, log, &self.model) {
                 Ok(indexer) => return Ok(Some(Site { indexer, folder, log: identity, _elected: elected })),
-                Err(fault) => self.note(format!("{fault}; made anew")),
+                Err(fault) => self.note(format!("{fault}; rebuilt")),
             }
         }
         let folder = generation::begin(home)?;

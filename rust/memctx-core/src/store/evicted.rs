@@ -139,7 +139,7 @@ impl Inner {
         }
     }
 
-    /// Search everything, however long it takes. A disk index that turns out to be damaged is made again, once.
+    /// Search everything, however long it takes. A disk index that turns out to be damaged is rebuilt, once.
     fn search_all(&self, older: &Older, request: &Request<'_>) -> Result<Vec<Found>> {
         for _ in 0..2 {
             let Some(view) = self.complete_view(older) else { break };
@@ -206,7 +206,7 @@ impl Inner {
         self.index().evicted > 0
     }
 
-    /// Let the cold tier be filled before memory forgets what it lacks.
+    /// Start filling the disk index before memory forgets what it lacks.
     pub(super) fn wake_older(&self) {
         let Some(older) = &self.older else { return };
         let index = self.index();
@@ -225,10 +225,10 @@ impl Inner {
         }
     }
 
-    /// Take everything into the cold tier now.
-    pub(super) fn catch_up_older(&self, anew: bool, told: Progress<'_>) -> Result<Option<IndexStatus>> {
+    /// Take everything into the disk index now.
+    pub(super) fn catch_up_older(&self, rebuild: bool, progress: Progress<'_>) -> Result<Option<IndexStatus>> {
         let Some(older) = &self.older else { return Ok(None) };
-        older.tier.complete(anew, told)?;
+        older.tier.complete(rebuild, progress)?;
         Ok(Some(older.tier.status()))
     }
 
@@ -237,19 +237,19 @@ impl Inner {
         self.older.as_ref().map(|older| older.tier.status())
     }
 
-    /// Why the cold tier is not searched, though it should be.
+    /// Return why the disk index is not searched, though it should be.
     pub(super) fn older_unavailable(&self) -> Option<String> {
         self.older.as_ref()?.tier.unavailable()
     }
 
-    /// Let the cold tier have vectors that have come.
+    /// Add vectors that have arrived to the disk index.
     pub(super) fn renew_older(&self) {
         if let Some(older) = &self.older {
             older.tier.renew();
         }
     }
 
-    /// Be done with the cold tier, which is filled on only if another store of this process needs it.
+    /// Leave the disk index, which is filled on only if another store of this process needs it.
     pub(super) fn close_older(&self) {
         if let Some(older) = &self.older {
             older.leave();

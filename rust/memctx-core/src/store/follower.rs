@@ -44,7 +44,7 @@ impl Inner {
             self.tidy(false);
         }
         self.begin_replacing();
-        #[cfg(feature = "cold")]
+        #[cfg(feature = "disk-index")]
         self.wake_older();
     }
 
@@ -79,7 +79,7 @@ impl Inner {
             Err(fault) => {
                 let (saved, words) = vectors::load(&self.directory, self.model().stamp());
                 let mut health = self.health();
-                health.snapshot = format!("{fault}; made anew from the log");
+                health.snapshot = format!("{fault}; rebuilt from the log");
                 health.vectors = words;
                 saved
             }
@@ -101,7 +101,7 @@ impl Inner {
                 Some(log) => {
                     tail.log = Some(Arc::new(log));
                     *self.index_mut() = Warm::new(self.model().dim(), self.model().own_weight())?;
-                    self.health().note("the log was replaced; read anew");
+                    self.health().note("the log was replaced; read again");
                 }
                 None => return Ok(Followed::default()),
             }
@@ -115,7 +115,7 @@ impl Inner {
         let mut cursor = self.index().cursor;
         if length < cursor.offset {
             *self.index_mut() = Warm::new(self.model().dim(), self.model().own_weight())?;
-            self.health().note("the log became shorter; read anew");
+            self.health().note("the log became shorter; read again");
             cursor = Cursor::default();
         }
         if length == cursor.offset {

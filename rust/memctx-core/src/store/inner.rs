@@ -40,7 +40,7 @@ pub(super) struct Inner {
     is_ready: Mutex<bool>,
     became_ready: Condvar,
     /// None if what left memory is not searched.
-    #[cfg(feature = "cold")]
+    #[cfg(feature = "disk-index")]
     pub(super) older: Option<super::evicted::Older>,
     /// True if something is written and not indexed yet.
     pub(super) has_pending: AtomicBool,
@@ -90,8 +90,8 @@ impl Inner {
             has_pending: AtomicBool::new(false),
             is_settling: AtomicBool::new(false),
             is_closed: AtomicBool::new(false),
-            #[cfg(feature = "cold")]
-            older: settings.cold.then(|| super::evicted::Older::new(&directory, &settings.model)),
+            #[cfg(feature = "disk-index")]
+            older: settings.disk_index.then(|| super::evicted::Older::new(&directory, &settings.model)),
             settings,
             directory,
         })

@@ -1,6 +1,6 @@
 //! One search over what is in memory and what is only on disk.
 //!
-//! The cold tier knows everything up to its last commit, the warm tier the newest. The best of both are read into a small
+//! The disk index knows everything up to its last commit, the warm tier the newest. The best of both are read into a small
 //! tier of their own, together with what was said around them, and ranked there as always: by the counts of everything.
 
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ const WHOLE: usize = 8;
 /// A segment that takes part.
 struct Part {
     bytes: u64,
-    /// The rows of the cold tier that were found.
+    /// The rows of the disk index that were found.
     rows: Vec<u32>,
 }
 
@@ -128,7 +128,7 @@ impl Inner {
     fn take_part(&self, merged: &mut Warm, view: &View, parts: &Parts, filter: &Filter) -> Result<()> {
         for (&offset, part) in parts {
             match read(view, offset, part.bytes) {
-                // Its session is tested again on what was read; neighbours need not pass the other conditions.
+                // Its session is tested again on what was read; neighbors need not pass the other conditions.
                 Ok(segment) if filter.admits_session(&segment) => {
                     let pieces = pieces(view, &segment, offset, part);
                     let vectors = self.vectors_in_memory(&segment.id);
@@ -151,7 +151,7 @@ impl Inner {
         own.into_iter().flatten().map(vector).collect()
     }
 
-    /// A segment with its vectors: from memory, from disk, or made anew. If one is still to come it goes without.
+    /// A segment with its vectors: from memory, from disk, or rebuilt. If one is still to come it goes without.
     fn draft(
         &self,
         own: &[Option<Vec<f32>>],
@@ -210,12 +210,12 @@ fn pieces(view: &View, segment: &Segment, offset: u64, part: &Part) -> Pieces {
     if found.is_empty() { numbered.into_iter().take(WHOLE).collect() } else { found }
 }
 
-/// A segment and its neighbours in its session, as far as both tiers know them, in the order of the log.
+/// A segment and its neighbors in its session, as far as both tiers know them, in the order of the log.
 fn around(warm: &Warm, view: &View, offset: u64, reach: usize) -> Vec<IndexMatch> {
-    let (mut before, mut after) = view.neighbours(offset, reach);
+    let (mut before, mut after) = view.neighbors(offset, reach);
     if let Some(number) = warm.at(offset) {
-        for (neighbour, _) in warm.neighbours(number, reach) {
-            let line = warm.entries[neighbour as usize].line;
+        for (neighbor, _) in warm.neighbors(number, reach) {
+            let line = warm.entries[neighbor as usize].line;
             if warm.is_of_log(line) {
                 let side = if line.offset < offset { &mut before } else { &mut after };
                 side.push(IndexMatch { offset: line.offset, bytes: line.bytes, rows: Vec::new() });

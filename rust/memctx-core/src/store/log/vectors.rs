@@ -91,7 +91,7 @@ impl Slot {
         }
     }
 
-    /// Add vectors; where the file or its stamp are damaged both are made anew, which gives false. To be called under the
+    /// Add vectors; where the file or its stamp are damaged both are rebuilt, which gives false. To be called under the
     /// directory's lock. `is_checked` says whether someone has read all of the file before.
     pub(crate) fn add(
         self,
@@ -282,9 +282,9 @@ pub(crate) fn load(directory: &Directory, stamp: &Stamp) -> (Saved, String) {
             let rows = found.ids.iter().enumerate().map(|(row, id)| (id.to_owned(), row)).collect();
             (Saved { rows, values: found.values, dim: stamp.dim }, format!("{count} loaded"))
         }
-        Ok(_) => (Saved::default(), "without a checksum that holds; made anew".to_owned()),
+        Ok(_) => (Saved::default(), "without a checksum that holds; rebuilt".to_owned()),
         Err(_) if !path.exists() => (Saved::default(), "there were none".to_owned()),
-        Err(fault) => (Saved::default(), format!("{fault}; made anew")),
+        Err(fault) => (Saved::default(), format!("{fault}; rebuilt")),
     }
 }
 

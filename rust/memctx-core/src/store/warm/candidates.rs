@@ -103,7 +103,7 @@ impl Warm {
             let race = Race { request, vector, scale: Scale::raw(Weights::default()), now };
             return self.united(&race, None, &first, &self.nearest(vector, wanted, admit)?);
         }
-        let question = self.texts.ask(request.query);
+        let question = self.texts.query(request.query);
         let wanted = request.limit.saturating_mul(POOL);
         let cover = |first: &[Scored]| question.cover(&first[..first.len().min(COVERING)]);
         // Where words alone count, vectors have no candidates.
@@ -238,7 +238,7 @@ impl Warm {
 }
 
 impl Warm {
-    /// The share of its neighbours' scores that a segment gets.
+    /// The share of its neighbors' scores that a segment gets.
     ///
     /// A short remark is about what was said around it; a long answer says itself what it is about, and would rise with
     /// every question that it stands beside.
@@ -251,7 +251,7 @@ impl Warm {
         SHARE * (SHORT / f64::from(bytes)).min(1.0)
     }
 
-    /// The candidates with a share of their neighbours' scores, and the neighbours that this brings into the race: those
+    /// The candidates with a share of their neighbors' scores, and the neighbors that this brings into the race: those
     /// that are a little like the query, too.
     ///
     /// Messages around a good match belong to it: an answer rarely repeats the words of its question.
@@ -273,11 +273,11 @@ impl Warm {
         let mut places: FxHashMap<u32, usize> = all.iter().map(|candidate| candidate.segment).zip(0..).collect();
         // Those around a lesser one are not worth a look.
         let around = all.iter().take(limit).flat_map(|candidate| {
-            let neighbours = self.neighbours(candidate.segment, REACH).map(|(neighbour, _)| neighbour);
-            neighbours.filter(|&neighbour| likeness(candidate.passage, first_passage(neighbour)) <= ALIKE)
+            let neighbors = self.neighbors(candidate.segment, REACH).map(|(neighbor, _)| neighbor);
+            neighbors.filter(|&neighbor| likeness(candidate.passage, first_passage(neighbor)) <= ALIKE)
         });
         let mut others: Vec<u32> =
-            around.filter(|neighbour| !places.contains_key(neighbour)).map(first_passage).collect();
+            around.filter(|neighbor| !places.contains_key(neighbor)).map(first_passage).collect();
         others.retain(|&passage| admit(passage));
         others.sort_unstable();
         others.dedup();
@@ -293,7 +293,7 @@ impl Warm {
         let passages: Vec<u32> = all.iter().map(|candidate| candidate.passage).collect();
         for candidate in &mut all {
             let passage = candidate.passage;
-            let beside = self.neighbours(candidate.segment, REACH).filter_map(|(neighbour, _)| places.get(&neighbour));
+            let beside = self.neighbors(candidate.segment, REACH).filter_map(|(neighbor, _)| places.get(&neighbor));
             let others = beside.filter(|&&place| likeness(passage, passages[place]) <= ALIKE).map(|&place| own[place]);
             candidate.score += self.share(candidate.segment) * others.sum::<f64>();
         }
@@ -359,7 +359,7 @@ mod tests {
 
     /// The scores of all passages, best first.
     fn all_scores(warm: &Warm, request: &Request<'_>, vector: &[f32], now: f64) -> Vec<f64> {
-        let texts = warm.texts.ask(request.query).best(usize::MAX, |_| true);
+        let texts = warm.texts.query(request.query).best(usize::MAX, |_| true);
         let best = normalize(texts.iter().map(|hit| hit.score)).unwrap_or(1.0);
         let cosine = warm.rows.cosines(vector).expect("a vector");
         let race = race(warm, request, vector, now);
@@ -378,7 +378,7 @@ mod tests {
         let request = Request { query, limit, ..Request::default() };
         let Some(vector) = embed::query(&request, &Model::hash()).expect("no vector given") else { return false };
         let now = 1e12;
-        let question = warm.texts.ask(query);
+        let question = warm.texts.query(query);
         let race = race(&warm, &request, &vector, now);
         let (_, decided) = warm.decided(&race, &question.scores(), &vector, |_| true).expect("searched");
         let Some(decided) = decided else { return false };
@@ -402,7 +402,7 @@ mod tests {
         let request = Request { query: "which deploy failed", limit: 1, ..Request::default() };
         let vector = embed::query(&request, &Model::hash()).expect("no vector given").expect("letters");
         let race = race(&warm, &request, &vector, 1e12);
-        let accumulator = warm.texts.ask(request.query).scores();
+        let accumulator = warm.texts.query(request.query).scores();
         let texts = accumulator.best(1, |_| true);
         let others = warm.rows.search(&vector, 2, |passage| passage != texts[0].number).expect("searched").remove(0);
         let united = warm.united(&race, Some(&accumulator), &texts, &others).expect("united");

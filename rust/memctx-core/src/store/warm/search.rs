@@ -58,7 +58,7 @@ pub struct Request<'a> {
     pub query: &'a str,
     /// Its vector, where the store cannot make it itself; without one only words count.
     pub vector: Option<&'a [f32]>,
-    /// Results wanted, neighbours not counted.
+    /// Results wanted, neighbors not counted.
     pub limit: usize,
     /// Only segments of this session.
     pub session: Option<&'a str>,
@@ -81,7 +81,7 @@ pub struct Request<'a> {
 }
 
 /// A request that outlives its caller.
-#[cfg(feature = "cold")]
+#[cfg(feature = "disk-index")]
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct OwnedRequest {
     query: String,
@@ -98,7 +98,7 @@ pub(crate) struct OwnedRequest {
     explain: bool,
 }
 
-#[cfg(feature = "cold")]
+#[cfg(feature = "disk-index")]
 impl OwnedRequest {
     pub(crate) fn new(request: &Request<'_>) -> Self {
         let all = |texts: &Vec<&str>| texts.iter().map(|&text| text.to_owned()).collect();
@@ -152,7 +152,7 @@ pub struct Found {
     pub matched: f64,
     /// 0 if it was found itself, else how far it is from the result it stands beside.
     pub distance: usize,
-    /// The piece of the content that matched, in bytes; all of it for a neighbour.
+    /// The piece of the content that matched, in bytes; all of it for a neighbor.
     pub passage: Range<usize>,
     /// The explanation of the score, if it was asked for.
     pub explanation: Option<Explanation>,
@@ -209,11 +209,11 @@ impl Warm {
             chosen.iter().enumerate().map(|(place, candidate)| (candidate.segment, place)).collect();
         let mut all = chosen.to_vec();
         for hit in chosen {
-            for (segment, distance) in self.neighbours(hit.segment, window) {
+            for (segment, distance) in self.neighbors(hit.segment, window) {
                 let score = hit.score * (1.0 - STEP * distance as f64).max(0.0);
                 let matched = hit.matched * (1.0 - STEP * distance as f64).max(0.0);
                 let passage = self.entries[segment as usize].passages.start;
-                let neighbour = Candidate {
+                let neighbor = Candidate {
                     segment,
                     passage,
                     cosine: 0.0,
@@ -227,7 +227,7 @@ impl Warm {
                 match places.entry(segment) {
                     Slot::Vacant(slot) => {
                         slot.insert(all.len());
-                        all.push(neighbour);
+                        all.push(neighbor);
                     }
                     Slot::Occupied(slot) if all[*slot.get()].score < score => {
                         // It was found itself, or beside another: what it is stays, only its score rises.
@@ -246,7 +246,7 @@ impl Warm {
     fn explain(&self, candidate: &Candidate, request: &Request<'_>, vector: Option<&[f32]>) -> Result<Explanation> {
         if candidate.distance > 0 {
             let steps = Explanation::leaf("steps from a result", candidate.distance as f64);
-            return Ok(Explanation::of("neighbour", candidate.score, vec![steps]));
+            return Ok(Explanation::of("neighbor", candidate.score, vec![steps]));
         }
         let cosine = vector.map(|vector| self.rows.explain(vector, candidate.passage)).transpose()?;
         let above =
@@ -254,7 +254,7 @@ impl Warm {
         let is_centered = self.worth.is_centered() && request.ranking == Ranking::Best;
         let cosine = if is_centered { cosine.map(above) } else { cosine };
         let text = match request.ranking {
-            Ranking::Best => self.texts.ask(request.query).explain(candidate.passage),
+            Ranking::Best => self.texts.query(request.query).explain(candidate.passage),
             Ranking::Seed => self.texts.explain(request.query, candidate.passage),
         };
         let text = Explanation::of("divided by the best", candidate.blend.bm25, vec![text]);
@@ -265,7 +265,7 @@ impl Warm {
         let mut parts = vec![blend, Explanation::leaf("age", candidate.age)];
         if request.ranking == Ranking::Best {
             parts.push(Explanation::leaf("who said it", role));
-            parts.push(Explanation::leaf("added by neighbours", candidate.score - own));
+            parts.push(Explanation::leaf("added by neighbors", candidate.score - own));
         }
         Ok(Explanation::of("score", candidate.score, parts))
     }

@@ -1,4 +1,4 @@
-//! `memctx.lowlevel.ColdStore` and the iterator over what is on disk.
+//! `memctx.lowlevel.LogReader` and the iterator over what is on disk.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -10,17 +10,17 @@ use pyo3::types::{PyDict, PyString};
 
 use crate::boundary::{amount_of, checked, enter_core, text_of, texts_of};
 use crate::segment::Segment;
-use crate::warm_store::{all_of, health, session_of};
+use crate::store::{all_of, health, session_of};
 
 /// Everything ever archived in a directory, read from disk as it is asked for.
 #[pyclass(frozen, module = "memctx._core")]
-pub(crate) struct ColdStore {
+pub(crate) struct LogReader {
     path: PathBuf,
     store: store::LogReader,
 }
 
 #[pymethods]
-impl ColdStore {
+impl LogReader {
     #[new]
     fn new(py: Python<'_>, #[pyo3(from_py_with = checked)] path: PathBuf) -> PyResult<Self> {
         let store = enter_core(py, || store::LogReader::open(&path))?;
@@ -109,7 +109,7 @@ impl ColdStore {
     }
 
     fn __repr__(&self) -> String {
-        format!("ColdStore({:?})", self.path.display().to_string())
+        format!("LogReader({:?})", self.path.display().to_string())
     }
 }
 

@@ -1,4 +1,4 @@
-//! `memctx.lowlevel.WarmStore` and what it returns.
+//! `memctx.lowlevel.Store` and what it returns.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -15,27 +15,27 @@ use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
 use crate::array;
 use crate::boundary::{checked, enter_core, text_of, texts_of};
-use crate::cold_status::ColdStatus;
-use crate::cold_store::Scan;
 use crate::conversation::Conversation;
+use crate::disk_index_status::DiskIndexStatus;
 use crate::embedding_status::EmbeddingStatus;
 use crate::error::ConfigError;
 use crate::explanation::Explanation;
 use crate::hash::HashEmbedder;
 use crate::hit::Hit;
+use crate::log_reader::Scan;
 use crate::segment::Segment;
 use crate::static_embedder::StaticEmbedder;
 
 /// The segments of a session, or of all sessions of a directory: written durably, searched exactly.
 #[pyclass(frozen, module = "memctx._core")]
-pub(crate) struct WarmStore {
+pub(crate) struct Store {
     path: PathBuf,
     settings: Settings,
     /// Replaced in a child process, which must not share files and locks with its parent.
-    store: Mutex<Arc<store::Store>>,
+    handle: Mutex<Arc<store::Store>>,
 }
 
-impl WarmStore {
+impl Store {
     fn store(&self) -> Arc<store::Store> {
         Arc::clone(&self.slot())
     }
@@ -43,7 +43,7 @@ impl WarmStore {
     /// Held only for as long as it takes to copy a pointer, and never while the interpreter is released: so no thread
     /// can hold it when a process forks.
     fn slot(&self) -> MutexGuard<'_, Arc<store::Store>> {
-        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+        self.handle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Read records off Python objects and store them by `store_them`.
@@ -77,11 +77,11 @@ impl WarmStore {
 }
 
 #[pymethods]
-impl WarmStore {
+impl Store {
     #[new]
     #[pyo3(signature = (
         path, *, session_id, cross_session = false, max_segments = 20_000, eviction_days = 90.0, durability = "fsync",
-        redaction = "mask", pii = false, patterns = None, lock_timeout = 5.0, cold = true, cold_deadline_ms = 50.0,
+        redaction = "mask", pii = false, patterns = None, lock_timeout = 5.0, disk_index = true, disk_deadline_ms = 50.0,
         model = None, replaces_vectors = false
     ))]
     #[allow(clippy::too_many_arguments, clippy::fn_params_excessive_bools)] // named in Python
@@ -97,8 +97,8 @@ impl WarmStore {
         pii: bool,
         #[pyo3(from_py_with = checked)] patterns: Option<HashMap<String, String>>,
         #[pyo3(from_py_with = checked)] lock_timeout: f64,
-        cold: bool,
-        #[pyo3(from_py_with = checked)] cold_deadline_ms: f64,
+        disk_index: bool,
+        #[pyo3(from_py_with = checked)] disk_deadline_ms: f64,
         model: Option<&Bound<'_, PyAny>>,
         replaces_vectors: bool,
     ) -> PyResult<Self> {
@@ -111,7 +111,7 @@ impl WarmStore {
         let Ok(lock_timeout) = Duration::try_from_secs_f64(lock_timeout) else {
             return wrong("lock_timeout", "0 or more seconds", lock_timeout.to_string());
         };
-        let cold_deadline = milliseconds("cold_deadline_ms", cold_deadline_ms)?;
+        let disk_deadline = milliseconds("disk_deadline_ms", disk_deadline_ms)?;
         let mut patterns: Vec<(String, String)> = patterns.unwrap_or_default().into_iter().collect();
         patterns.sort_unstable();
         let session = session_of(session_id)?.to_owned();
@@ -125,8 +125,8 @@ impl WarmStore {
                 redaction: Redaction::parse(redaction)?,
                 pii,
                 patterns,
-                cold,
-                cold_deadline,
+                disk_index,
+                disk_deadline,
                 lock_timeout,
                 model,
                 replaces_vectors,
@@ -135,7 +135,7 @@ impl WarmStore {
         })?;
         let opened = settings.clone();
         let store = enter_core(py, || store::Store::open(&path, opened))?;
-        Ok(Self { path, settings, store: Mutex::new(Arc::new(store)) })
+        Ok(Self { path, settings, handle: Mutex::new(Arc::new(store)) })
     }
 
     /// The directory.
@@ -212,7 +212,7 @@ impl WarmStore {
         explain: bool,
         everything: bool,
         #[pyo3(from_py_with = checked)] deadline_ms: Option<f64>,
-    ) -> PyResult<Vec<StoreHit>> {
+    ) -> PyResult<Vec<SearchHit>> {
         let query = text_of(query)?;
         let vector = vector.map(array::vector).transpose()?;
         let vector = vector.as_ref().map(array::values).transpose()?;
@@ -244,16 +244,21 @@ impl WarmStore {
                 None => store.search(&request),
             }
         })?;
-        Ok(found.into_iter().map(|found| StoreHit { found, segment: PyOnceLock::new() }).collect())
+        Ok(found.into_iter().map(|found| SearchHit { found, segment: PyOnceLock::new() }).collect())
     }
 
     /// Index everything for search on disk, in the foreground. ``progress`` hears how many bytes of how many are done.
-    #[pyo3(signature = (progress = None, *, anew = false))]
-    fn catch_up(&self, py: Python<'_>, progress: Option<Py<PyAny>>, anew: bool) -> PyResult<Option<ColdStatus>> {
+    #[pyo3(signature = (progress = None, *, rebuild = false))]
+    fn catch_up(
+        &self,
+        py: Python<'_>,
+        progress: Option<Py<PyAny>>,
+        rebuild: bool,
+    ) -> PyResult<Option<DiskIndexStatus>> {
         let store = self.store();
         let mut raised = None;
         let status = enter_core(py, || {
-            store.index_everything(anew, |done, all| {
+            store.index_everything(rebuild, |done, all| {
                 let Some(progress) = &progress else { return ControlFlow::Continue(()) };
                 match Python::attach(|py| progress.call1(py, (done, all)).map(drop)) {
                     Ok(()) => ControlFlow::Continue(()),
@@ -264,13 +269,13 @@ impl WarmStore {
                 }
             })
         })?;
-        raised.map_or(Ok(status.map(ColdStatus)), Err)
+        raised.map_or(Ok(status.map(DiskIndexStatus)), Err)
     }
 
     /// How far the search on disk is; None when it is switched off.
-    fn cold(&self, py: Python<'_>) -> PyResult<Option<ColdStatus>> {
+    fn disk_index(&self, py: Python<'_>) -> PyResult<Option<DiskIndexStatus>> {
         let store = self.store();
-        Ok(enter_core(py, || store.cold())?.map(ColdStatus))
+        Ok(enter_core(py, || store.disk_index())?.map(DiskIndexStatus))
     }
 
     /// The segments nearest to a vector by cosine, of everything stored, best first.
@@ -326,14 +331,14 @@ impl WarmStore {
 
     /// The segments around one in its session, in order and without it.
     #[pyo3(signature = (id, distance = 2))]
-    fn neighbours(
+    fn neighbors(
         &self,
         py: Python<'_>,
         id: &Bound<'_, PyString>,
         #[pyo3(from_py_with = checked)] distance: i64,
     ) -> PyResult<Vec<Segment>> {
         let (id, distance, store) = (text_of(id)?, whole("distance", distance)?, self.store());
-        Ok(enter_core(py, || store.neighbours(&id, distance))?.into_iter().map(Segment).collect())
+        Ok(enter_core(py, || store.neighbors(&id, distance))?.into_iter().map(Segment).collect())
     }
 
     /// Everything stored that this store may see, in order, read from disk as it is asked for.
@@ -380,7 +385,7 @@ impl WarmStore {
         Ok(stats)
     }
 
-    /// What was skipped, healed or done without.
+    /// What was skipped, repaired or done without.
     fn health<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let store = self.store();
         health(py, &enter_core(py, || store.health())?)
@@ -398,7 +403,7 @@ impl WarmStore {
         enter_core(py, || store.snapshot())
     }
 
-    /// Begin anew in a child process, sharing nothing with the parent.
+    /// Start again in a child process, sharing nothing with the parent.
     fn reopen(&self, py: Python<'_>) -> PyResult<()> {
         let settings = self.settings.clone();
         let fresh = enter_core(py, || store::Store::open(&self.path, settings))?;
@@ -423,7 +428,7 @@ impl WarmStore {
     }
 
     fn __repr__(&self) -> String {
-        format!("WarmStore({:?}, session_id={:?})", self.path.display().to_string(), self.settings.session)
+        format!("Store({:?}, session_id={:?})", self.path.display().to_string(), self.settings.session)
     }
 }
 
@@ -471,14 +476,14 @@ impl Added {
 
 /// One result of a search over segments.
 #[pyclass(frozen, module = "memctx._core")]
-pub(crate) struct StoreHit {
+pub(crate) struct SearchHit {
     pub(crate) found: Found,
     /// Made when it is first looked at, and then the same.
     segment: PyOnceLock<Py<Segment>>,
 }
 
 #[pymethods]
-impl StoreHit {
+impl SearchHit {
     /// What was found.
     #[getter]
     fn segment(&self, py: Python<'_>) -> PyResult<Py<Segment>> {
@@ -533,7 +538,7 @@ impl StoreHit {
 
     fn __repr__(&self) -> String {
         let Found { segment, score, distance, .. } = &self.found;
-        format!("StoreHit(id={:?}, score={score:.6}, distance={distance})", segment.id)
+        format!("SearchHit(id={:?}, score={score:.6}, distance={distance})", segment.id)
     }
 }
 
@@ -551,7 +556,7 @@ pub(crate) fn health<'py>(py: Python<'py>, found: &store::Health) -> PyResult<Bo
     health.set_item("ok", found.is_ok())?;
     health.set_item("skipped", skipped)?;
     health.set_item("skipped_lines", found.skipped_lines)?;
-    health.set_item("healed", found.healed)?;
+    health.set_item("repaired", found.repaired)?;
     health.set_item("degraded", found.is_degraded())?;
     health.set_item("reasons", &found.reasons)?;
     health.set_item("damaged", found.damaged)?;

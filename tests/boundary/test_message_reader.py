@@ -1,4 +1,4 @@
-"""`Scanner` and `Conversation`: what a turn knows of messages."""
+"""`MessageReader` and `Conversation`: what a turn knows of messages."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ import pytest
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from memctx import ConfigError, MessageShapeError, estimate_tokens
-from memctx._core import Scanner
-from memctx.messages import Shape
+from memctx import ConfigError, MessageFormatError, estimate_tokens
+from memctx._core import MessageReader
+from memctx.messages import FormatName
 
 from .strategies import for_all
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
     from memctx._core import Conversation
 
-SHAPES: tuple[Shape, ...] = get_args(Shape)
+FORMATS: tuple[FormatName, ...] = get_args(FormatName)
 FRAME = 4
 BLOCK = '<recalled-context source="memory-context">\n\n<knowledge>\n- [config] x\n</knowledge>\n\n</recalled-context>'
 
 
-def scan(messages: Any, shape: Shape | None = None) -> Conversation:
-    return Scanner().scan(messages, shape)
+def scan(messages: Any, format: FormatName | None = None) -> Conversation:
+    return MessageReader().read(messages, format)
 
 
 def cost(text: str) -> int:
@@ -84,7 +84,7 @@ def test_everything_that_is_sent_is_counted() -> None:
     assert conversation.tokens == sum(conversation.message_tokens)
 
 
-PICTURES: dict[Shape, dict[str, Any]] = {
+PICTURES: dict[FormatName, dict[str, Any]] = {
     "openai": say("user", {"type": "image_url", "image_url": {"url": "data:image/png;base64,A"}}),
     "responses": say("user", {"type": "input_image", "image_url": "data:image/png;base64,A"}),
     "gemini": {"role": "user", "parts": [{"inlineData": {"mimeType": "image/png", "data": "A"}}]},
@@ -93,26 +93,26 @@ PICTURES: dict[Shape, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("shape", PICTURES)
-def test_a_picture_costs_the_same_whatever_its_bytes(shape: Shape) -> None:
-    assert scan([PICTURES[shape]], shape).tokens == FRAME + 1100
+@pytest.mark.parametrize("format", PICTURES)
+def test_a_picture_costs_the_same_whatever_its_bytes(format: FormatName) -> None:
+    assert scan([PICTURES[format]], format).tokens == FRAME + 1100
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_unknown_parts_cost_a_third_of_their_length(shape: Shape) -> None:
+@pytest.mark.parametrize("format", FORMATS)
+def test_unknown_parts_cost_a_third_of_their_length(format: FormatName) -> None:
     """It passes through: it has a price and a key, and nothing of it is archived or asked for."""
     strange = {"type": "hologram", "payload": "p" * 600}
-    if shape == "gemini":  # whose parts have no types
+    if format == "gemini":  # whose parts have no types
         strange = {"hologram": "p" * 600}
-    message = {"role": "user", "parts" if shape == "gemini" else "content": [strange]}
-    conversation = scan([message], shape)
+    message = {"role": "user", "parts" if format == "gemini" else "content": [strange]}
+    conversation = scan([message], format)
     length = len(json.dumps(strange, separators=(",", ":")))
     assert conversation.tokens == pytest.approx(FRAME + length / 3, abs=4)
     assert conversation.records() == [[]]
     assert conversation.query() == ""
     assert conversation.roles == ["user"]
-    with pytest.raises(MessageShapeError, match='role is "narrator"'):
-        scan([{"role": "narrator", "content": "x"}], shape)
+    with pytest.raises(MessageFormatError, match='role is "narrator"'):
+        scan([{"role": "narrator", "content": "x"}], format)
 
 
 def test_an_unknown_block_beside_text_counts_and_is_not_archived() -> None:
@@ -133,17 +133,17 @@ def test_the_estimator_can_be_chosen() -> None:
         return len(text)
 
     messages = [{"role": "user", "content": "支付回调"}, {"role": "user", "content": "abc"}]
-    assert Scanner("utf16").scan(messages).message_tokens == [FRAME + 2, FRAME + 1]
-    scanner = Scanner(count)
-    assert scanner.scan(messages).message_tokens == [FRAME + 4, FRAME + 3]
-    assert scanner.scan(messages[1:]).message_tokens == [FRAME + 3]
+    assert MessageReader("utf16").read(messages).message_tokens == [FRAME + 2, FRAME + 1]
+    reader = MessageReader(count)
+    assert reader.read(messages).message_tokens == [FRAME + 4, FRAME + 3]
+    assert reader.read(messages[1:]).message_tokens == [FRAME + 3]
     assert asked == ["支付回调", "abc"]
 
     def broken(text: str) -> int:
         raise RuntimeError(text)
 
     with pytest.raises(RuntimeError, match="abc"):
-        Scanner(broken).scan(messages[1:])
+        MessageReader(broken).read(messages[1:])
 
 
 @pytest.mark.parametrize("wrong", [-1, 1.5, "3", None])
@@ -151,20 +151,20 @@ def test_an_estimator_must_count(wrong: Any) -> None:
     with pytest.raises(
         ConfigError, match=r"estimator must return a whole number of tokens, .*not "
     ):
-        Scanner(lambda _: wrong).scan([{"role": "user", "content": "x"}])
+        MessageReader(lambda _: wrong).read([{"role": "user", "content": "x"}])
 
 
 def test_wrong_settings_are_refused() -> None:
     with pytest.raises(ConfigError, match='estimator must be "utf16" or "script", not "tiktoken"'):
-        Scanner("tiktoken")  # type: ignore[arg-type]
+        MessageReader("tiktoken")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match=r'must be "script", "utf16" or a callable, not .*int'):
-        Scanner(7)  # type: ignore[arg-type]
+        MessageReader(7)  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="capacity must be 0 bytes or more, not -1"):
-        Scanner(capacity=-1)
-    with pytest.raises(ConfigError, match=r'shape must be .*, not "gpt"'):
-        Scanner().scan([], "gpt")  # type: ignore[arg-type]
-    with pytest.raises(MessageShapeError, match=r"^expected a list of messages, not dict$"):
-        Scanner().scan({})  # type: ignore[arg-type]
+        MessageReader(capacity=-1)
+    with pytest.raises(ConfigError, match=r'format must be .*, not "gpt"'):
+        MessageReader().read([], "gpt")  # type: ignore[arg-type]
+    with pytest.raises(MessageFormatError, match=r"^expected a list of messages, not dict$"):
+        MessageReader().read({})  # type: ignore[arg-type]
     conversation = scan([{"role": "user", "content": "x"}])
     for index in (1, -1, 2**40):
         with pytest.raises(ConfigError, match=f"index {index} is no message: .* has 1 of them"):
@@ -271,7 +271,7 @@ def test_leaving_messages_out_keeps_the_rest_as_it_was() -> None:
     assert len(conversation) == 3
 
 
-SUMMARIES: dict[str, tuple[Shape, list[dict[str, Any]], list[int]]] = {
+SUMMARIES: dict[str, tuple[FormatName, list[dict[str, Any]], list[int]]] = {
     "pi": (
         "pi",
         [{"role": "compactionSummary", "summary": "s"}, {"role": "branchSummary"}],
@@ -295,9 +295,9 @@ SUMMARIES: dict[str, tuple[Shape, list[dict[str, Any]], list[int]]] = {
 
 
 @pytest.mark.parametrize("case", SUMMARIES)
-def test_summaries_are_recognised_in_every_shape(case: str) -> None:
-    shape, messages, places = SUMMARIES[case]
-    assert scan(messages, shape).summaries == places
+def test_summaries_are_recognized_in_every_format(case: str) -> None:
+    message_format, messages, places = SUMMARIES[case]
+    assert scan(messages, message_format).summaries == places
 
 
 # what is remembered
@@ -312,26 +312,24 @@ def test_texts_are_remembered_up_to_a_bound() -> None:
         return 1
 
     texts = [f"{number:0>1000}" for number in range(40)]
-    scanner = Scanner(count, capacity=20 * 2700)
+    reader = MessageReader(count, capacity=20 * 2700)
     for text in texts:
-        scanner.scan([{"role": "user", "content": text}])
-    assert 10 <= len(scanner) <= 20
+        reader.read([{"role": "user", "content": text}])
+    assert 10 <= len(reader) <= 20
     asked.clear()
-    scanner.scan([{"role": "user", "content": text} for text in texts[-10:]])
+    reader.read([{"role": "user", "content": text} for text in texts[-10:]])
     assert asked == []
-    scanner.scan([{"role": "user", "content": texts[0]}])
+    reader.read([{"role": "user", "content": texts[0]}])
     assert asked == [texts[0]]
 
 
 def test_threads_share_a_scanner() -> None:
-    scanner = Scanner(capacity=1 << 16)
+    reader = MessageReader(capacity=1 << 16)
     messages = [{"role": "user", "content": f"message {number} " * 40} for number in range(100)]
     expected = scan(messages).keys
     found: list[Sequence[int]] = []
     threads = [
-        threading.Thread(
-            target=lambda: found.extend(scanner.scan(messages).keys for _ in range(20))
-        )
+        threading.Thread(target=lambda: found.extend(reader.read(messages).keys for _ in range(20)))
         for _ in range(4)
     ]
     for thread in threads:
@@ -377,13 +375,13 @@ messages = st.lists(st.dictionaries(words, values, max_size=8), max_size=6)
 def test_anything_is_scanned_or_refused(given_messages: list[dict[str, Any]]) -> None:
     """Scanning fails in one way only, changes nothing, and says the same again."""
     before = repr(given_messages)
-    scanner = Scanner()
-    for shape in (None, *SHAPES):
+    reader = MessageReader()
+    for message_format in (None, *FORMATS):
         try:
-            first = scanner.scan(given_messages, shape)
-        except MessageShapeError:
+            first = reader.read(given_messages, message_format)
+        except MessageFormatError:
             continue
-        again = scanner.scan(given_messages, shape)
+        again = reader.read(given_messages, message_format)
         assert (first.message_tokens, first.keys) == (again.message_tokens, again.keys)
         assert sorted(place for unit in first.units for place in unit) == [*range(len(first))]
         first.query()
@@ -427,9 +425,11 @@ ODD: dict[str, Callable[[], Any]] = {
 }
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("odd", ODD)
-def test_odd_values_are_passed_over_or_refused_wherever_they_stand(odd: str, shape: Shape) -> None:
+def test_odd_values_are_passed_over_or_refused_wherever_they_stand(
+    odd: str, format: FormatName
+) -> None:
     """Where they are content, a role or an id they are refused; elsewhere they cost something."""
     value = ODD[odd]()
     for message in (
@@ -454,8 +454,8 @@ def test_odd_values_are_passed_over_or_refused_wherever_they_stand(odd: str, sha
         },
     ):
         try:
-            conversation = scan([message], shape)
-        except MessageShapeError:
+            conversation = scan([message], format)
+        except MessageFormatError:
             assert "more" not in message
             continue
         assert all(tokens >= FRAME for tokens in conversation.message_tokens)
@@ -609,54 +609,54 @@ def change(value: Any, draw: Callable[..., Any]) -> None:
 
 @for_all(
     st.lists(speech | st.dictionaries(words, values, max_size=8), min_size=1, max_size=4),
-    st.sampled_from(SHAPES),
+    st.sampled_from(FORMATS),
     st.data(),
 )
 def test_changes_in_place_are_seen(
-    given_messages: list[dict[str, Any]], shape: Shape, data: st.DataObject
+    given_messages: list[dict[str, Any]], format: FormatName, data: st.DataObject
 ) -> None:
-    scanner = Scanner()
+    reader = MessageReader()
     for _ in range(6):
-        assert told_or_refused(scanner, given_messages, shape) == told_or_refused(
-            Scanner(capacity=0), given_messages, shape
+        assert told_or_refused(reader, given_messages, format) == told_or_refused(
+            MessageReader(capacity=0), given_messages, format
         )
         change(given_messages, data.draw)
 
 
-def told_or_refused(scanner: Scanner, given_messages: Any, shape: Shape) -> object:
+def told_or_refused(reader: MessageReader, given_messages: Any, format: FormatName) -> object:
     try:
-        return told(scanner.scan(given_messages, shape))
-    except MessageShapeError as error:
+        return told(reader.read(given_messages, format))
+    except MessageFormatError as error:
         return str(error)
 
 
 def test_a_string_in_the_place_of_another_is_seen() -> None:
     """The places of strings that are gone are used again at once."""
-    scanner = Scanner()
+    reader = MessageReader()
     message: dict[str, Any] = {"role": "user", "content": [{"type": "text", "text": ""}]}
     for number in range(200):
         message["content"][0]["text"] = f"{number:0100}"
-        assert scanner.scan([message]).query(1) == f"{number:0100}"
+        assert reader.read([message]).query(1) == f"{number:0100}"
 
 
 def test_mutable_messages_are_read_again() -> None:
-    scanner = Scanner()
+    reader = MessageReader()
     box = bytearray(b"abc")
     asked = SimpleNamespace(path="a.py")
     call = {"type": "tool_use", "id": "a", "name": "read", "input": {"file": asked, "box": box}}
-    before = scanner.scan([say("assistant", call)], "anthropic").keys
+    before = reader.read([say("assistant", call)], "anthropic").keys
     asked.path = "b.py"
-    after = scanner.scan([say("assistant", call)], "anthropic").keys
+    after = reader.read([say("assistant", call)], "anthropic").keys
     box.append(7)
-    last = scanner.scan([say("assistant", call)], "anthropic").keys
+    last = reader.read([say("assistant", call)], "anthropic").keys
     assert len({*before, *after, *last}) == 3
 
 
 def test_messages_that_contain_themselves_are_read() -> None:
-    scanner = Scanner()
+    reader = MessageReader()
     endless: dict[str, Any] = {"type": "tool_use", "id": "a", "name": "read"}
     endless["input"] = endless
     assert (
-        scanner.scan([say("assistant", endless)]).keys
-        == scanner.scan([say("assistant", endless)]).keys
+        reader.read([say("assistant", endless)]).keys
+        == reader.read([say("assistant", endless)]).keys
     )
