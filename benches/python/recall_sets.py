@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import memctx
-from memctx._core import SearchHit, build_block
+from memctx._core import SearchHit, StoreOptions, build_block
 from memctx.lowlevel import Store
 
 SETS = ("locomo", "beam_100k", "madial_en", "madial_zh", "cmrc", "jsquad", "needles_dev")
@@ -114,13 +114,15 @@ class RecallSet:
 def opened(path: Path, session: str, **settings: Any) -> Store:
     return Store(
         path,
-        session_id=session,
-        cross_session=True,
-        max_segments=10**6,
-        eviction_days=0.0,
-        durability="os",
-        redaction="off",
-        **settings,
+        StoreOptions(
+            session_id=session,
+            cross_session=True,
+            max_segments=10**6,
+            eviction_days=0.0,
+            durability="os",
+            redaction="off",
+            **settings,
+        ),
     )
 
 

@@ -27,7 +27,9 @@ def record(text: str) -> tuple[str, str, None, None]:
 
 def open_store(path: Path, durability: Literal["fsync", "os"] = "os") -> memctx.lowlevel.Store:
     """Open the store of a directory, large enough for everything."""
-    return memctx.lowlevel.Store(path, durability=durability, **SETTINGS)
+    return memctx.lowlevel.Store(
+        path, memctx.lowlevel.StoreOptions(durability=durability, **SETTINGS)
+    )
 
 
 def fill(path: Path, texts: Iterable[str]) -> None:

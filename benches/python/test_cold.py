@@ -114,7 +114,10 @@ def filled(said: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
     texts, part = said[: OLDER + WARM], (OLDER + WARM) // 10
     for at in range(0, len(texts), part):
         store = memctx.lowlevel.Store(
-            path, session_id=f"s{at}", cross_session=True, durability="os", disk_index=False
+            path,
+            memctx.lowlevel.StoreOptions(
+                session_id=f"s{at}", cross_session=True, durability="os", disk_index=False
+            ),
         )
         for first in range(at, at + part, 1_000):
             store.add([("user", text, None, None) for text in texts[first : first + 1_000]])
@@ -235,7 +238,9 @@ def copied(filled: Path, to: Path) -> Path:
 def indexed(filled: Path, to: Path) -> Path:
     """Return a fully indexed copy of the store."""
     copied(filled, to)
-    store = memctx.lowlevel.Store(to, session_id="bench", cross_session=True, durability="os")
+    store = memctx.lowlevel.Store(
+        to, memctx.lowlevel.StoreOptions(session_id="bench", cross_session=True, durability="os")
+    )
     status = store.catch_up()
     assert status is not None
     assert status.segments >= OLDER, status.segments

@@ -15,6 +15,7 @@ from memctx import errors, lowlevel
 from memctx._core import (
     Fact,
     Redactor,
+    SearchFilter,
     SearchHit,
     Segment,
     __version__,
@@ -53,6 +54,7 @@ __all__ = [
     "MessageFormatError",
     "Redactor",
     "Report",
+    "SearchFilter",
     "SearchHit",
     "Segment",
     "StoreError",

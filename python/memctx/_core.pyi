@@ -2,11 +2,14 @@
 
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from os import PathLike
 from typing import Any, Literal, TypeAlias, TypeVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from memctx.config import Pruning
 
 _T = TypeVar("_T")
 
@@ -498,22 +501,23 @@ class SearchHit:
         """How the score came about, if the search was asked to say."""
 
 @final
-class Store:
-    """The segments of a directory: all on disk, the newest in memory, found by words and by vectors.
+class StoreOptions:
+    """Options of a `Store`; a `FactStore` reads those that concern it.
 
-    `memctx.open` makes one with checked settings; it loads in the background.
+    >>> options = StoreOptions(session_id="s1", max_segments=1_000)
+    >>> options.session_id
+    's1'
     """
 
     def __new__(
         cls,
-        path: str | PathLike[str],
         *,
         session_id: str,
         cross_session: bool = False,
         max_segments: int = 20_000,
         eviction_days: float = 90.0,
         durability: Literal["fsync", "os"] = "fsync",
-        redaction: Literal["mask", "seed", "off"] = "mask",
+        redaction: Redaction = "mask",
         pii: bool = False,
         patterns: Mapping[str, str] | None = None,
         lock_timeout: float = 5.0,
@@ -521,7 +525,88 @@ class Store:
         disk_deadline_ms: float = 50.0,
         model: HashEmbedder | StaticEmbedder | tuple[str, str, int, bool] | None = None,
         replaces_vectors: bool = False,
-    ) -> Store: ...
+    ) -> StoreOptions:
+        """Check and keep the options.
+
+        Args:
+            session_id: The session that is written to and, without ``cross_session``, the only one that is read.
+            cross_session: Whether all sessions of the directory are read.
+            max_segments: Segments kept in memory.
+            eviction_days: Age at which segments leave memory; 0 for never.
+            durability: ``"fsync"`` acknowledges a write when it is on disk, ``"os"`` when the system has it.
+            redaction: Masking of secrets, as `Redactor` has it.
+            pii: Whether personal data are masked too.
+            patterns: Further kinds of secrets, each with a regular expression.
+            lock_timeout: Seconds to wait for other writers.
+            disk_index: Whether segments that left memory are indexed and searched on disk.
+            disk_deadline_ms: Milliseconds that a search waits for them.
+            model: The embedder, or the name, revision and length of vectors that the caller supplies, and whether their
+                model knows Latin letters only.
+            replaces_vectors: Whether vectors of another model are replaced.
+
+        Raises:
+            ConfigError: a name is unknown, or a number out of range.
+        """
+
+    @property
+    def session_id(self) -> str:
+        """Id of the session that is written to."""
+
+@final
+class SearchFilter:
+    """Conditions that every segment found must meet; those left out admit all.
+
+    >>> SearchFilter(roles=["user"], since=1_700_000_000_000)
+    SearchFilter(roles=["user"], since=1700000000000)
+    """
+
+    def __new__(
+        cls,
+        *,
+        session_id: str | None = None,
+        roles: Iterable[str] | None = None,
+        since: float | datetime | None = None,
+        until: float | datetime | None = None,
+        topics: Iterable[str] | None = None,
+    ) -> SearchFilter:
+        """Keep the conditions.
+
+        Args:
+            session_id: Only segments of this session.
+            roles: Only segments of one of these roles.
+            since: Only segments not older than this: a datetime, or milliseconds since the epoch.
+            until: Only segments not newer than this.
+            topics: Only segments about one of these topics, in any case.
+        """
+
+    @property
+    def session_id(self) -> str | None:
+        """Session of the segments."""
+
+    @property
+    def roles(self) -> list[str] | None:
+        """Roles of the segments."""
+
+    @property
+    def since(self) -> float | None:
+        """Earliest timestamp, in milliseconds since the epoch."""
+
+    @property
+    def until(self) -> float | None:
+        """Latest timestamp, in milliseconds since the epoch."""
+
+    @property
+    def topics(self) -> list[str] | None:
+        """Topics of the segments."""
+
+@final
+class Store:
+    """The segments of a directory: all on disk, the newest in memory, found by words and by vectors.
+
+    `memctx.open` makes one with checked settings; it loads in the background.
+    """
+
+    def __new__(cls, path: str | PathLike[str], options: StoreOptions) -> Store: ...
     @property
     def path(self) -> str:
         """The directory."""
@@ -545,13 +630,9 @@ class Store:
         self,
         query: str,
         *,
+        filter: SearchFilter | None = None,
         vector: ArrayLike | None = None,
         limit: int = 10,
-        session_id: str | None = None,
-        roles: Sequence[str] | None = None,
-        since: float | None = None,
-        until: float | None = None,
-        topics: Sequence[str] | None = None,
         min_score: float = 0.0,
         ranking: Literal["best", "seed"] = "best",
         window: int = 0,
@@ -728,31 +809,19 @@ class LogReader:
 
     def __new__(cls, path: str | PathLike[str]) -> LogReader: ...
     def scan(
-        self,
-        *,
-        session_id: str | None = None,
-        roles: Sequence[str] | None = None,
-        since: float | None = None,
-        until: float | None = None,
-        topics: Sequence[str] | None = None,
-        contains: str | None = None,
+        self, filter: SearchFilter | None = None, *, contains: str | None = None
     ) -> Iterator[Segment]:
-        """The segments that pass every filter given, in the order of the file."""
+        """Return the segments that pass the filter, in the order of the file; ``contains`` must be in their content."""
 
     def read_from(
-        self,
-        offset: int,
-        *,
-        session_id: str | None = None,
-        roles: Sequence[str] | None = None,
-        limit: int = 256,
+        self, offset: int, filter: SearchFilter | None = None, *, limit: int = 256
     ) -> tuple[list[Segment], int]:
         """At most ``limit`` segments whose lines begin at or after an offset, and the offset to go on from.
 
         A line that lacks its end is left for later, and so is what comes after it.
 
         >>> log = LogReader(path)  # doctest: +SKIP
-        >>> segments, offset = log.read_from(0, session_id="s1", roles=["user"])  # doctest: +SKIP
+        >>> segments, offset = log.read_from(0, SearchFilter(roles=["user"]))  # doctest: +SKIP
         """
 
     def end(self) -> int:
@@ -764,14 +833,10 @@ class LogReader:
         It tells whether the log has been replaced since.
         """
 
-    def offset_after(
-        self, id: str, *, session_id: str | None = None, roles: Sequence[str] | None = None
-    ) -> int | None:
+    def offset_after(self, id: str, filter: SearchFilter | None = None) -> int | None:
         """Return the offset behind the first segment of an id; None if there is none."""
 
-    def last_before(
-        self, offset: int, *, session_id: str | None = None, roles: Sequence[str] | None = None
-    ) -> str | None:
+    def last_before(self, offset: int, filter: SearchFilter | None = None) -> str | None:
         """Return the id of the last segment that lies before an offset; None if there is none."""
 
     def health(self) -> dict[str, Any]:
@@ -969,23 +1034,12 @@ class FactStore:
     `memctx.open` makes one with checked settings, as ``memory.facts``. Without ``cross_session`` only the facts of its
     own session are seen, whatever the method.
 
-    >>> facts = FactStore(folder, session_id="s1")  # doctest: +SKIP
+    >>> facts = FactStore(folder, StoreOptions(session_id="s1"))  # doctest: +SKIP
     >>> facts.add("config", "The webhook listens on port 8443").id  # doctest: +SKIP
     '8f4b…'
     """
 
-    def __new__(
-        cls,
-        path: str | PathLike[str],
-        *,
-        session_id: str,
-        cross_session: bool = False,
-        durability: Literal["fsync", "os"] = "fsync",
-        redaction: Literal["mask", "seed", "off"] = "mask",
-        pii: bool = False,
-        patterns: Mapping[str, str] | None = None,
-        lock_timeout: float = 5.0,
-    ) -> FactStore: ...
+    def __new__(cls, path: str | PathLike[str], options: StoreOptions) -> FactStore: ...
     @property
     def path(self) -> str:
         """The directory."""
@@ -1600,20 +1654,9 @@ def plan_facts(
 
 def plan_prune(
     conversation: Conversation,
+    pruning: Pruning,
     *,
-    mode: Literal["off", "cache-ttl", "adaptive", "aggressive"],
     context_window: int,
-    keep_last_assistants: int = 3,
-    soft_trim_ratio: float = 0.3,
-    hard_clear_ratio: float = 0.5,
-    min_prunable_tool_chars: int = 50_000,
-    soft_trim_max_chars: int = 4000,
-    soft_trim_head_chars: int = 1500,
-    soft_trim_tail_chars: int = 1500,
-    hard_clear: bool = True,
-    placeholder: str | None = None,
-    allow: Iterable[str] | None = None,
-    deny: Iterable[str] | None = None,
     sticky: dict[int, str] = ...,
     is_cold: bool = False,
     estimator: Estimator = "script",

@@ -43,8 +43,7 @@ class Session:
         """Open the stores that ``config`` names, and start the workers it asks for."""
         self.config = config
         self.resolution = resolution = Resolution.of(config)
-        self.store = _core.Store(
-            config.storage_path,
+        options = _core.StoreOptions(
             session_id=session_id,
             cross_session=config.cross_session,
             max_segments=config.max_segments,
@@ -59,17 +58,9 @@ class Session:
             model=resolution.model,
             replaces_vectors=resolution.replaces,
         )
+        self.store = _core.Store(config.storage_path, options)
         session_file.check_folders(config.storage_path)
-        self.fact_store = _core.FactStore(
-            config.storage_path,
-            session_id=session_id,
-            cross_session=config.cross_session,
-            durability=config.durability,
-            redaction=config.redaction,
-            pii=config.pii,
-            patterns=config.redaction_patterns or None,
-            lock_timeout=config.lock_timeout,
-        )
+        self.fact_store = _core.FactStore(config.storage_path, options)
         self.extraction = self._open_extraction()
         self.embedding = self._open_embedding()
         self.intake = Intake(

@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 import logging
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypedDict, TypeVar, Unpack
 
 from memctx import checks
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
     from types import TracebackType
 
-    from memctx._core import EmbeddingStatus, SearchHit, Store
+    from memctx._core import EmbeddingStatus, SearchFilter, SearchHit, Store
     from memctx.compaction import Compacted, Compactor, HookName
     from memctx.compaction.notes import NotesWritten, RunTurn
     from memctx.compaction.recovery import CompactOptions
@@ -50,11 +49,7 @@ class SearchOptions(TypedDict, total=False):
     """Keyword arguments of `Memory.search`."""
 
     limit: int
-    session_id: str | None
-    roles: Sequence[str] | None
-    since: float | datetime | None
-    until: float | datetime | None
-    topics: Sequence[str] | None
+    filter: SearchFilter | None
     min_score: float
     ranking: Ranking | None
     window: int
@@ -213,16 +208,12 @@ class Memory:
         except MemctxError as error:
             logger.warning("the counters of the session are not saved: %s", error)
 
-    def search(  # noqa: PLR0913 - each is one way to narrow a search, and all have a default
+    def search(  # noqa: PLR0913 - all have a default
         self,
         query: str,
         *,
         limit: int = 10,
-        session_id: str | None = None,
-        roles: Sequence[str] | None = None,
-        since: float | datetime | None = None,
-        until: float | datetime | None = None,
-        topics: Sequence[str] | None = None,
+        filter: SearchFilter | None = None,
         min_score: float = 0.0,
         ranking: Ranking | None = None,
         window: int = 0,
@@ -231,7 +222,7 @@ class Memory:
     ) -> list[SearchHit]:
         """Return the segments that answer a query best, best first.
 
-        ``since`` and ``until`` are datetimes, or milliseconds since the epoch; ``min_score`` from 0 to 1 is the least
+        ``filter`` limits the search to a session, roles, a period or topics; ``min_score`` from 0 to 1 is the least
         quality of a match; ``window`` adds that many neighbors on either side of a hit; ``explain`` adds the terms of
         each score. Segments of other sessions are searched only with ``cross_session``.
 
@@ -254,12 +245,8 @@ class Memory:
         return self._store.search(
             query,
             vector=self._session.query_vector(query),
+            filter=filter,
             limit=limit,
-            session_id=session_id,
-            roles=roles,
-            since=_milliseconds(since),
-            until=_milliseconds(until),
-            topics=topics,
             min_score=min_score,
             ranking=ranking or self._config.ranking,
             window=window,
@@ -530,7 +517,3 @@ async def _run_in_thread(
     import asyncio  # noqa: PLC0415 - a caller that awaits has it already
 
     return await asyncio.to_thread(call, *arguments, **options)
-
-
-def _milliseconds(moment: float | datetime | None) -> float | None:
-    return moment.timestamp() * 1000 if isinstance(moment, datetime) else moment

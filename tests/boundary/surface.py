@@ -166,7 +166,9 @@ OBJECTS: dict[str, Callable[[Path], Any]] = {
     "Memory": _memory,
     "Facts": lambda folder: _memory(folder).facts,
     "Store": lambda folder: _memory(folder).store,
-    "FactStore": lambda folder: memctx.lowlevel.FactStore(folder / "facts", session_id="s1"),
+    "FactStore": lambda folder: memctx.lowlevel.FactStore(
+        folder / "facts", memctx.lowlevel.StoreOptions(session_id="s1")
+    ),
     "LogReader": lambda folder: memctx.lowlevel.LogReader(_memory(folder).store.path),
     "Bm25Index": _bm25,
     "FlatIndex": lambda _: memctx.lowlevel.FlatIndex(3),

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memctx import ConfigError
-from memctx._core import Importer
+from memctx._core import Importer, StoreOptions
 from memctx.errors import StoreError
 from memctx.lowlevel import LogReader, Store
 
@@ -38,7 +38,7 @@ def test_every_record_is_appended_once_whoever_writes(
         seen = set[tuple[str, str, str]]()
         for at, batch in enumerate(batches):
             if at in writes:  # another writer comes between
-                other = Store(path, session_id="s1", durability="os")
+                other = Store(path, StoreOptions(session_id="s1", durability="os"))
                 other.add([(role, content, None, None) for _, role, content in batch])
                 other.close()
                 seen |= {("s1", role, content) for _, role, content in batch}

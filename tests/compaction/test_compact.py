@@ -106,7 +106,11 @@ def test_the_previous_summary_is_updated(
         assert model.requests[0].previous_summary == "<chunk>"
         assert "<chunk>" not in model.requests[0].conversation_text
         assert "[memctx]" not in model.requests[0].conversation_text
-        assert not memory.search("Turn Context compacted summary", roles=["user"], min_score=0.9)
+        assert not memory.search(
+            "Turn Context compacted summary",
+            filter=_core.SearchFilter(roles=["user"]),
+            min_score=0.9,
+        )
         indices = _core.MessageReader().read(second.messages, format).summaries
         if system and format in {"openai", "responses", "pi"}:
             assert indices == [second.summary_index], "the turn does not know the summary"

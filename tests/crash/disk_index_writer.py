@@ -22,7 +22,10 @@ def word_of(tag: str, number: int) -> str:
 
 def main(path: str, tag: str) -> None:
     store = memctx.lowlevel.Store(
-        path, session_id="crash", max_segments=KEPT, eviction_days=0, lock_timeout=60
+        path,
+        memctx.lowlevel.StoreOptions(
+            session_id="crash", max_segments=KEPT, eviction_days=0, lock_timeout=60
+        ),
     )
     print("ready", flush=True)
     for start in count(step=BATCH):

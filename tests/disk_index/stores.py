@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from memctx.lowlevel import Store
+from memctx.lowlevel import Store, StoreOptions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,7 +50,7 @@ def opened(folder: Path, session_id: str = SESSION, **settings: Any) -> Store:
         "disk_deadline_ms": PATIENT,
         **settings,
     }
-    return Store(folder, session_id=session_id, **wanted)
+    return Store(folder, StoreOptions(session_id=session_id, **wanted))
 
 
 def say(store: Store, said: list[str], role: str = "user") -> list[str]:

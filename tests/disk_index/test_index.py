@@ -146,7 +146,7 @@ def test_all_remaining_messages_are_found_after_a_log_repair(tmp_path: Path) -> 
 DAMAGE = """
     import json, shutil, sys
     from pathlib import Path
-    from memctx.lowlevel import Store
+    from memctx.lowlevel import Store, StoreOptions
 
     pristine, scratch, words = Path(sys.argv[1]), Path(sys.argv[2]), json.loads(sys.argv[3])
     every = int(sys.argv[4])
@@ -178,7 +178,7 @@ DAMAGE = """
             shutil.copytree(pristine, scratch)
             damage(scratch / file)
             settings = dict(max_segments=5, eviction_days=0.0, disk_deadline_ms=20_000.0)
-            store = Store(scratch, session_id="s1", durability="os", **settings)
+            store = Store(scratch, StoreOptions(session_id="s1", durability="os", **settings))
             early = store.search(words[0], limit=1)  # it may know little yet, it may not fail
             wrong = []
             for word in words:
@@ -259,9 +259,9 @@ def test_an_index_of_another_version_is_rebuilt_and_reported(tmp_path: Path, cha
 
 AGAIN = """
     import sys
-    from memctx.lowlevel import Store
+    from memctx.lowlevel import Store, StoreOptions
 
-    status = Store(sys.argv[1], session_id="s1", max_segments=5).catch_up()
+    status = Store(sys.argv[1], StoreOptions(session_id="s1", max_segments=5)).catch_up()
     print(status.fault, status.segments)
 """
 

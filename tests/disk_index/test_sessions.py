@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from memctx import SearchFilter
 from memctx.lowlevel import HashEmbedder, LogReader
 
 from .stores import PATIENT, caught_up, contents, folder_of, missing, opened, say, text, word
@@ -79,7 +80,9 @@ def test_filtering_by_another_tenant_finds_nothing(
     store = tenant(shared, name)
     for number in range(0, COUNT, 17):
         hits = store.search(
-            text(number, other(name)), session_id=other(name), everything=everything
+            text(number, other(name)),
+            filter=SearchFilter(session_id=other(name)),
+            everything=everything,
         )
         assert hits == []
 
@@ -100,7 +103,9 @@ def test_cross_session_search_finds_both_tenants(shared: Path) -> None:
     store = opened(shared, "visitor", max_segments=KEPT, cross_session=True)
     for name in TENANTS:
         assert missing(store, range(0, COUNT, 13), name, everything=True) == []
-        hits = store.search("filed under", limit=3 * COUNT, session_id=name, everything=True)
+        hits = store.search(
+            "filed under", limit=3 * COUNT, filter=SearchFilter(session_id=name), everything=True
+        )
         assert {hit.segment.session_id for hit in hits} == {name}
         assert len(hits) >= COUNT
 

@@ -11,7 +11,7 @@ import pytest
 
 import process
 from memctx import StoreError
-from memctx.lowlevel import Store
+from memctx.lowlevel import Store, StoreOptions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +28,7 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="limits and calls of 
 
 
 def opened(folder: Path, session_id: str = SESSION, **settings: Any) -> Store:
-    return Store(folder, session_id=session_id, **settings)
+    return Store(folder, StoreOptions(session_id=session_id, **settings))
 
 
 def say(store: Store, *texts: str) -> list[Added]:

@@ -281,7 +281,9 @@ def test_an_embedding_that_is_not_there_is_replaced_and_reported(
 def test_both_work_without_blocking_the_loop(tmp_path: Path) -> None:
     async def turn(memory: Memory) -> list[str]:
         archived, _ = await asyncio.gather(memory.aarchive([PORT]), memory.aarchive([RETRY]))
-        hits = await memory.asearch("webhook port", limit=1, roles=["user"])
+        hits = await memory.asearch(
+            "webhook port", limit=1, filter=memctx.SearchFilter(roles=["user"])
+        )
         assert archived.added == 1
         return [hit.segment.content for hit in hits]
 

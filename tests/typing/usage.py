@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, assert_type
 
@@ -191,7 +191,10 @@ archived = memory.archive([{"role": "user", "content": "text"}], format="anthrop
 assert_type(archived, memctx.Archived)
 assert_type(archived.ids, tuple[str, ...])
 assert_type((archived.added, archived.duplicates, archived.skipped), tuple[int, int, int])
-hits = memory.search("query", limit=5, since=datetime.now(), until=0.0, roles=["user"])  # noqa: DTZ005
+now = datetime.now(UTC)
+found_by = memctx.SearchFilter(since=now, until=0.0, roles=["user"])
+assert_type((found_by.since, found_by.roles), tuple[float | None, list[str] | None])
+hits = memory.search("query", limit=5, filter=found_by)
 assert_type(hits, list[SearchHit])
 assert_type(memory.search("query", everything=True), list[SearchHit])
 assert_type(memory.search_workspace("query", 3, sources=["memory"]), list[openclaw.Cited])
@@ -351,7 +354,7 @@ errors: list[memctx.MemctxError] = [memctx.StoreError("no"), memctx.errors.Extra
 
 # facts
 fact_store = memctx.lowlevel.FactStore(
-    "folder", session_id="s1", cross_session=True, durability="os"
+    "folder", memctx.lowlevel.StoreOptions(session_id="s1", cross_session=True, durability="os")
 )
 facts = Facts(fact_store)
 fact = facts.add("config", "port 8443", context="set-up", sources=["segment"])

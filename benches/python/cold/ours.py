@@ -35,7 +35,8 @@ _IDS = "ids"
 
 def _opened(folder: Path, session: str, *, disk_index: bool) -> memctx.lowlevel.Store:
     return memctx.lowlevel.Store(
-        folder / "memory", session_id=session, disk_index=disk_index, **_SETTINGS
+        folder / "memory",
+        memctx.lowlevel.StoreOptions(session_id=session, disk_index=disk_index, **_SETTINGS),
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from memctx.lowlevel import Store
+from memctx.lowlevel import Store, StoreOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,12 +39,14 @@ def ask(memory: Memory, folder: Path) -> Words:
     """Ask all questions of the pieces of a memory."""
     store = Store(
         folder,
-        session_id="pieces",
-        max_segments=10**6,
-        eviction_days=0.0,
-        durability="os",
-        redaction="off",
-        disk_index=False,
+        StoreOptions(
+            session_id="pieces",
+            max_segments=10**6,
+            eviction_days=0.0,
+            durability="os",
+            redaction="off",
+            disk_index=False,
+        ),
     )
     # A role of its own for each, so that two pieces that say the same both stay.
     added = store.add([(f"r{at}", text, None, None) for at, text in enumerate(memory.texts)])

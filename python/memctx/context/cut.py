@@ -255,19 +255,8 @@ class CutPlanner:
             return []
         return _core.plan_prune(
             conversation,
-            mode=settings.mode,
+            settings,
             context_window=self.budget.limit,
-            keep_last_assistants=settings.keep_last_assistants,
-            soft_trim_ratio=settings.soft_trim_ratio,
-            hard_clear_ratio=settings.hard_clear_ratio,
-            min_prunable_tool_chars=settings.min_prunable_tool_chars,
-            soft_trim_max_chars=settings.soft_trim_max_chars,
-            soft_trim_head_chars=settings.soft_trim_head_chars,
-            soft_trim_tail_chars=settings.soft_trim_tail_chars,
-            hard_clear=settings.hard_clear,
-            placeholder=settings.placeholder,
-            allow=settings.allow,
-            deny=settings.deny,
             sticky=state.pruned,
             is_cold=is_free,
         )

@@ -23,6 +23,7 @@ from memctx._core import (
     Hit,
     LogReader,
     Store,
+    StoreOptions,
 )
 from memctx.lowlevel import fusion, ingest, vmem
 
@@ -39,6 +40,7 @@ __all__ = [
     "Hit",
     "LogReader",
     "Store",
+    "StoreOptions",
     "fusion",
     "ingest",
     "vmem",

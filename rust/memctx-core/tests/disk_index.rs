@@ -5,7 +5,7 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use memctx_core::store::{Found, Record, Request, Settings, Store};
+use memctx_core::store::{Found, Record, Request, SearchFilter, Settings, Store};
 use proptest::prelude::*;
 
 fn open(folder: &Path, session: &str, most: usize) -> Store {
@@ -57,7 +57,15 @@ fn evicted_segments_of_other_sessions_stay_hidden() {
     let request = Request { window: 2, limit: 40, ..everything("their secret port 3") };
     let found = store.search_everything(&request).unwrap();
     assert!(found.len() > 10 && found.iter().all(|found| found.segment.session == "ours"));
-    assert!(store.search_everything(&Request { session: Some("theirs"), ..request }).unwrap().is_empty());
+    assert!(
+        store
+            .search_everything(&Request {
+                filter: SearchFilter { session: Some("theirs".to_owned()), ..SearchFilter::default() },
+                ..request
+            })
+            .unwrap()
+            .is_empty()
+    );
     let vector = memctx_core::embed::HashEmbedder::new(384).unwrap();
     let mut theirs = [0.0; 384];
     vector.embed("their secret port 3", &mut theirs);

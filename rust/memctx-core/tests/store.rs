@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use memctx_core::Error;
-use memctx_core::store::{Durability, Found, LogReader, Outcome, Ranking, Record, Request, Settings, Store, Wanted};
+use memctx_core::store::{
+    Durability, Found, LogReader, Outcome, Ranking, Record, Request, SearchFilter, Settings, Store,
+};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -102,14 +104,24 @@ fn sessions_do_not_see_each_other_unless_asked_to() {
     say(&two, "user", "the secret of session two");
     assert_eq!(find(&one, "secret").len(), 1);
     assert!(
-        one.search(&Request { query: "secret", limit: 9, session: Some("a/../b\0"), ..Request::default() })
-            .expect("searched")
-            .is_empty()
+        one.search(&Request {
+            query: "secret",
+            limit: 9,
+            filter: SearchFilter { session: Some("a/../b\0".to_owned()), ..SearchFilter::default() },
+            ..Request::default()
+        })
+        .expect("searched")
+        .is_empty()
     );
     assert_eq!(one.segments().expect("readable").count(), 1);
     let all = dir.open_with(|settings| settings.cross_session = true);
     assert_eq!(find(&all, "secret").len(), 2);
-    let of_two = Request { query: "secret", limit: 9, session: Some("a/../b\0"), ..Request::default() };
+    let of_two = Request {
+        query: "secret",
+        limit: 9,
+        filter: SearchFilter { session: Some("a/../b\0".to_owned()), ..SearchFilter::default() },
+        ..Request::default()
+    };
     assert_eq!(all.search(&of_two).expect("searched").len(), 1);
     assert_eq!(all.sessions().expect("known"), ["one", "a/../b\0"]);
     assert_eq!(fs::read_dir(dir.path()).expect("there").count(), 2, "the log and the lock");
@@ -139,12 +151,17 @@ fn filters_narrow_a_search() {
         roles
     };
     let all = || Request { query: "deploy", limit: 10, ..Request::default() };
+    let open = SearchFilter::default;
+    let filtered = |filter| Request { filter, ..all() };
     assert_eq!(roles(all()), ["assistant", "tool", "user"]);
-    assert_eq!(roles(Request { roles: Some(vec!["user", "tool"]), ..all() }), ["tool", "user"]);
-    assert_eq!(roles(Request { since: Some(2_000.0), ..all() }), ["assistant", "tool"]);
-    assert_eq!(roles(Request { until: Some(2_000.0), ..all() }), ["assistant", "user"]);
-    assert_eq!(roles(Request { topics: Some(vec!["Database"]), ..all() }), ["assistant"]);
-    assert_eq!(roles(Request { topics: Some(vec!["no such"]), ..all() }), [""; 0]);
+    assert_eq!(
+        roles(filtered(SearchFilter { roles: Some(vec!["user".to_owned(), "tool".to_owned()]), ..open() })),
+        ["tool", "user"]
+    );
+    assert_eq!(roles(filtered(SearchFilter { since: Some(2_000.0), ..open() })), ["assistant", "tool"]);
+    assert_eq!(roles(filtered(SearchFilter { until: Some(2_000.0), ..open() })), ["assistant", "user"]);
+    assert_eq!(roles(filtered(SearchFilter { topics: Some(vec!["Database".to_owned()]), ..open() })), ["assistant"]);
+    assert_eq!(roles(filtered(SearchFilter { topics: Some(vec!["no such".to_owned()]), ..open() })), [""; 0]);
     assert_eq!(roles(Request { limit: 0, ..all() }), [""; 0]);
 }
 
@@ -546,17 +563,18 @@ fn a_log_scan_filters_and_gives_each_id_once() {
     say_at(&store, "user", "deploy the api to staging", Some(1_000.0));
     say_at(&store, "assistant", "deploy of the database is done", Some(2_000.0));
     let reader = LogReader::open(&dir.path()).expect("there");
-    let count = |wanted: Wanted| reader.scan(wanted).expect("readable").count();
-    assert_eq!(count(Wanted::default()), 2);
-    assert_eq!(count(Wanted { contains: Some("staging".to_owned()), ..Wanted::default() }), 1);
-    assert_eq!(count(Wanted { topics: Some(vec!["DATABASE".to_owned()]), ..Wanted::default() }), 1);
-    assert_eq!(count(Wanted { since: Some(1_500.0), ..Wanted::default() }), 1);
-    assert_eq!(count(Wanted { session: Some("s2".to_owned()), ..Wanted::default() }), 0);
+    let count = |filter: SearchFilter| reader.scan(filter, None).expect("readable").count();
+    assert_eq!(count(SearchFilter::default()), 2);
+    let staging = reader.scan(SearchFilter::default(), Some("staging".to_owned())).expect("readable");
+    assert_eq!(staging.count(), 1);
+    assert_eq!(count(SearchFilter { topics: Some(vec!["DATABASE".to_owned()]), ..SearchFilter::default() }), 1);
+    assert_eq!(count(SearchFilter { since: Some(1_500.0), ..SearchFilter::default() }), 1);
+    assert_eq!(count(SearchFilter { session: Some("s2".to_owned()), ..SearchFilter::default() }), 0);
     assert!(LogReader::open(&dir.folder.path().join("missing")).is_err());
 }
 
 fn read(reader: &LogReader, offset: u64, limit: usize) -> (Vec<String>, u64) {
-    let wanted = Wanted { session: Some("s1".to_owned()), ..Wanted::default() };
+    let wanted = SearchFilter { session: Some("s1".to_owned()), ..SearchFilter::default() };
     let (segments, next) = reader.read_from(offset, &wanted, limit).expect("readable");
     (segments.into_iter().map(|segment| segment.content).collect(), next)
 }
@@ -587,7 +605,7 @@ fn a_log_is_read_on_from_where_reading_ended() {
     say(&store, "user", "plums after the damage");
     assert_eq!(read(&reader, end, 9).0, ["plums after the damage"]);
     assert_eq!(read(&reader, end + 7, 9).0, ["plums after the damage"]);
-    let roles = Wanted { roles: Some(vec!["assistant".to_owned()]), ..Wanted::default() };
+    let roles = SearchFilter { roles: Some(vec!["assistant".to_owned()]), ..SearchFilter::default() };
     assert_eq!(reader.read_from(0, &roles, 9).expect("readable").0.len(), 1);
 }
 

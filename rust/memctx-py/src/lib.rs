@@ -22,6 +22,7 @@ mod flat;
 mod formats;
 mod fusion;
 mod hash;
+mod health;
 mod hit;
 mod importer;
 mod ingest;
@@ -35,9 +36,12 @@ mod prune;
 mod recall;
 mod redact;
 mod replay;
+mod search_filter;
+mod search_hit;
 mod segment;
 mod static_embedder;
 mod store;
+mod store_options;
 mod text;
 mod trim;
 mod validity;
@@ -107,6 +111,10 @@ mod _core {
     #[pymodule_export]
     use crate::replay::Replay;
     #[pymodule_export]
+    use crate::search_filter::SearchFilter;
+    #[pymodule_export]
+    use crate::search_hit::SearchHit;
+    #[pymodule_export]
     use crate::segment::Segment;
     #[pymodule_export]
     use crate::static_embedder::StaticEmbedder;
@@ -117,7 +125,9 @@ mod _core {
     #[pymodule_export]
     const MISSING_RESULT: &str = memctx_core::messages::MISSING_RESULT;
     #[pymodule_export]
-    use crate::store::{Added, SearchHit, Store};
+    use crate::store::{Added, Store};
+    #[pymodule_export]
+    use crate::store_options::StoreOptions;
     #[pymodule_export]
     use crate::validity::{problems, repair_plan};
     #[pymodule_export]

@@ -12,7 +12,7 @@ use pyo3::types::PyString;
 use crate::boundary::{checked, enter_core, text_of};
 use crate::conversation::Conversation;
 use crate::error::ConfigError;
-use crate::store::SearchHit;
+use crate::search_hit::SearchHit;
 
 type GivenFact<'py> = (Bound<'py, PyString>, Bound<'py, PyString>, f64);
 type GivenParts<'py> = (Bound<'py, PyString>, f64, Bound<'py, PyString>, Bound<'py, PyString>, usize, usize, f64);

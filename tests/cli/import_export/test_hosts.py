@@ -275,7 +275,7 @@ def test_subagents_of_opencode_are_sessions_of_their_own(tmp_path: Path) -> None
         connection.execute("INSERT INTO part VALUES ('prt_9', 'msg_9', 'ses_2', ?)", (text,))
         connection.commit()
     imported = import_transcripts(tmp_path / "memory", path)
-    (found,) = LogReader(tmp_path / "memory").scan(session_id="ses_2")
+    (found,) = LogReader(tmp_path / "memory").scan(memctx.SearchFilter(session_id="ses_2"))
     assert found.content == "Count the tests of the ledger."
     assert found.metadata["source"]["parent"] == "ses_1"
     assert imported.sessions == 2

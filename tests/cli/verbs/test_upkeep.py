@@ -277,7 +277,10 @@ def test_nothing_is_lost_while_another_process_writes(store: Path) -> None:
     assert rounds > 1
     assert verify(store).is_ok
     said = [
-        segment.content for segment in memctx.lowlevel.LogReader(store).scan(session_id="writer")
+        segment.content
+        for segment in memctx.lowlevel.LogReader(store).scan(
+            memctx.SearchFilter(session_id="writer")
+        )
     ]
     assert [int(text.split()[1]) for text in said] == list(range(60))
     with opened(store, "writer") as memory:

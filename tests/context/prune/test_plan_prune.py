@@ -7,9 +7,13 @@ from typing import Any
 import pytest
 
 from memctx import ConfigError, _core
+from memctx.config import Pruning
 from memctx.messages import edit
 
 Message = dict[str, Any]
+
+# Arguments of a call rather than settings.
+CALL = {"context_window", "sticky", "is_cold", "estimator"}
 
 
 def conversation(*lengths: int, name: str = "read") -> list[Message]:
@@ -26,9 +30,11 @@ def conversation(*lengths: int, name: str = "read") -> list[Message]:
 
 
 def plan(messages: list[Message], **settings: Any) -> list[_core.Pruned]:
+    call = {name: settings.pop(name) for name in CALL & settings.keys()}
     return _core.plan_prune(
         _core.MessageReader().read(messages),
-        **{"mode": "adaptive", "context_window": 1000, **settings},
+        Pruning.model_construct(**{"mode": "adaptive", **settings}),
+        **{"context_window": 1000, **call},
     )
 
 

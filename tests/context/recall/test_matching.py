@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from memctx.lowlevel import Store
+from memctx.lowlevel import Store, StoreOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,7 @@ TALK = [
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    store = Store(tmp_path / "memory", session_id="s1", durability="os")
+    store = Store(tmp_path / "memory", StoreOptions(session_id="s1", durability="os"))
     store.add([(role, text, 1e12 + at, None) for at, (role, text) in enumerate(TALK)])
     yield store
     store.close()

@@ -151,10 +151,12 @@ def _scan_segments(
     if not isinstance(memory, Memory) and not disk.is_store(folder):
         raise ConfigError(f"memory is {str(folder)!r}; there is no store")
     return _core.LogReader(folder).scan(
-        session_id=session,
-        roles=options.get("roles"),
-        since=options.get("since"),
-        until=options.get("until"),
+        _core.SearchFilter(
+            session_id=session,
+            roles=options.get("roles"),
+            since=options.get("since"),
+            until=options.get("until"),
+        ),
     )
 
 

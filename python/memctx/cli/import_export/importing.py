@@ -303,13 +303,15 @@ def import_facts(config: Config, files: Sequence[Path]) -> int:
         return 0
     store = _core.FactStore(
         config.storage_path,
-        session_id=FACT_SESSION,
-        cross_session=True,
-        durability=config.durability,
-        redaction=config.redaction,
-        pii=config.pii,
-        patterns=config.redaction_patterns or None,
-        lock_timeout=config.lock_timeout,
+        _core.StoreOptions(
+            session_id=FACT_SESSION,
+            cross_session=True,
+            durability=config.durability,
+            redaction=config.redaction,
+            pii=config.pii,
+            patterns=config.redaction_patterns or None,
+            lock_timeout=config.lock_timeout,
+        ),
     )
     try:
         before = len(store)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from textwrap import indent
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
+from memctx import _core
 from memctx._session import disk_index_data
 from memctx.cli.formatting import Table, excerpt, format_count, format_time, shorten_id
 from memctx.cli.verbs.outcome import Outcome
@@ -12,7 +13,7 @@ from memctx.cli.verbs.store import catch_up, format_indexed_share, is_index_pres
 from memctx.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from memctx import Fact, Memory, SearchHit, Segment
     from memctx._core import DiskIndexStatus
@@ -25,8 +26,18 @@ MIN_PREFIX = 4
 """Least number of characters of an id."""
 
 
-def search(request: Request, query: str, **options: Unpack[SearchOptions]) -> Outcome:
+def search(  # noqa: PLR0913 - one for each flag
+    request: Request,
+    query: str,
+    *,
+    roles: Sequence[str] | None = None,
+    topics: Sequence[str] | None = None,
+    since: float | None = None,
+    until: float | None = None,
+    **options: Unpack[SearchOptions],
+) -> Outcome:
     """Search the archive, best matches first; with ``everything``, index what is not indexed yet."""
+    options["filter"] = _core.SearchFilter(roles=roles, topics=topics, since=since, until=until)
     with request.open_memory() as memory:
         if options.get("everything", False):
             with request.progress("Indexing") as advance:

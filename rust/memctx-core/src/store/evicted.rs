@@ -108,7 +108,7 @@ impl Inner {
         }
         self.wake_older();
         let Settings { cross_session, session, .. } = &self.settings;
-        let is_foreign = !cross_session && request.session.is_some_and(|wanted| wanted != session);
+        let is_foreign = !cross_session && request.filter.session.as_ref().is_some_and(|wanted| wanted != session);
         let older = self.older.as_ref().filter(|_| !is_foreign && request.limit > 0);
         let Some(older) = older else { return self.search(request) };
         if !self.has_older() {

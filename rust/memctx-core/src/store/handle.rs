@@ -16,8 +16,9 @@ use super::inner::Inner;
 use super::intake::{Added, Record};
 use super::log::directory::Directory;
 use super::log::lock::Format;
-use super::log::reader::{Scan, Wanted};
+use super::log::reader::Scan;
 use super::log::segment::Segment;
+use super::search_filter::SearchFilter;
 use super::settings::Settings;
 use super::warm::search::{Found, Request};
 use crate::Result;
@@ -191,7 +192,7 @@ impl Store {
     pub fn segments(&self) -> Result<Scan> {
         self.inner.check_open()?;
         let session = (!self.inner.settings.cross_session).then(|| self.inner.settings.session.clone());
-        Scan::of(&self.inner.directory, Wanted { session, ..Wanted::default() })
+        Scan::of(&self.inner.directory, SearchFilter { session, ..SearchFilter::default() })
     }
 
     /// The sessions in memory.

@@ -100,7 +100,7 @@ impl Inner {
     /// The best segments of those in memory.
     pub(super) fn search(&self, request: &Request<'_>) -> Result<Vec<Found>> {
         let Settings { cross_session, session, .. } = &self.settings;
-        let is_foreign = !cross_session && request.session.is_some_and(|wanted| wanted != session);
+        let is_foreign = !cross_session && request.filter.session.as_ref().is_some_and(|wanted| wanted != session);
         let index = self.current()?;
         if is_foreign || request.limit == 0 {
             return Ok(Vec::new());

@@ -12,6 +12,7 @@ use super::embed;
 use super::evicted::Older;
 use super::inner::{Inner, now};
 use super::log::segment::Segment;
+use super::search_filter::SearchFilter;
 use super::warm::entry::{LineAt, Standing};
 use super::warm::passage::passages;
 use super::warm::search::{Found, Request};
@@ -44,7 +45,7 @@ impl Inner {
         let vector = embed::query(request, self.model())?.filter(|_| self.index().has_vectors());
         let vector = vector.as_deref();
         let own = (!self.settings.cross_session).then_some(&*self.settings.session);
-        let filter = Filter::new(request, own);
+        let filter = Filter::new(&request.filter, own);
         let newest = self.index().texts.statistics();
         let wording = view.wording(request, newest, |term| self.index().texts.count(term));
         let wanted = request.limit.saturating_mul(POOL);
@@ -85,8 +86,7 @@ impl Inner {
     /// The ids of the segments nearest to a vector, with their cosines, best first.
     pub(super) fn nearest(&self, vector: &[f32], k: usize) -> Result<Vec<(String, f64)>> {
         let own = (!self.settings.cross_session).then_some(&*self.settings.session);
-        let request = Request { session: own, ..Request::default() };
-        let filter = Filter::new(&request, own);
+        let filter = Filter::new(&SearchFilter::default(), own);
         let wanted = k.saturating_mul(POOL);
         let index = self.current()?;
         let entry = |passage: u32| &index.entries[index.passages[passage as usize].segment as usize];

@@ -19,6 +19,7 @@ mod maintenance;
 #[cfg(feature = "disk-index")]
 mod merged;
 mod model;
+mod search_filter;
 mod settings;
 mod warm;
 mod write;
@@ -41,11 +42,12 @@ pub(crate) use log::lease::{Lease as Elected, elect};
 pub(crate) use log::lines::{Lines, tail};
 #[cfg(feature = "disk-index")]
 pub(crate) use log::metadata::Stamp;
-pub use log::reader::{LogReader, Scan, Wanted};
+pub use log::reader::{LogReader, Scan};
 pub use log::segment::Segment;
 #[cfg(feature = "disk-index")]
 pub(crate) use log::vectors::{open_of as open_vectors, vector_id};
 pub use model::{Maker, Model};
+pub use search_filter::SearchFilter;
 pub use settings::{Durability, Settings};
 #[cfg(feature = "disk-index")]
 pub(crate) use warm::passage::passages;

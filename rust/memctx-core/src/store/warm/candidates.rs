@@ -11,6 +11,7 @@ use super::search::{Ranking, Request};
 use super::tier::Warm;
 use crate::bm25::{Accumulator, Cover};
 use crate::fusion::{Blend, Weights, calibrate, merge, normalize};
+use crate::store::SearchFilter;
 use crate::{Result, Scored};
 
 /// Segments in the race for each place, so that there is a choice of different ones.
@@ -64,17 +65,17 @@ struct Scope {
 
 impl Scope {
     fn new(warm: &Warm, request: &Request<'_>) -> Self {
-        let roles = request.roles.as_ref();
-        let topics = request.topics.as_ref();
-        let is_limited = request.session.is_some() || request.since.is_some() || request.until.is_some();
+        let SearchFilter { session, roles, since, until, topics } = &request.filter;
+        let (roles, topics) = (roles.as_ref(), topics.as_ref());
+        let is_limited = session.is_some() || since.is_some() || until.is_some();
         let is_everything = !is_limited && roles.is_none() && topics.is_none() && warm.len() == warm.entries.len();
         Self {
             is_everything,
-            sessions: request.session.map(|session| warm.sessions.find(session).into_iter().collect()),
+            sessions: session.as_ref().map(|session| warm.sessions.find(session).into_iter().collect()),
             roles: roles.map(|roles| roles.iter().filter_map(|role| warm.roles.find(role)).collect()),
             topics: topics
                 .map(|topics| topics.iter().filter_map(|topic| warm.topics.find(&topic.to_lowercase())).collect()),
-            times: request.since.unwrap_or(f64::NEG_INFINITY)..request.until.unwrap_or(f64::INFINITY),
+            times: since.unwrap_or(f64::NEG_INFINITY)..until.unwrap_or(f64::INFINITY),
         }
     }
 
