@@ -405,7 +405,7 @@ def test_errors_are_also_builtin_exceptions() -> None:
     assert issubclass(ConfigError, ValueError)
     assert issubclass(VectorError, ValueError)
     assert issubclass(DimensionMismatchError, VectorError)
-    assert issubclass(memctx.MessageShapeError, TypeError)
+    assert issubclass(memctx.MessageFormatError, TypeError)
     for kind in (CorruptStoreError, UnsupportedVersionError, memctx.errors.StoreLockedError):
         assert issubclass(kind, memctx.StoreError)
         assert issubclass(kind, MemctxError)

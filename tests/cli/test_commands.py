@@ -116,7 +116,7 @@ def test_search_all_finds_unindexed_segments(store: Path, monkeypatch: pytest.Mo
     shutil.rmtree(store / "index", ignore_errors=True)
     found = data("search", "static", "generator", "--all", "--store", store)
     assert "static generator" in found["hits"][0]["segment"]["content"]
-    assert (found["unsearched"], found["cold"]["state"]) == (0, "ready")
+    assert (found["unsearched"], found["disk_index"]["state"]) == (0, "ready")
     again = data("search", "static", "generator", "--store", store)
     assert [hit["segment"] for hit in again["hits"]] == [hit["segment"] for hit in found["hits"]]
     assert data("search", "static", "--all", "--session", "shop", "--store", store, code=1)
@@ -142,7 +142,7 @@ def test_a_disabled_index_is_exit_code_2(store: Path, monkeypatch: pytest.Monkey
         assert (refused.exit_code, refused.stdout) == (2, "")
         assert "cold is False; expected the setting to be on" in refused.stderr
     assert run("search", "webhook", "--store", store).exit_code == 0
-    assert data("stats", "--store", store)["cold"] is None
+    assert data("stats", "--store", store)["disk_index"] is None
     assert run("reindex", "--store", store / "none").exit_code == 2
 
 

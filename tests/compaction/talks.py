@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from context.script import Script, Shape, Step
+    from context.script import FormatName, Script, Step
     from memctx.compaction import Compacted
 
 PORT = "The payment webhook listens on port 8443."
@@ -41,9 +41,9 @@ def script(turns: int = 6, *, system: bool = False, calls: int = 1) -> Script:
     return tuple(steps)
 
 
-def talk(shape: Shape = "anthropic", turns: int = 6, **options: Any) -> list[Any]:
+def talk(format: FormatName = "anthropic", turns: int = 6, **options: Any) -> list[Any]:
     """Return the conversation in a format, with the newest ask at its end."""
-    return Rendering((*script(turns, **options), User((ASK,))), shape).whole()
+    return Rendering((*script(turns, **options), User((ASK,))), format).whole()
 
 
 def opened(path: Path, summarizer: Any = None, **settings: Any) -> memctx.Memory:

@@ -36,7 +36,7 @@ def fresh(window: int = 2_000, **settings: Any) -> Iterator[memctx.Memory]:
         TemporaryDirectory() as folder,
         opened(Path(folder, "memory"), window, **settings) as memory,
     ):
-        memory.archive(earlier(), shape="pi")
+        memory.archive(earlier(), format="pi")
         yield memory
 
 

@@ -54,7 +54,7 @@ def test_a_request_that_is_too_long_is_an_error_with_numbers(count: int, tmp_pat
     ]
     messages = [*chatter, {"role": "user", "content": LINE * 2_000}]
     with opened(tmp_path, context_window=16_000) as memory:
-        turn = memory.prepare(messages, shape="openai")
+        turn = memory.prepare(messages, format="openai")
     report = turn.report
     assert turn.messages[-1] is messages[-1]
     assert report.is_over_limit

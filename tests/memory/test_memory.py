@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import memctx
-from memctx import ConfigError, MessageShapeError, StoreError
+from memctx import ConfigError, MessageFormatError, StoreError
 from memctx.errors import EmbeddingError
 from memctx.messages import read_each
 
@@ -111,10 +111,10 @@ def test_archive_tools_selects_tools_by_name(
         assert [name for name in found if name] == kept
 
 
-@pytest.mark.parametrize("shape", ["ANTHROPIC", "CHAT", "RESPONSES", "PI"])
-def test_messages_of_every_host_are_archived(tmp_path: Path, shape: str) -> None:
+@pytest.mark.parametrize("format", ["ANTHROPIC", "CHAT", "RESPONSES", "PI"])
+def test_messages_of_every_host_are_archived(tmp_path: Path, format: str) -> None:
     """Question, call, result and answer are stored, and every piece that was given is accounted for."""
-    conversation = getattr(conversations, shape)
+    conversation = getattr(conversations, format)
     with opened(tmp_path) as memory:
         archived = memory.archive(conversation)
         stored = contents(memory)
@@ -214,7 +214,7 @@ def test_another_session_is_seen_only_on_request(tmp_path: Path) -> None:
 
 def test_archive_refuses_values_that_are_no_list(tmp_path: Path) -> None:
     with opened(tmp_path) as memory:
-        with pytest.raises(MessageShapeError, match=r"message 1 \(str\) is not understood"):
+        with pytest.raises(MessageFormatError, match=r"message 1 \(str\) is not understood"):
             memory.archive([PORT, "text"])
         assert contents(memory) == []
 
@@ -281,7 +281,9 @@ def test_an_unavailable_embedder_is_replaced_and_reported(
 def test_archive_and_search_do_not_block_the_loop(tmp_path: Path) -> None:
     async def turn(memory: Memory) -> list[str]:
         archived, _ = await asyncio.gather(memory.aarchive([PORT]), memory.aarchive([RETRY]))
-        hits = await memory.asearch("webhook port", limit=1, roles=["user"])
+        hits = await memory.asearch(
+            "webhook port", limit=1, filter=memctx.SearchFilter(roles=["user"])
+        )
         assert archived.added == 1
         return [hit.segment.content for hit in hits]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, assert_type
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import memctx
 from memctx import Memory, compaction, context, messages, registry
-from memctx._core import Segment, StoreHit, WarmStore
+from memctx._core import SearchHit, Segment, Store
 from memctx.cli import verbs
 from memctx.compaction import Recovered
 from memctx.compaction import summary as summaries
@@ -187,16 +187,19 @@ memctx.open(path, session_id="s1", durability="no")  # type: ignore[arg-type]  #
 memctx.open(path, session_id="s1", max_segment=5)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
 memory = registry.runtime("s1", path=path)
 assert_type(memory, Memory)
-archived = memory.archive([{"role": "user", "content": "text"}], shape="anthropic")
+archived = memory.archive([{"role": "user", "content": "text"}], format="anthropic")
 assert_type(archived, memctx.Archived)
 assert_type(archived.ids, tuple[str, ...])
 assert_type((archived.added, archived.duplicates, archived.skipped), tuple[int, int, int])
-hits = memory.search("query", limit=5, since=datetime.now(), until=0.0, roles=["user"])  # noqa: DTZ005
-assert_type(hits, list[StoreHit])
-assert_type(memory.search("query", everything=True), list[StoreHit])
+now = datetime.now(UTC)
+found_by = memctx.SearchFilter(since=now, until=0.0, roles=["user"])
+assert_type((found_by.since, found_by.roles), tuple[float | None, list[str] | None])
+hits = memory.search("query", limit=5, filter=found_by)
+assert_type(hits, list[SearchHit])
+assert_type(memory.search("query", everything=True), list[SearchHit])
 assert_type(memory.search_workspace("query", 3, sources=["memory"]), list[openclaw.Cited])
 assert_type(hits[0].segment, Segment)
-assert_type(memory.store, WarmStore)
+assert_type(memory.store, Store)
 assert_type(memory.stats(), dict[str, Any])
 assert_type(memory.health(), dict[str, Any])
 assert_type((memory.session_id, memory.closed, memory.config), tuple[str, bool, memctx.Config])
@@ -284,19 +287,19 @@ async def turn() -> None:
     """Use the same for asyncio."""
     assert_type(await extractors[0].extract(request), ExtractionResult)
     assert_type(await memory.aarchive([]), memctx.Archived)
-    assert_type(await memory.asearch("query", limit=5, window=2), list[StoreHit])
+    assert_type(await memory.asearch("query", limit=5, window=2), list[SearchHit])
     compacted = await memory.compact(
         spoken, instructions="Keep ports", reason="threshold", pinned=[0]
     )
     assert_type(compacted, memctx.Compacted)
     assert_type((compacted.messages, compacted.skipped), tuple[list[Any], str | None])
-    assert_type(memory.compact_sync(spoken, shape="anthropic"), memctx.Compacted)
+    assert_type(memory.compact_sync(spoken, format="anthropic"), memctx.Compacted)
     assert_type(
         await memory.write_notes(lambda system, prompt: system + prompt, spoken),
         compaction.NotesWritten,
     )
     assert_type(
-        await compaction.run_with_recovery(ask, spoken, memory, shape="openai"),
+        await compaction.run_with_recovery(ask, spoken, memory, format="openai"),
         Recovered[int],
     )
 
@@ -346,12 +349,12 @@ except (memctx.errors.StoreLockedError, memctx.errors.UnsupportedVersionError) a
     assert_type(error, memctx.errors.StoreLockedError | memctx.errors.UnsupportedVersionError)
 not_a_value: ValueError = memctx.ConfigError("no")
 wrong_length: memctx.errors.VectorError = memctx.errors.DimensionMismatchError("no")
-wrong_shape: TypeError = memctx.MessageShapeError("no")
+wrong_format: TypeError = memctx.MessageFormatError("no")
 errors: list[memctx.MemctxError] = [memctx.StoreError("no"), memctx.errors.ExtractionError("no")]
 
 # facts
 fact_store = memctx.lowlevel.FactStore(
-    "folder", session_id="s1", cross_session=True, durability="os"
+    "folder", memctx.lowlevel.StoreOptions(session_id="s1", cross_session=True, durability="os")
 )
 facts = Facts(fact_store)
 fact = facts.add("config", "port 8443", context="set-up", sources=["segment"])
@@ -379,10 +382,10 @@ facts.add("setting", "port 8443")  # type: ignore[arg-type]  # pyright: ignore[r
 fact_store.apply([("add", "id")])  # type: ignore[list-item]  # pyright: ignore[reportArgumentType]
 
 # commands of a chat host
-outcome = verbs.dispatch(memory, "/memory search stripe", messages=[], shape="openai")
+outcome = verbs.dispatch(memory, "/memory search stripe", messages=[], format="openai")
 assert_type(outcome, verbs.Outcome | None)
 if outcome is not None:
     assert_type(outcome.text, str)
     assert_type(outcome.data, dict[str, Any])
     assert_type(outcome.action, Literal["none", "compact", "new", "reset"])
-verbs.dispatch(memory, "/status", shape="other")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+verbs.dispatch(memory, "/status", format="other")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from memctx._core import Conversation, WarmStore
+    from memctx._core import Conversation, Store
     from memctx.embeddings import EmbeddingService
     from memctx.facts.worker import BackgroundExtraction
 
@@ -53,7 +53,7 @@ class Intake:
 
     def __init__(
         self,
-        store: WarmStore,
+        store: Store,
         *,
         tools: bool | Sequence[str],
         embedding: EmbeddingService | None,

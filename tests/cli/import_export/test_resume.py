@@ -19,7 +19,7 @@ import process
 from cli.import_export import hosts
 from memctx.cli.import_export import import_transcripts, importing
 from memctx.errors import StoreLockedError, UnsupportedVersionError
-from memctx.lowlevel import ColdStore
+from memctx.lowlevel import LogReader
 
 if TYPE_CHECKING:
     from memctx.cli.import_export import Imported, ImportProgress
@@ -43,7 +43,7 @@ def talk(path: Path, messages: int, *, sessions: int = 7) -> Path:
 
 
 def stored(path: Path) -> list[tuple[str, str, str, float]]:
-    return [(e.session_id, e.role, e.content, e.timestamp) for e in ColdStore(path).scan()]
+    return [(e.session_id, e.role, e.content, e.timestamp) for e in LogReader(path).scan()]
 
 
 def expected(path: Path) -> set[tuple[str, str, str, float]]:

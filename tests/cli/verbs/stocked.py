@@ -39,7 +39,7 @@ def stocked(path: Path) -> Path:
     """Fill a directory with two sessions and two facts, one of them corrected."""
     for session in SAID:
         with opened(path, session) as memory:
-            memory.archive(messages(session), shape="pi")
+            memory.archive(messages(session), format="pi")
     with opened(path, "shop") as memory:
         old = memory.facts.add("config", "The webhook of the shop listens on port 3000")
         memory.facts.supersede(old.id, "The webhook of the shop listens on port 8443")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def said(memory: memctx.Memory, line: str) -> verbs.Outcome:
-    outcome = dispatch(memory, line, messages=messages("shop"), shape="pi")
+    outcome = dispatch(memory, line, messages=messages("shop"), format="pi")
     assert outcome is not None, line
     return outcome
 
@@ -96,7 +96,7 @@ def test_context_without_messages_is_refused(memory: memctx.Memory) -> None:
 def test_compact_returns_the_messages_to_continue_with(store: Path, line: str) -> None:
     long = messages("shop") * 40
     with opened(store, context_window=2_000) as memory:
-        outcome = dispatch(memory, line, messages=long, shape="pi")
+        outcome = dispatch(memory, line, messages=long, format="pi")
         assert outcome is not None
         assert outcome.action == "compact"
         assert outcome.messages is not None

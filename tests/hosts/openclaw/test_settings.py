@@ -62,7 +62,7 @@ class Meanings:
 
     def embed_many(self, texts: Sequence[str]) -> list[list[float]]:
         if self.is_down:
-            raise memctx.errors.EmbeddingError("the model is down", can_retry=True)
+            raise memctx.errors.EmbeddingError("the model is down", is_retryable=True)
         self.texts += texts
         return [
             [1.0, 0.0, 0.0]

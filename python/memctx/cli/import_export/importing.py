@@ -154,7 +154,7 @@ class _Run:
             patterns=config.redaction_patterns or None,
             lock_timeout=config.lock_timeout,
         )
-        self._log = _core.ColdStore(self._store)
+        self._log = _core.LogReader(self._store)
         self._journal = Journal(self._store, source, self._log)
         self._staging = Staging(config, extract=extract)
         self._batch: list[tuple[str, TranscriptMessage]] = []
@@ -303,13 +303,15 @@ def import_facts(config: Config, files: Sequence[Path]) -> int:
         return 0
     store = _core.FactStore(
         config.storage_path,
-        session_id=FACT_SESSION,
-        cross_session=True,
-        durability=config.durability,
-        redaction=config.redaction,
-        pii=config.pii,
-        patterns=config.redaction_patterns or None,
-        lock_timeout=config.lock_timeout,
+        _core.StoreOptions(
+            session_id=FACT_SESSION,
+            cross_session=True,
+            durability=config.durability,
+            redaction=config.redaction,
+            pii=config.pii,
+            patterns=config.redaction_patterns or None,
+            lock_timeout=config.lock_timeout,
+        ),
     )
     try:
         before = len(store)

@@ -105,7 +105,11 @@ class ShellRequest(Request):
     def _check_session(self, path: Path, session: str) -> None:
         """Refuse an unknown session: a misspelled id would look like an empty memory."""
         log = path / store_files.SEGMENTS
-        segments = _core.ColdStore(path).scan(session_id=session) if log.exists() else iter(())
+        segments = (
+            _core.LogReader(path).scan(_core.SearchFilter(session_id=session))
+            if log.exists()
+            else iter(())
+        )
         if next(segments, None) is not None:
             return
         with self._open(path, session) as memory:

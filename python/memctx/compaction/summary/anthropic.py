@@ -212,8 +212,8 @@ def _to_error(failure: Failure) -> SummaryError:
     return SummaryError(
         failure.message,
         is_overflow=failure.kind == "overflow",
-        is_final=not failure.is_retryable,
-        is_dead=failure.kind == "permanent",
+        is_retryable=failure.is_retryable,
+        is_permanent=failure.kind == "permanent",
         is_timeout=failure.kind == "timeout",
         retry_after=failure.retry_after,
     )

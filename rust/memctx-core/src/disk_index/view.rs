@@ -142,7 +142,7 @@ impl View {
     }
 
     /// Return the segments of the same session before and after the one at an offset, each side nearest first.
-    pub(crate) fn neighbours(&self, offset: u64, reach: usize) -> (Vec<IndexMatch>, Vec<IndexMatch>) {
+    pub(crate) fn neighbors(&self, offset: u64, reach: usize) -> (Vec<IndexMatch>, Vec<IndexMatch>) {
         let own = self.rows_of(offset);
         let Some(session) = self.passages.get(own.start as usize).filter(|_| !own.is_empty()).map(|it| it.session)
         else {
