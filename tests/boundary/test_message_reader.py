@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from memctx import ConfigError, MessageShapeError, estimate_tokens
-from memctx._core import Scanner
+from memctx import ConfigError, MessageFormatError, estimate_tokens
+from memctx._core import MessageReader
 
-from .scanning import FRAME, SHAPES, call, say, scan
+from .reading import FORMATS, FRAME, call, say, scan
 
 if TYPE_CHECKING:
-    from memctx.messages import Shape
+    from memctx.messages import FormatName
 
 BLOCK = '<recalled-context source="memory-context">\n\n<knowledge>\n- [config] x\n</knowledge>\n\n</recalled-context>'
 
@@ -271,6 +271,6 @@ SUMMARIES: dict[str, tuple[FormatName, list[dict[str, Any]], list[int]]] = {
 
 
 @pytest.mark.parametrize("case", SUMMARIES)
-def test_summaries_are_recognized_in_every_shape(case: str) -> None:
-    shape, messages, places = SUMMARIES[case]
-    assert scan(messages, shape).summaries == places
+def test_summaries_are_recognized_in_every_format(case: str) -> None:
+    name, messages, indices = SUMMARIES[case]
+    assert scan(messages, name).summaries == indices

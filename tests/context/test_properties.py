@@ -93,7 +93,9 @@ def test_the_same_input_gives_the_same_bytes(
     messages = Rendering(script, format).whole()
     with memories.fresh(window, placement=placement) as memory:
         first = again = invariants.wire(memory.prepare(messages, format=format).messages)
-        if placement != "stable":  # rebuilt, and messages removed in the first turn may be recalled by now
+        if (
+            placement != "stable"
+        ):  # rebuilt, and messages removed in the first turn may be recalled by now
             again = invariants.wire(memory.prepare(messages, format=format).messages)
         assert invariants.wire(memory.prepare(messages, format=format).messages) == again
         assert (

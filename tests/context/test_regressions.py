@@ -43,7 +43,9 @@ def looped(
 
 
 @in_all_formats
-def test_call_ids_repeated_in_every_answer_keep_their_pairs(format: FormatName, tmp_path: Path) -> None:
+def test_call_ids_repeated_in_every_answer_keep_their_pairs(
+    format: FormatName, tmp_path: Path
+) -> None:
     """Some providers count calls from 0 in every turn: a result belongs to the call right before it."""
     messages = Rendering(looped(20, ids="call_0"), format).whole()
     with memories.opened(tmp_path / "memory", 4_000) as memory:
