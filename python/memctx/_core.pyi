@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 _T = TypeVar("_T")
 
-TokenMode: TypeAlias = Literal["memctx", "original"]
+TokenMode: TypeAlias = Literal["memctx", "openclaw"]
 Estimator: TypeAlias = Literal["utf16", "script"]
 EntityKind: TypeAlias = Literal["url", "email", "stock", "amount", "date", "person", "project"]
-Redaction: TypeAlias = Literal["off", "mask", "seed"]
+Redaction: TypeAlias = Literal["off", "mask", "openclaw"]
 Shape: TypeAlias = Literal["anthropic", "openai", "responses", "gemini", "bedrock", "pi"]
 FactAction: TypeAlias = Literal["add", "update", "supersede", "none", "delete"]
 Role: TypeAlias = Literal["system", "user", "assistant", "tool", "other"]
@@ -96,8 +96,8 @@ def tokenize(text: str, mode: TokenMode = "memctx") -> list[str]:
     """The terms that search sees in a text.
 
     ``"memctx"`` folds full-width forms (NFKC), gives every Chinese, Japanese and Korean character and each adjacent
-    pair, and gives identifiers as their parts and as a whole. ``"original"`` reproduces the TypeScript tokenizer this
-    project descends from, token for token. A lone surrogate reads as U+FFFD.
+    pair, and gives identifiers as their parts and as a whole. ``"openclaw"`` reproduces the tokenizer of
+    OpenClaw's plugin, token for token. A lone surrogate reads as U+FFFD.
 
     >>> tokenize("parseHTTPHeader 飞书")
     ['parse', 'http', 'header', 'parsehttpheader', '飞', '书', '飞书']
@@ -513,7 +513,7 @@ class WarmStore:
         max_segments: int = 20_000,
         eviction_days: float = 90.0,
         durability: Literal["fsync", "os"] = "fsync",
-        redaction: Literal["mask", "seed", "off"] = "mask",
+        redaction: Literal["mask", "openclaw", "off"] = "mask",
         pii: bool = False,
         patterns: Mapping[str, str] | None = None,
         lock_timeout: float = 5.0,
@@ -553,7 +553,7 @@ class WarmStore:
         until: float | None = None,
         topics: Sequence[str] | None = None,
         min_score: float = 0.0,
-        ranking: Literal["best", "seed"] = "best",
+        ranking: Literal["best", "openclaw"] = "best",
         window: int = 0,
         explain: bool = False,
         everything: bool = False,
@@ -790,7 +790,7 @@ class Importer:
         cls,
         path: str | PathLike[str],
         *,
-        redaction: Literal["mask", "seed", "off"] = "mask",
+        redaction: Literal["mask", "openclaw", "off"] = "mask",
         pii: bool = False,
         patterns: Mapping[str, str] | None = None,
         lock_timeout: float = 5.0,
@@ -981,7 +981,7 @@ class FactStore:
         session_id: str,
         cross_session: bool = False,
         durability: Literal["fsync", "os"] = "fsync",
-        redaction: Literal["mask", "seed", "off"] = "mask",
+        redaction: Literal["mask", "openclaw", "off"] = "mask",
         pii: bool = False,
         patterns: Mapping[str, str] | None = None,
         lock_timeout: float = 5.0,
@@ -1186,8 +1186,8 @@ class Redactor:
     """Finds secrets in a text and masks them.
 
     ``"mask"`` writes ``[REDACTED:kind]`` in place of tokens that name themselves, of secrets in URLs, headers, key
-    blocks and command lines, and of values that are named as secrets. Hashes, ids and placeholders stay. ``"seed"``
-    applies the six rules of the TypeScript original, ``"off"`` none. A lone surrogate reads as U+FFFD. May be shared by
+    blocks and command lines, and of values that are named as secrets. Hashes, ids and placeholders stay. ``"openclaw"``
+    applies the six rules of OpenClaw's plugin, ``"off"`` none. A lone surrogate reads as U+FFFD. May be shared by
     threads.
 
     >>> redactor = Redactor(patterns={"ticket": r"ACME-[0-9]{6}"})

@@ -47,15 +47,15 @@ class Session:
             config.storage_path,
             session_id=session_id,
             cross_session=config.cross_session,
-            max_segments=config.max_segments,
-            eviction_days=config.eviction_days,
-            cold=config.cold,
-            cold_deadline_ms=config.cold_deadline_ms,
-            durability=config.durability,
+            max_segments=config.disk.max_segments,
+            eviction_days=config.disk.eviction_days,
+            cold=config.disk.index,
+            cold_deadline_ms=config.disk.deadline_ms,
+            durability=config.disk.durability,
             redaction=config.redaction,
-            pii=config.pii,
-            patterns=config.redaction_patterns or None,
-            lock_timeout=config.lock_timeout,
+            pii=config.privacy.pii,
+            patterns=config.privacy.patterns or None,
+            lock_timeout=config.disk.lock_timeout,
             model=resolution.model,
             replaces_vectors=resolution.replaces,
         )
@@ -64,17 +64,17 @@ class Session:
             config.storage_path,
             session_id=session_id,
             cross_session=config.cross_session,
-            durability=config.durability,
+            durability=config.disk.durability,
             redaction=config.redaction,
-            pii=config.pii,
-            patterns=config.redaction_patterns or None,
-            lock_timeout=config.lock_timeout,
+            pii=config.privacy.pii,
+            patterns=config.privacy.patterns or None,
+            lock_timeout=config.disk.lock_timeout,
         )
         self.extraction = self._open_extraction()
         self.embedding = self._open_embedding()
         self.intake = Intake(
             self.store,
-            tools=config.archive_tools,
+            tools=config.privacy.archive_tools,
             embedding=self.embedding,
             extraction=self.extraction,
         )
@@ -207,7 +207,7 @@ class Session:
         embedder = self.resolution.embedder
         if embedder is None:
             return None
-        return EmbeddingService(self.store, embedder, timeout_ms=self.config.embedding_timeout_ms)
+        return EmbeddingService(self.store, embedder, timeout_ms=self.config.embedding.timeout_ms)
 
 
 def cold_data(status: ColdStatus) -> dict[str, Any]:

@@ -49,7 +49,7 @@ def test_a_summary_replaces_all_but_the_newest_messages(
 @pytest.mark.parametrize("shape", SHAPES)
 def test_compacted_messages_are_recalled_on_the_next_turn(tmp_path: Path, shape: Shape) -> None:
     messages = talk(shape)
-    with opened(tmp_path, auto_recall_min_score=0.0, context_window=8_000) as memory:
+    with opened(tmp_path, recall={"min_score": 0.0}, context_window=8_000) as memory:
         result = compacted(memory, messages, shape=shape)
         assert PORT not in json.dumps(result.messages)
         hits = memory.search("which port has the payment webhook?", limit=1)
@@ -114,7 +114,7 @@ def test_the_previous_summary_is_updated(tmp_path: Path, shape: Shape, *, system
 def test_the_summary_outlasts_the_trims_of_later_turns(
     tmp_path: Path, shape: Shape, *, system: bool
 ) -> None:
-    with opened(tmp_path, protected_recent=2, reply_reserve_tokens=500) as memory:
+    with opened(tmp_path, trim={"protected_recent": 2, "reply_reserve_tokens": 500}) as memory:
         result = compacted(memory, talk(shape, system=system), shape=shape)
         more = talk(shape, turns=14)[1 if shape in {"gemini", "bedrock"} else 0 :]
         turn = memory.prepare([*result.messages, *more], shape=shape)

@@ -108,7 +108,7 @@ def test_no_trim_inside_a_tool_loop_that_still_fits(shape: Shape, tmp_path: Path
     messages = Rendering((*script, *loop), shape).whole()
     tokens = memctx._core.Scanner().scan(messages, shape).tokens  # noqa: SLF001
     window = int((tokens + 200) / 0.95)
-    with memories.opened(tmp_path / "memory", window, reply_reserve_tokens=0) as memory:
+    with memories.opened(tmp_path / "memory", window, trim={"reply_reserve_tokens": 0}) as memory:
         turn = memory.prepare(messages, shape=shape)
         assert turn.report.is_deferred
         assert not turn.report.trimmed
@@ -223,7 +223,7 @@ def test_answers_that_only_a_block_of_ours_stood_between_become_one(
     """The host kept a block that an earlier turn had sent; without it two answers would follow each other."""
     field, model = ("content", "assistant") if shape == "bedrock" else ("parts", "model")
     with memctx.open(
-        tmp_path, session_id="s", context_window=50_000, auto_recall_min_score=0.0
+        tmp_path, session_id="s", context_window=50_000, recall={"min_score": 0.0}
     ) as memory:
         memory.archive(
             [{"role": "user", "content": "The webhook of the shop listens on port 3000"}]

@@ -13,6 +13,7 @@ from memctx.cli.formatting import Table, excerpt, format_count
 from memctx.cli.verbs.outcome import Outcome, Part
 from memctx.compaction import plan
 from memctx.compaction.preparation import prepare_compaction
+from memctx.config import DiskSettings
 from memctx.errors import ConfigError
 from memctx.hosts.openclaw import Loaded, Workspace
 from memctx.memory import Memory
@@ -52,7 +53,7 @@ def list_components(
     """Show the token cost of each component of a conversation."""
     context = request.model_context(transcript, session=session, **limits)
     config = request.config(window)
-    conversation = _core.Scanner(config.estimator).scan(context.messages, context.shape)
+    conversation = _core.Scanner(config.trim.estimator).scan(context.messages, context.shape)
     data, parts = _summarize(conversation, config, load_workspace(config))
     return Outcome(data, parts)
 
@@ -68,7 +69,7 @@ def show_detail(
     """Show the token cost by file, tool and message, and what the next turn would shorten or leave out."""
     context = request.model_context(transcript, session=session, **limits)
     config = request.config(window)
-    conversation = _core.Scanner(config.estimator).scan(context.messages, context.shape)
+    conversation = _core.Scanner(config.trim.estimator).scan(context.messages, context.shape)
     loaded = load_workspace(config)
     data, parts = _summarize(conversation, config, loaded)
     tools = _cost_by_tool(conversation)
@@ -122,7 +123,7 @@ def compact(
 def plan_compaction(context: ModelContext, config: Config) -> Outcome:
     """Describe a compaction without calling a model or writing anything."""
     messages = context.messages
-    conversation = _core.Scanner(config.estimator).scan(messages, context.shape)
+    conversation = _core.Scanner(config.trim.estimator).scan(messages, context.shape)
     settings = config.compaction
     window = plan.resolve_context_window_tokens(config.context_window)
     reserve = plan.reserve_tokens(window, settings.reserve_tokens, settings.reserve_tokens_floor)
@@ -309,7 +310,7 @@ def _prepare_turn(messages: Sequence[Any], config: Config, shape: Shape | None) 
             storage_path=folder,
             context_window=plan.resolve_context_window_tokens(config.context_window),
             knowledge_extraction=False,
-            durability="os",
+            disk=DiskSettings(durability="os"),
         )
         with Memory(scratch, session_id="context") as memory:
             report = memory.prepare(messages, shape=shape).report
