@@ -223,9 +223,9 @@ def _opened(folder: str, window: int, placement: str) -> memctx.Memory:
         folder,
         session_id="simulated",
         context_window=window,
-        reply_reserve_tokens=RESERVE,
+        trim={"reply_reserve_tokens": RESERVE},
         placement=placement,
-        durability="os",
+        disk={"durability": "os"},
     )
 
 

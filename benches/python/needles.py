@@ -175,9 +175,9 @@ def opened(path: Path, window: int, placement: str) -> memctx.Memory:
         path,
         session_id="needles",
         context_window=window,
-        reply_reserve_tokens=RESERVE,
+        trim={"reply_reserve_tokens": RESERVE},
         placement=placement,
-        durability="os",
+        disk={"durability": "os"},
     )
 
 

@@ -169,15 +169,15 @@ def percent(values: list[float]) -> str:
 def evidence(sets: dict[str, RecallSet]) -> None:
     """Print the share of evidence found and shown, by both rankings and with the default minimum."""
     print(
-        "| set | questions | seed R@5 | R@5 | R@4000 whole | block 4000 | block 2000 | block 4000, minimum 0.7 |"
+        "| set | questions | openclaw R@5 | R@5 | R@4000 whole | block 4000 | block 2000 | block 4000, minimum 0.7 |"
     )
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for name, recall in sets.items():
         rows: dict[str, list[float]] = defaultdict(list)
         for question in recall.questions:
             gold, query = question["gold"], question["query"]
-            seed = recall.search(question, limit=5, ranking="seed")
-            rows["seed"].append(share({found for found, _ in seed}, gold))
+            openclaw = recall.search(question, limit=5, ranking="openclaw")
+            rows["openclaw"].append(share({found for found, _ in openclaw}, gold))
             first = recall.search(question, limit=5)
             rows["five"].append(share({found for found, _ in first}, gold))
             results = recall.search(question, limit=LIMIT)
@@ -186,7 +186,9 @@ def evidence(sets: dict[str, RecallSet]) -> None:
             rows["2000"].append(share(block_ids(results, query, 2000)[0], gold))
             kept = recall.search(question, limit=LIMIT, min_score=MINIMUM)
             rows["kept"].append(share(block_ids(kept, query, 4000)[0], gold))
-        figures = (percent(rows[key]) for key in ("seed", "five", "whole", "4000", "2000", "kept"))
+        figures = (
+            percent(rows[key]) for key in ("openclaw", "five", "whole", "4000", "2000", "kept")
+        )
         print(f"| {name} | {len(recall.questions)} | {' | '.join(figures)} |", flush=True)
 
 

@@ -151,11 +151,9 @@ class Side:
             self._path,
             session_id="bench",
             cross_session=True,
-            max_segments=WARM,
+            disk={"max_segments": WARM, "durability": "os", "index": self._cold},
             context_window=2_000_000,
-            durability="os",
             pruning="off",
-            cold=self._cold,
         ) as memory:
             len(memory.store)  # waits until it has loaded
             memory.prepare(messages, format="anthropic")

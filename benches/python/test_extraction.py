@@ -125,7 +125,7 @@ def conversation(
     source = iter(material)
     messages = contexts.context(source, MESSAGES)
     with memctx.open(
-        path, session_id="bench", context_window=2_000_000, durability="os", pruning="off"
+        path, session_id="bench", context_window=2_000_000, disk={"durability": "os"}, pruning="off"
     ) as memory:
         len(memory.store)
         yield memory, messages, source

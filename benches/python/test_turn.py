@@ -77,10 +77,9 @@ def opened(path: Path, messages: list[contexts.Message]) -> memctx.Memory:
         path,
         session_id="bench",
         context_window=window,
-        reply_reserve_tokens=RESERVE,
-        hard_cap_tokens=HARD_CAP,
-        max_segments=1_000_000,
-        durability="os",
+        trim={"reply_reserve_tokens": RESERVE},
+        recall={"hard_cap_tokens": HARD_CAP},
+        disk={"max_segments": 1_000_000, "durability": "os"},
         pruning="off",
     )
     len(memory.store)  # waits until it has loaded

@@ -13,10 +13,10 @@ from memctx.config import Pruning
 
 _T = TypeVar("_T")
 
-TokenMode: TypeAlias = Literal["memctx", "original"]
+TokenMode: TypeAlias = Literal["memctx", "openclaw"]
 Estimator: TypeAlias = Literal["utf16", "script"]
 EntityKind: TypeAlias = Literal["url", "email", "stock", "amount", "date", "person", "project"]
-Redaction: TypeAlias = Literal["off", "mask", "seed"]
+Redaction: TypeAlias = Literal["off", "mask", "openclaw"]
 FormatName: TypeAlias = Literal["anthropic", "openai", "responses", "gemini", "bedrock", "pi"]
 FactAction: TypeAlias = Literal["add", "update", "supersede", "none", "delete"]
 Role: TypeAlias = Literal["system", "user", "assistant", "tool", "other"]
@@ -98,7 +98,7 @@ def tokenize(text: str, mode: TokenMode = "memctx") -> list[str]:
     """Return the terms that search sees in a text.
 
     ``"memctx"`` folds full-width forms (NFKC), gives every Chinese, Japanese and Korean character and each adjacent
-    pair, and gives identifiers as their parts and as a whole. ``"original"`` reproduces the tokenizer of OpenClaw's
+    pair, and gives identifiers as their parts and as a whole. ``"openclaw"`` reproduces the tokenizer of OpenClaw's
     ``memory-context`` plugin, token for token. A lone surrogate reads as U+FFFD.
 
     >>> tokenize("parseHTTPHeader 飞书")
@@ -633,7 +633,7 @@ class Store:
         vector: ArrayLike | None = None,
         limit: int = 10,
         min_score: float = 0.0,
-        ranking: Literal["best", "seed"] = "best",
+        ranking: Literal["best", "openclaw"] = "best",
         window: int = 0,
         explain: bool = False,
         everything: bool = False,
@@ -854,7 +854,7 @@ class Importer:
         cls,
         path: str | PathLike[str],
         *,
-        redaction: Literal["mask", "seed", "off"] = "mask",
+        redaction: Literal["mask", "openclaw", "off"] = "mask",
         pii: bool = False,
         patterns: Mapping[str, str] | None = None,
         lock_timeout: float = 5.0,
@@ -1239,7 +1239,7 @@ class Redactor:
     """Finds secrets in a text and masks them.
 
     ``"mask"`` writes ``[REDACTED:kind]`` in place of tokens that name themselves, of secrets in URLs, headers, key
-    blocks and command lines, and of values that are named as secrets. Hashes, ids and placeholders stay. ``"seed"``
+    blocks and command lines, and of values that are named as secrets. Hashes, ids and placeholders stay. ``"openclaw"``
     applies the six rules of OpenClaw's ``memory-context`` plugin, ``"off"`` none. A lone surrogate reads as U+FFFD. May
     be shared by threads.
 

@@ -43,15 +43,15 @@ class Session:
         options = _core.StoreOptions(
             session_id=session_id,
             cross_session=config.cross_session,
-            max_segments=config.max_segments,
-            eviction_days=config.eviction_days,
-            disk_index=config.cold,
-            disk_deadline_ms=config.cold_deadline_ms,
-            durability=config.durability,
+            max_segments=config.disk.max_segments,
+            eviction_days=config.disk.eviction_days,
+            disk_index=config.disk.index,
+            disk_deadline_ms=config.disk.deadline_ms,
+            durability=config.disk.durability,
             redaction=config.redaction,
-            pii=config.pii,
-            patterns=config.redaction_patterns or None,
-            lock_timeout=config.lock_timeout,
+            pii=config.privacy.pii,
+            patterns=config.privacy.patterns or None,
+            lock_timeout=config.disk.lock_timeout,
             model=resolution.model,
             replaces_vectors=resolution.replaces,
         )
@@ -62,7 +62,7 @@ class Session:
         self.embedding = self._open_embedding()
         self.intake = Intake(
             self.store,
-            tools=config.archive_tools,
+            tools=config.privacy.archive_tools,
             embedding=self.embedding,
             extraction=self.extraction,
         )
@@ -195,7 +195,7 @@ class Session:
         embedder = self.resolution.embedder
         if embedder is None:
             return None
-        return EmbeddingService(self.store, embedder, timeout_ms=self.config.embedding_timeout_ms)
+        return EmbeddingService(self.store, embedder, timeout_ms=self.config.embedding.timeout_ms)
 
 
 def disk_index_data(status: DiskIndexStatus) -> dict[str, Any]:

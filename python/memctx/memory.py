@@ -118,9 +118,9 @@ class Memory:
     def archive(self, messages: Sequence[Any], *, format: FormatName | None = None) -> Archived:
         """Store messages of any format, and return once they are durable.
 
-        Text is stored under its role; tool calls and results, if `archive_tools` asks for them, as ``tool``. System
-        prompts and thinking are not stored, pictures become a placeholder. ``format`` names the format of the messages
-        where it cannot be detected. Nothing is stored while the setting ``enabled`` is off.
+        Text is stored under its role; tool calls and results, if `privacy.archive_tools` asks for them, as ``tool``.
+        System prompts and thinking are not stored, pictures become a placeholder. ``format`` names the format of the
+        messages where it cannot be detected. Nothing is stored while the setting ``enabled`` is off.
 
         Raises:
             MessageFormatError: ``messages`` is no list of messages.
@@ -239,20 +239,20 @@ class Memory:
         each score. Segments of other sessions are searched only with ``cross_session``.
 
         Segments that are no longer in memory are searched on disk, as far as they are indexed there and found within
-        ``cold_deadline_ms``. With ``everything`` the index is brought up to date first, which may take long; while the
-        setting ``cold`` is off, that raises `ConfigError`.
+        ``disk.deadline_ms``. With ``everything`` the index is brought up to date first, which may take long; while the
+        setting ``disk.index`` is off, that raises `ConfigError`.
 
         >>> import memctx, tempfile
         >>> said = [{"role": "user", "content": f"Parcel {number} went to gate {number + 100}"} for number in range(60)]
-        >>> with memctx.open(tempfile.mkdtemp(), session_id="s1", max_segments=10) as memory:
+        >>> with memctx.open(tempfile.mkdtemp(), session_id="s1", disk={"max_segments": 10}) as memory:
         ...     archived = memory.archive(said)
         ...     hits = memory.search("which parcel went to gate 103?", limit=1, everything=True)
         >>> hits[0].segment.content
         'Parcel 3 went to gate 103'
         """
         self._check_open()
-        if everything and not self._config.cold:
-            raise ConfigError("everything is True; expected the setting cold to be on")
+        if everything and not self._config.disk.index:
+            raise ConfigError("everything is True; expected the setting disk.index to be on")
         self._turns.settle()
         return self._store.search(
             query,
@@ -260,7 +260,7 @@ class Memory:
             filter=filter,
             limit=limit,
             min_score=min_score,
-            ranking=ranking or self._config.ranking,
+            ranking=ranking or self._config.recall.ranking,
             window=window,
             explain=explain,
             everything=everything,

@@ -48,14 +48,13 @@ def talk(format: FormatName = "anthropic", turns: int = 6, **options: Any) -> li
 
 def opened(path: Path, summarizer: Any = None, **settings: Any) -> memctx.Memory:
     """Open a memory with a small window, which keeps few messages."""
-    compaction = {"keep_recent_tokens": 300, "mode": "default", **settings.pop("compaction", {})}
-    defaults: dict[str, Any] = {
-        "context_window": 4_000,
-        "durability": "os",
-        "compaction": compaction,
-        "summarizer": Scripted() if summarizer is None else summarizer,
-    }
-    return memctx.open(path / "memory", session_id="s1", **(defaults | settings))
+    config = memctx.Config(
+        context_window=4_000,
+        disk={"durability": "os"},
+        compaction={"keep_recent_tokens": 300, "mode": "default"},
+        summarizer=Scripted() if summarizer is None else summarizer,
+    )
+    return memctx.open(path / "memory", session_id="s1", config=config.replace(**settings))
 
 
 def compacted(memory: memctx.Memory, messages: Sequence[Any], **options: Any) -> Compacted:

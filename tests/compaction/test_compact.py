@@ -51,7 +51,7 @@ def test_compacted_messages_are_recalled_on_the_next_turn(
     tmp_path: Path, format: FormatName
 ) -> None:
     messages = talk(format)
-    with opened(tmp_path, auto_recall_min_score=0.0, context_window=8_000) as memory:
+    with opened(tmp_path, recall={"min_score": 0.0}, context_window=8_000) as memory:
         result = compacted(memory, messages, format=format)
         assert PORT not in json.dumps(result.messages)
         hits = memory.search("which port has the payment webhook?", limit=1)
@@ -122,7 +122,7 @@ def test_the_previous_summary_is_updated(
 def test_the_summary_outlasts_the_trims_of_later_turns(
     tmp_path: Path, format: FormatName, *, system: bool
 ) -> None:
-    with opened(tmp_path, protected_recent=2, reply_reserve_tokens=500) as memory:
+    with opened(tmp_path, trim={"protected_recent": 2, "reply_reserve_tokens": 500}) as memory:
         result = compacted(memory, talk(format, system=system), format=format)
         more = talk(format, turns=14)[1 if format in {"gemini", "bedrock"} else 0 :]
         turn = memory.prepare([*result.messages, *more], format=format)

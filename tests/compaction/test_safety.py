@@ -439,7 +439,7 @@ def test_stale_signed_thinking_is_removed(tmp_path: Path, format: FormatName) ->
         assert result.stale_thinking == ()
         assert "Done." in json.dumps(result.messages[-2])
         assert (messages == before, result.messages[-1] is messages[-1]) == (True, True)
-    with opened(tmp_path / "report", thinking="report") as memory:
+    with opened(tmp_path / "report", trim={"thinking": "report"}) as memory:
         result = compacted(memory, messages, format=format)
         assert result.stale_thinking == (len(result.messages) - 2,)
         assert result.messages[-2] is messages[-2]

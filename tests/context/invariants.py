@@ -165,7 +165,11 @@ def recalled_text_stays_under_its_cap(
     """All blocks together, by our own estimate."""
     config = memory.config
     window = config.working_budget or config.context_window
-    cap = min(config.hard_cap_tokens, window // 10) if window else config.hard_cap_tokens
+    cap = (
+        min(config.recall.hard_cap_tokens, window // 10)
+        if window
+        else config.recall.hard_cap_tokens
+    )
     spent = sum(memctx.estimate_tokens(text, "script") for text in recalled(turn, given))
     assert spent <= cap, f"{spent} tokens were recalled, {cap} is the cap"
 

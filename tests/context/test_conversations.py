@@ -59,7 +59,7 @@ def test_alternating_conversations_keep_their_prefixes(tmp_path: Path, placement
 
 def test_alternating_conversations_keep_their_recalled_blocks(tmp_path: Path) -> None:
     """A block that one conversation recalled stays where it was sent, whatever the other one recalls."""
-    with opened(tmp_path, auto_recall_min_score=0.0) as memory:
+    with opened(tmp_path, recall={"min_score": 0.0}) as memory:
         memory.archive([{"role": "user", "content": "The payment webhook listens on port 8443"}])
         asked = [{"role": "user", "content": "Which port has the payment webhook?"}]
         first = memory.prepare(asked).messages

@@ -34,7 +34,7 @@ def opened(path: Path, **settings: Any) -> memctx.Memory:
     defaults: dict[str, Any] = {
         "session_id": "s1",
         "context_window": 20_000,
-        "auto_recall_min_score": 0.0,
+        "recall": {"min_score": 0.0},
     }
     return memctx.open(path, **(defaults | settings))
 

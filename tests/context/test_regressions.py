@@ -110,7 +110,7 @@ def test_no_trim_inside_a_tool_loop_that_still_fits(format: FormatName, tmp_path
     messages = Rendering((*script, *loop), format).whole()
     tokens = memctx._core.MessageReader().read(messages, format).tokens  # noqa: SLF001
     window = int((tokens + 200) / 0.95)
-    with memories.opened(tmp_path / "memory", window, reply_reserve_tokens=0) as memory:
+    with memories.opened(tmp_path / "memory", window, trim={"reply_reserve_tokens": 0}) as memory:
         turn = memory.prepare(messages, format=format)
         assert turn.report.is_deferred
         assert not turn.report.trimmed
@@ -225,7 +225,7 @@ def test_answers_separated_only_by_a_recalled_block_are_merged(
     """The host kept a block that an earlier turn had sent; without it two answers would follow each other."""
     field, model = ("content", "assistant") if format == "bedrock" else ("parts", "model")
     with memctx.open(
-        tmp_path, session_id="s", context_window=50_000, auto_recall_min_score=0.0
+        tmp_path, session_id="s", context_window=50_000, recall={"min_score": 0.0}
     ) as memory:
         memory.archive(
             [{"role": "user", "content": "The webhook of the shop listens on port 3000"}]

@@ -29,7 +29,7 @@ def play(
     """Prepare every turn, hold it to the invariants that cost little, and count."""
     counts = {"turns": 0, "trims": 0, "recalls": 0}
     last: tuple[list[Any], Turn] | None = None
-    with memories.opened(path, window, reply_reserve_tokens=2_000, **settings) as memory:
+    with memories.opened(path, window, trim={"reply_reserve_tokens": 2_000}, **settings) as memory:
         for messages in turns:
             turn = memory.prepare(messages, format=format)
             invariants.memory_did_not_fail(turn)

@@ -148,7 +148,9 @@ def test_a_search_of_everything_works_right_after_a_truncation(
     """A search that waits for everything gets everything, from an index rebuilt meanwhile."""
     store = tmp_path / "store"
     shutil.copytree(indexed, store)
-    with memctx.open(store, session_id=SESSION, max_segments=KEPT, eviction_days=0) as memory:
+    with memctx.open(
+        store, session_id=SESSION, disk={"max_segments": KEPT, "eviction_days": 0}
+    ) as memory:
         assert memory.search(word(3), limit=1, everything=True)[0].segment.content == text(3)
         for path in folder_of(store).rglob("*"):
             if path.is_file():

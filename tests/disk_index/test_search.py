@@ -118,14 +118,14 @@ def test_late_disk_results_join_the_next_identical_search(tmp_path: Path) -> Non
 def test_late_disk_results_join_the_next_turn(tmp_path: Path) -> None:
     filled(tmp_path)
     messages = [{"role": "user", "content": f"What is filed under {word(3)}?"}]
-    settings: dict[str, Any] = {"max_segments": KEPT, "eviction_days": 0.0, "durability": "os"}
-    with memctx.open(tmp_path, session_id="s1", placement="tail", **settings) as memory:
+    disk = {"max_segments": KEPT, "eviction_days": 0.0, "durability": "os"}
+    with memctx.open(tmp_path, session_id="s1", placement="tail", disk=disk) as memory:
         until = time.monotonic() + 30
         while text(3) not in str(memory.prepare(messages).messages):
             assert time.monotonic() < until, memory.stats()["disk_index"]
             time.sleep(0.01)
-    settings["cold_turn_deadline_ms"] = PATIENT
-    with memctx.open(tmp_path, session_id="s1", **settings) as memory:
+    disk["turn_deadline_ms"] = PATIENT
+    with memctx.open(tmp_path, session_id="s1", disk=disk) as memory:
         assert text(3) in str(memory.prepare(messages).messages)
 
 
@@ -269,8 +269,8 @@ def test_a_long_message_is_found_by_each_of_its_passages(tmp_path: Path) -> None
 
 def test_memory_search_includes_the_disk_index(tmp_path: Path) -> None:
     said = [{"role": "user", "content": each} for each in texts(120)]
-    settings: dict[str, Any] = {"max_segments": 10, "cold_deadline_ms": PATIENT}
-    with memctx.open(tmp_path, session_id="s1", durability="os", **settings) as memory:
+    disk = {"max_segments": 10, "deadline_ms": PATIENT, "durability": "os"}
+    with memctx.open(tmp_path, session_id="s1", disk=disk) as memory:
         memory.archive(said)
         (hit,) = memory.search(word(5), limit=1, everything=True)
         assert hit.segment.content == text(5)
@@ -280,7 +280,7 @@ def test_memory_search_includes_the_disk_index(tmp_path: Path) -> None:
         assert (index["state"], index["segments"], index["fault"]) == ("ready", 120, None)
         assert disk["log"] == index["log_bytes"] == (tmp_path / "segments.jsonl").stat().st_size
         assert disk["index"] >= index["disk_bytes"] > 0
-    with memctx.open(tmp_path, session_id="s1", cold=False) as memory:
+    with memctx.open(tmp_path, session_id="s1", disk={"index": False}) as memory:
         assert memory.stats()["disk_index"] is None
         with pytest.raises(memctx.ConfigError, match="everything is True; expected the setting"):
             memory.search(word(5), everything=True)

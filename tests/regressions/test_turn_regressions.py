@@ -20,7 +20,10 @@ FILLER = "The build went on and nothing of note happened there, said the log. " 
 
 
 def opened(folder: Path, window: int = 4_000, **settings: Any) -> Memory:
-    defaults: dict[str, Any] = {"reply_reserve_tokens": 0, "auto_recall_min_score": 0.0}
+    defaults: dict[str, Any] = {
+        "trim": {"reply_reserve_tokens": 0},
+        "recall": {"min_score": 0.0},
+    }
     return memctx.open(folder, session_id="s1", context_window=window, **(defaults | settings))
 
 

@@ -16,7 +16,7 @@ from memctx._core import SearchHit, Segment, Store
 from memctx.cli import verbs
 from memctx.compaction import Recovered
 from memctx.compaction import summary as summaries
-from memctx.config import WorkspaceSearchSettings
+from memctx.config import DiskSettings, WorkspaceSearchSettings
 from memctx.embeddings import (
     Chosen,
     Embedder,
@@ -53,7 +53,7 @@ assert_type(memctx.__version__, str)
 
 # text
 assert_type(memctx.tokenize("text"), list[str])
-assert_type(memctx.tokenize("text", mode="original"), list[str])
+assert_type(memctx.tokenize("text", mode="openclaw"), list[str])
 assert_type(memctx.estimate_tokens("text"), int)
 assert_type(memctx.estimate_tokens("text", "script"), int)
 memctx.tokenize("text", mode="other")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
@@ -73,7 +73,7 @@ hit.score = 1.0  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIs
 
 # text search
 index = memctx.lowlevel.Bm25Index()
-assert_type(memctx.lowlevel.Bm25Index(mode="original").mode, Literal["memctx", "original"])
+assert_type(memctx.lowlevel.Bm25Index(mode="openclaw").mode, Literal["memctx", "openclaw"])
 index.add("a", "text")
 index.add("b", "text", group="session-1")
 index.add_many([("c", "text"), ("d", "text")], group="session-2")
@@ -116,7 +116,7 @@ assert_type(embedder_of("transformer:models/all-MiniLM-L6-v2"), Embedder)
 assert_type(choose(encoder, url="http://127.0.0.1/v1"), Chosen)
 register("ours", static_embedder)
 embedder_of(3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-memctx.Config(embedding_model=encoder, embedding_url=None, embedding_timeout_ms=80.0)
+memctx.Config(embedding_model=encoder, embedding={"url": None, "timeout_ms": 80.0})
 
 # what a provider would refuse, and repairing it
 problem = memctx.validate([{"role": "user", "content": "text"}], "openai")[0]
@@ -167,23 +167,27 @@ assert_type(memctx.lowlevel.fusion.mmr(fused, 1, balance=0.5, vectors=matrix), l
 assert_type(memctx.lowlevel.fusion.mmr(fused, 1, texts=["text"]), list[Hit])
 
 # settings
-config = memctx.Config(max_segments=500, redaction="seed", archive_tools=["read"])
-assert_type(config.max_segments, int)
-assert_type(memctx.Config(cold=False, cold_deadline_ms=5).cold_deadline_ms, float)
-assert_type(config.redaction, Literal["mask", "seed", "off"])
+config = memctx.Config(
+    disk=DiskSettings(max_segments=500),
+    redaction="openclaw",
+    privacy={"archive_tools": ["read"]},
+)
+assert_type(config.disk.max_segments, int)
+assert_type(memctx.Config(disk={"index": False, "deadline_ms": 5}).disk.deadline_ms, float)
+assert_type(config.redaction, Literal["mask", "openclaw", "off"])
 assert_type(config.context_window, int | None)
 assert_type(config.storage_path, Path)
-assert_type(memctx.Config.load(file="memctx.toml", pii=True), memctx.Config)
+assert_type(memctx.Config.load(file="memctx.toml", privacy={"pii": True}), memctx.Config)
 assert_type(config.replace(redaction=False, storage_path="elsewhere"), memctx.Config)
 assert_type(config.given(), dict[str, Any])
-memctx.Config(max_segment=5)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
-config.pii = True  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIssue]
+memctx.Config(max_segments=5)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+config.privacy.pii = True  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIssue]
 
 # memory
 assert_type(memctx.open("~/.memctx", session_id="s1", context_window=200_000), Memory)
-assert_type(memctx.open(path, session_id="s1", config=config, durability="os"), Memory)
+assert_type(memctx.open(path, session_id="s1", config=config, disk={"durability": "os"}), Memory)
 assert_type(memctx.open(session_id="s1"), Memory)
-memctx.open(path, session_id="s1", durability="no")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+DiskSettings(durability="no")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 memctx.open(path, session_id="s1", max_segment=5)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
 memory = registry.runtime("s1", path=path)
 assert_type(memory, Memory)

@@ -91,7 +91,7 @@ class Compactor:
             self._window, settings.reserve_tokens, settings.reserve_tokens_floor
         )
         self._redactor = _core.Redactor(
-            config.redaction, pii=config.pii, patterns=config.redaction_patterns or None
+            config.redaction, pii=config.privacy.pii, patterns=config.privacy.patterns or None
         )
         self._store = store
         self.reopen()
@@ -354,7 +354,7 @@ class Compactor:
 
     def _build_messages(self, plan: Preparation, summary: dict[str, Any]) -> list[Any]:
         """Build the new list, which must have no problem that the messages did not have before."""
-        messages = plan.build_messages(summary, strips=self._config.thinking == "strip")
+        messages = plan.build_messages(summary, strips=self._config.trim.thinking == "strip")
         message_format = plan.conversation.format
         known = {problem[1] for problem in _core.problems(plan.conversation)}
         if self._new_problems(messages, message_format, known):

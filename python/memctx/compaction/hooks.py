@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from memctx.compaction.plan import Files
     from memctx.compaction.result import Compacted, Trigger
-    from memctx.config import Compaction
+    from memctx.config import CompactionSettings
     from memctx.messages import FormatName
 
 HookName: TypeAlias = Literal[
@@ -80,7 +80,7 @@ class SessionBeforeCompact:
     tokens_before: int
     previous_summary: str | None
     files: Files
-    settings: Compaction
+    settings: CompactionSettings
     instructions: str | None
 
 

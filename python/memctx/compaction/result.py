@@ -67,7 +67,7 @@ class Compacted:
     """Cost of the summary."""
     stale_thinking: tuple[int, ...] = ()
     """Indices in the new list of signed thinking that the provider may refuse behind a summary. It is removed and this
-    is empty, unless the setting ``thinking`` is ``report``."""
+    is empty, unless the setting ``trim.thinking`` is ``report``."""
     entry_id: str | None = None
     """Id of the compaction's entry in the transcript, if there is one."""
 

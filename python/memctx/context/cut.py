@@ -184,7 +184,7 @@ class CutPlanner:
         is_cold: bool,
     ) -> Cut:
         """Plan a cut; ``is_cold`` says that the provider's cache has expired, so that an edit costs nothing."""
-        recent = self.config.protected_recent
+        recent = self.config.trim.protected_recent
         apply = partial(replay.apply, conversation, protected_recent=recent, pinned=pinned)
         replayed, kept, indices = apply(state.trimmed)
         if 2 * replayed.recognized < len(state.trimmed):
@@ -227,9 +227,11 @@ class CutPlanner:
         pinned: Sequence[int],
         is_due: bool,
     ) -> Trim:
-        recent = self.config.protected_recent
+        recent = self.config.trim.protected_recent
         # By relevance to a query of a word or two, a trim would remove what the next question is about.
-        may_trim = self.config.trim_short_queries or len(query) >= self.config.min_query_chars
+        may_trim = (
+            self.config.trim.short_queries or len(query) >= self.config.recall.min_query_chars
+        )
         if self.budget.target is None or not may_trim:
             return _core.plan_trim(
                 conversation, "", limit=UNLIMITED, target=UNLIMITED, protected_recent=recent

@@ -112,7 +112,7 @@ class Source:
         return [SourceIndex(at) for at, origin in enumerate(self.origins) if origin in indices]
 
     def query_count(self, setting: int | Literal["auto"]) -> int:
-        """Return how many of the person's last messages make the query, by the setting ``query_messages``.
+        """Return how many of the person's last messages make the query, by the setting ``recall.query_messages``.
 
         ``"auto"`` is the last one or, if that has only a word or two, the last three.
         """

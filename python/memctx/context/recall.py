@@ -76,10 +76,10 @@ class Recall:
             query,
             vector=None if asked is None else asked.vector,
             limit=limit,
-            min_score=self.config.auto_recall_min_score,
-            ranking=self.config.ranking,
-            window=self.config.recall_window,
-            deadline_ms=self.config.cold_turn_deadline_ms,
+            min_score=self.config.recall.min_score,
+            ranking=self.config.recall.ranking,
+            window=self.config.recall.window,
+            deadline_ms=self.config.disk.turn_deadline_ms,
         )
         best = hits[0].score if hits else 0.0
         facts = self.facts.search(query, limit=limit)
@@ -88,7 +88,7 @@ class Recall:
         facts = list(compress(facts, unseen[len(hits) :]))
         hits = list(compress(hits, unseen))
         degraded = None if asked is None else asked.reason
-        return Candidates(query, facts, hits, best, self.config.estimator, degraded)
+        return Candidates(query, facts, hits, best, self.config.trim.estimator, degraded)
 
 
 @dataclass(frozen=True)

@@ -138,7 +138,7 @@ class Recalled:
     score: float
     """Score that it was ranked by."""
     match: float
-    """Quality of the match from 0 to 1, which `auto_recall_min_score` is compared with."""
+    """Quality of the match from 0 to 1, which `recall.min_score` is compared with."""
     openclaw_score: float
     """Score by the formula of OpenClaw's `memory-context` plugin, without its age term."""
     is_cut: bool

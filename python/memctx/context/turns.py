@@ -223,7 +223,7 @@ class Turns:
         return self._states
 
     def _new_scanner(self) -> _core.MessageReader:
-        return _core.MessageReader(self._config.estimator, own_blocks=list(self._sent_blocks.keys))
+        return _core.MessageReader(self._config.trim.estimator, own_blocks=list(self._sent_blocks.keys))
 
     def _recognize(self, keys: Sequence[int]) -> None:
         """Treat blocks with some keys as recalled from now on."""
@@ -272,7 +272,7 @@ class Turns:
         state, now = choose_state(states, source), time.time()
         if self._budget.limit is None:
             self._warn("context_window", NO_WINDOW)
-        is_cold = _is_cold(state, now, self._config.cache_ttl, model)
+        is_cold = _is_cold(state, now, self._config.trim.cache_ttl, model)
         query, shown = self._query(source)
         cut = self._planner.plan(
             source.conversation,
@@ -291,7 +291,7 @@ class Turns:
         tail = tuple(outgoing.keys[-TAIL:])
         sent = tuple(block for block in blocks.sent if outgoing.insert(block, source))
         outgoing.merge_neighbors(source)
-        strip = self._config.thinking == "strip"
+        strip = self._config.trim.thinking == "strip"
         binding = outgoing.bind_thinking(source, state, strip=strip)
         watch.lap("assemble")
         is_edited = bool(removed or binding.stale or outgoing.alternates)
@@ -299,7 +299,7 @@ class Turns:
         watch.lap("check")
         done = _Done(source, state, is_cold, shown, cut, removed, blocks, sent, outgoing, binding)
         cache = explain.cache(
-            source, outgoing, binding, state, is_cold=is_cold, thinking=self._config.thinking
+            source, outgoing, binding, state, is_cold=is_cold, thinking=self._config.trim.thinking
         )
         after = replace(done.next_state(cache), tail=tail, touched=now, model=model or state.model)
         self._recognize(self._sent_blocks.add(block.text for block in sent))
@@ -316,7 +316,7 @@ class Turns:
 
         Of a long text the search gets both ends, which may cut a secret in two: only its head is shown.
         """
-        count = source.query_count(self._config.query_messages)
+        count = source.query_count(self._config.recall.query_messages)
         query = source.conversation.query(count)
         is_long = len(query) > LONGEST
         return query, source.conversation.query(count, head=SEARCHED) if is_long else query
@@ -324,7 +324,7 @@ class Turns:
     def _is_short(self, query: str) -> bool:
         """Return whether a query is too short for a trim by the settings."""
         config = self._config
-        return not config.trim_short_queries and len(query) < config.min_query_chars
+        return not config.trim.short_queries and len(query) < config.recall.min_query_chars
 
     def _report(
         self, done: _Done, after: State, cache: Cache, watch: Stopwatch, *, is_short: bool
@@ -332,7 +332,7 @@ class Turns:
         source, cut, state, limit = done.source, done.cut, done.before, self._budget.limit
         degraded: list[str] = []
         if cut.is_due and is_short:
-            degraded.append("not trimmed: the query is short and trim_short_queries is off")
+            degraded.append("not trimmed: the query is short and trim.short_queries is off")
         if done.blocks.degraded is not None:
             degraded.append(self._mask(f"recalled by words alone: {done.blocks.degraded}"))
         over = explain.over_limit(

@@ -209,7 +209,7 @@ fn the_minimum_is_tested_on_the_calibrated_score() {
     let store = dir.open();
     say(&store, "user", "the invoice number is 4711");
     say(&store, "user", "completely different things happened");
-    for ranking in [Ranking::Best, Ranking::Seed] {
+    for ranking in [Ranking::Best, Ranking::OpenClaw] {
         let request = Request { query: "invoice number", limit: 5, min_score: 0.5, ranking, ..Request::default() };
         let found = store.search(&request).expect("searched");
         assert!(found.iter().all(|found| found.matched >= 0.5));

@@ -131,7 +131,7 @@ def test_results_keep_the_names_of_their_calls_across_batches(
 def test_tools_are_stored_as_the_settings_say(tmp_path: Path) -> None:
     for tools, expected in ((False, set[str]()), (("Gl*",), {"Glob"}), (True, {"Glob", "Read"})):
         store = tmp_path / str(tools)
-        with memctx.open(store, session_id="s1", archive_tools=tools) as memory:
+        with memctx.open(store, session_id="s1", privacy={"archive_tools": tools}) as memory:
             imported = import_transcripts(memory, hosts.claude_code(tmp_path / "source"))
         pieces = [each for each in LogReader(store).scan() if each.role == "tool"]
         assert {each.metadata["tool"]["name"] for each in pieces} == expected

@@ -233,7 +233,7 @@ def test_import_progress_increases_to_the_total(
 def test_a_store_that_another_process_holds_is_an_error(tmp_path: Path) -> None:
     source = talk(tmp_path / "talk.jsonl", 3)
     with (
-        memctx.open(tmp_path / "memory", session_id="s1", lock_timeout=0.05) as memory,
+        memctx.open(tmp_path / "memory", session_id="s1", disk={"lock_timeout": 0.05}) as memory,
         process.holding(tmp_path / "memory" / "LOCK"),
         pytest.raises(StoreLockedError, match="another process has held the lock"),
     ):

@@ -43,7 +43,7 @@ def test_replayed_turns_match_those_of_a_host(played: Replay, tmp_path: Path) ->
         tmp_path,
         session_id="host",
         context_window=session.WINDOW,
-        reply_reserve_tokens=500,
+        trim={"reply_reserve_tokens": 500},
         knowledge_extraction="rules",
     ) as memory:
         for turn in played.turns:
@@ -149,7 +149,9 @@ def test_truncation_parts_no_call_from_its_results() -> None:
 
 
 def test_replay_is_deterministic(played: Replay) -> None:
-    again = replay(session.messages(), context_window=session.WINDOW, reply_reserve_tokens=500)
+    again = replay(
+        session.messages(), context_window=session.WINDOW, trim={"reply_reserve_tokens": 500}
+    )
     assert without_times(again) == without_times(played)
 
 

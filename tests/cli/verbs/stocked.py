@@ -49,5 +49,6 @@ def stocked(path: Path) -> Path:
 
 def opened(path: Path, session: str = "shop", **settings: Any) -> memctx.Memory:
     """Open the memory of a session without background work."""
-    wanted = {"knowledge_extraction": False, "durability": "os", "eviction_days": 0.0, **settings}
-    return memctx.open(path, session_id=session, config=memctx.Config(**wanted))
+    disk = {"durability": "os", "eviction_days": 0.0}
+    config = memctx.Config(knowledge_extraction=False, disk=disk).replace(**settings)
+    return memctx.open(path, session_id=session, config=config)

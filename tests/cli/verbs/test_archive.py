@@ -45,7 +45,7 @@ def test_search_without_hits_is_not_ok(memory: memctx.Memory) -> None:
 
 
 def test_search_names_unsearched_segments(store: Path) -> None:
-    with opened(store, max_segments=1, cold=False) as memory:
+    with opened(store, disk={"max_segments": 1, "index": False}) as memory:
         outcome = archive.search(ChatRequest(memory), "ledger")
         assert outcome.data["unsearched"] == 3
         assert outcome.data["disk_index"] is None
@@ -53,7 +53,7 @@ def test_search_names_unsearched_segments(store: Path) -> None:
 
 
 def test_search_of_everything_covers_the_disk(store: Path) -> None:
-    with opened(store, max_segments=1) as memory:
+    with opened(store, disk={"max_segments": 1}) as memory:
         outcome = archive.search(
             ChatRequest(memory), "payment webhook port", limit=1, everything=True
         )
@@ -78,7 +78,7 @@ def test_search_of_everything_covers_the_disk(store: Path) -> None:
 def test_search_describes_a_partial_index(
     store: Path, status: dict[str, Any], unsearched: int, words: str | None
 ) -> None:
-    with opened(store, max_segments=1) as memory:
+    with opened(store, disk={"max_segments": 1}) as memory:
         memory.store.catch_up()
         outcome = archive.search_archive(_PartiallyIndexed(memory, status), "ledger")  # type: ignore[arg-type]
         assert outcome.data["unsearched"] == unsearched

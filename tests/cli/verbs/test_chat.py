@@ -116,15 +116,15 @@ def test_new_and_reset_archive_the_conversation(tmp_path: Path, action: str) -> 
 
 
 def test_search_of_everything_and_reindex(store: Path) -> None:
-    with opened(store, max_segments=1) as memory:
+    with opened(store, disk={"max_segments": 1}) as memory:
         found = said(memory, "/search --all payment webhook port")
         assert "8443" in found.data["hits"][0]["segment"]["content"]
         assert said(memory, "/reindex").data["segments"] == 6
         assert said(memory, "/reindex --rebuild").data["rebuild"]
         assert "argument missing; expected words" in said(memory, "/search --all").text
-    with opened(store, cold=False) as memory:
+    with opened(store, disk={"index": False}) as memory:
         refused = said(memory, "/reindex")
-        assert (refused.is_ok, "cold is False" in refused.text) == (False, True)
+        assert (refused.is_ok, "disk.index is False" in refused.text) == (False, True)
 
 
 def test_help_lists_every_command_and_chat_option(memory: memctx.Memory) -> None:

@@ -111,7 +111,9 @@ def test_files_without_messages_are_refused(tmp_path: Path) -> None:
 
 
 def test_compaction_plan_matches_the_compaction(tmp_path: Path) -> None:
-    config = memctx.Config(context_window=10_000, knowledge_extraction=False, durability="os")
+    config = memctx.Config(
+        context_window=10_000, knowledge_extraction=False, disk={"durability": "os"}
+    )
     plan = context.plan_compaction(ModelContext(talk(20), "s1"), config).data
     with memctx.open(tmp_path, session_id="s1", config=config) as memory:
         done = context.compact(ChatRequest(memory, talk(20)), instructions="Keep the numbers")

@@ -89,7 +89,7 @@ def test_reindex_indexes_the_log_and_reports_progress(
 
     monkeypatch.setattr(ChatRequest, "progress", record)
     size = (store / "segments.jsonl").stat().st_size
-    with opened(store, max_segments=1) as memory:
+    with opened(store, disk={"max_segments": 1}) as memory:
         for rebuild in (False, True):
             outcome = verbs.reindex(ChatRequest(memory), rebuild=rebuild)
             assert outcome.is_ok
@@ -102,7 +102,7 @@ def test_reindex_indexes_the_log_and_reports_progress(
 
 
 def test_a_disabled_index_is_refused_and_shown_as_off(store: Path) -> None:
-    with opened(store, cold=False) as memory:
+    with opened(store, disk={"index": False}) as memory:
         request = ChatRequest(memory)
         with pytest.raises(ConfigError, match="cold is False; expected the setting to be on"):
             verbs.reindex(request)

@@ -155,7 +155,7 @@ def test_a_result_that_cannot_be_archived_stays_whole(
 def test_a_memory_archives_the_whole_result(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with memctx.open(tmp_path, session_id="s1", archive_tools=False) as memory:
+    with memctx.open(tmp_path, session_id="s1", privacy={"archive_tools": False}) as memory:
         text = "The build failed in payment_webhook.rs\n" + LONG
         assert len(truncate_tool_result(text, archive=memory)) < 4000
         message = {"role": "tool", "tool_call_id": "a", "content": text + "again"}

@@ -74,7 +74,7 @@ def test_neighbors_of_a_match_are_recalled(store: Store) -> None:
 
 
 def test_openclaw_ranking_is_unchanged(store: Store) -> None:
-    """With `ranking="seed"` neither forms nor neighbors nor roles count, and the match is the weighed score."""
-    hits = store.search("deploy", ranking="seed", limit=3)
+    """With `ranking="openclaw"` neither forms nor neighbors nor roles count, and the match is the weighed score."""
+    hits = store.search("deploy", ranking="openclaw", limit=3)
     assert not any(hit.bm25 for hit in hits)
     assert store.search("deploy")[0].segment.content.startswith("Understood")

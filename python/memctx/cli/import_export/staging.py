@@ -33,7 +33,7 @@ class Staging:
     def __init__(self, config: Config, *, extract: bool) -> None:
         self._config = config
         self._extract = extract
-        self._reader = _core.MessageReader(config.estimator, capacity=0)
+        self._reader = _core.MessageReader(config.trim.estimator, capacity=0)
         self._carried: dict[str, list[TranscriptMessage]] = {}
         self.skips = Counter[str]()
         """Pieces and messages that were left out, by reason."""
@@ -57,7 +57,7 @@ class Staging:
             wanted = [
                 row
                 for row in rows
-                if each.metadata is not None or is_wanted(row, self._config.archive_tools)
+                if each.metadata is not None or is_wanted(row, self._config.privacy.archive_tools)
             ]
             if len(rows) > len(wanted):
                 self.skips["tool (archive_tools)"] += len(rows) - len(wanted)

@@ -23,7 +23,7 @@ from memctx.cli.replay.result import (
     ReplayedTurn,
     TrimmedMessages,
 )
-from memctx.config import Config
+from memctx.config import Config, DiskSettings
 from memctx.context import Budget
 from memctx.errors import MessageFormatError
 from memctx.providers import pricing
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from memctx._core import Fact, MessageReader
-    from memctx.config.arguments import OpenArguments
+    from memctx.config.settings import OpenArguments
     from memctx.context import Recalled, Turn
     from memctx.memory import Memory
     from memctx.messages import FormatName
@@ -71,14 +71,13 @@ def replay(  # noqa: PLR0913 - the options
         MessageFormatError: what was given holds no list of messages.
     """
     recording = _recording(source, session)
-    wanted: OpenArguments = {"knowledge_extraction": "rules", "durability": "os", **settings}
     base = Config.load() if config is None else config
-    base = base.replace(**wanted)
+    scratch = base.replace(knowledge_extraction="rules", disk=DiskSettings(durability="os"))
     started = time.perf_counter()
     with (
         tempfile.TemporaryDirectory(prefix="memctx-replay-") as folder,
         registry.open(
-            folder, session_id=SESSION, context_window=context_window, config=base
+            folder, session_id=SESSION, context_window=context_window, config=scratch, **settings
         ) as memory,
     ):
         player = _Player.of(memory, recording.messages, format or recording.format)
@@ -130,10 +129,10 @@ class _Player:
         if not messages:
             raise MessageFormatError("no message to replay; expected at least one")
         config = memory.config
-        reader = _core.MessageReader(config.estimator)
+        reader = _core.MessageReader(config.trim.estimator)
         conversation = reader.read(messages, format)
         redactor = Redactor(
-            config.redaction, pii=config.pii, patterns=config.redaction_patterns or None
+            config.redaction, pii=config.privacy.pii, patterns=config.privacy.patterns or None
         )
         return cls(
             memory,

@@ -14,7 +14,7 @@ from memctx import _core
 from memctx.cli.formatting import Table
 from memctx.cli.verbs.outcome import Outcome
 from memctx.cli.verbs.table import MIN_BENCH_MESSAGES
-from memctx.config import Config
+from memctx.config import Config, DiskSettings
 from memctx.errors import ConfigError
 from memctx.memory import Memory
 
@@ -177,9 +177,7 @@ def _config(path: Path, window: int | None = None) -> Config:
         storage_path=path,
         context_window=window,
         knowledge_extraction=False,
-        durability="os",
-        eviction_days=0.0,
-        max_segments=10**9,
+        disk=DiskSettings(durability="os", eviction_days=0.0, max_segments=10**9),
         cross_session=True,
     )
 

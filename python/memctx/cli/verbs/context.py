@@ -12,6 +12,7 @@ from memctx import _core
 from memctx.cli.formatting import Table, excerpt, format_count
 from memctx.cli.verbs.outcome import Outcome, Part
 from memctx.compaction import plan, prepare_compaction
+from memctx.config import DiskSettings
 from memctx.errors import ConfigError
 from memctx.hosts.openclaw import Loaded, Workspace
 from memctx.memory import Memory
@@ -52,7 +53,7 @@ def list_components(
     """Show the token cost of each component of a conversation."""
     context = request.model_context(transcript, session=session, **limits)
     config = request.config(window)
-    conversation = _core.MessageReader(config.estimator).read(
+    conversation = _core.MessageReader(config.trim.estimator).read(
         context.messages, context.message_format
     )
     data, parts = _summarize(conversation, config, load_workspace(config))
@@ -70,7 +71,7 @@ def show_detail(
     """Show the token cost by file, tool and message, and what the next turn would shorten or leave out."""
     context = request.model_context(transcript, session=session, **limits)
     config = request.config(window)
-    conversation = _core.MessageReader(config.estimator).read(
+    conversation = _core.MessageReader(config.trim.estimator).read(
         context.messages, context.message_format
     )
     loaded = load_workspace(config)
@@ -126,7 +127,7 @@ def compact(
 def plan_compaction(context: ModelContext, config: Config) -> Outcome:
     """Describe a compaction without calling a model or writing anything."""
     messages = context.messages
-    conversation = _core.MessageReader(config.estimator).read(messages, context.message_format)
+    conversation = _core.MessageReader(config.trim.estimator).read(messages, context.message_format)
     settings = config.compaction
     window = plan.resolve_context_window_tokens(config.context_window)
     reserve = plan.reserve_tokens(window, settings.reserve_tokens, settings.reserve_tokens_floor)
@@ -313,7 +314,7 @@ def _prepare_turn(messages: Sequence[Any], config: Config, format: FormatName | 
             storage_path=folder,
             context_window=plan.resolve_context_window_tokens(config.context_window),
             knowledge_extraction=False,
-            durability="os",
+            disk=DiskSettings(durability="os"),
         )
         with Memory(scratch, session_id="context") as memory:
             report = memory.prepare(messages, format=format).report

@@ -179,7 +179,9 @@ def catch_up(
     """
     status = memory.store.catch_up(on_progress, rebuild=rebuild)
     if status is None:
-        raise ConfigError("cold is False; expected the setting to be on, or nothing is indexed")
+        raise ConfigError(
+            "disk.index is False; expected the setting to be on, or nothing is indexed"
+        )
     return status
 
 

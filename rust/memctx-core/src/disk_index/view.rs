@@ -64,7 +64,7 @@ impl View {
         let count = |token: &str| self.texts.count(token).max(having(Term::new(token)));
         match request.ranking {
             Ranking::Best => Wording::of_question(request.query, statistics, count),
-            Ranking::Seed => Wording::of_query(request.query, statistics, count),
+            Ranking::OpenClaw => Wording::of_query(request.query, statistics, count),
         }
     }
 

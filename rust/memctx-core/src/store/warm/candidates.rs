@@ -98,7 +98,7 @@ impl Warm {
     pub(crate) fn candidates(&self, request: &Request<'_>, vector: Option<&[f32]>, now: f64) -> Result<Vec<Candidate>> {
         let within = Scope::new(self, request);
         let admit = |passage| within.admits(self, passage);
-        if request.ranking == Ranking::Seed {
+        if request.ranking == Ranking::OpenClaw {
             let wanted = request.limit.saturating_mul(SEED_POOL);
             let first = self.texts.search(request.query, wanted, admit);
             let race = Race { request, vector, scale: Scale::raw(Weights::default()), now };

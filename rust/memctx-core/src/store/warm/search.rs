@@ -19,7 +19,7 @@ pub enum Ranking {
     #[default]
     Best,
     /// OpenClaw compatibility: vectors 0.7, text 0.3, whatever the weight of the vectors.
-    Seed,
+    OpenClaw,
 }
 
 impl Ranking {
@@ -27,8 +27,8 @@ impl Ranking {
     pub fn parse(name: &str) -> Result<Self> {
         match name {
             "best" => Ok(Self::Best),
-            "seed" => Ok(Self::Seed),
-            _ => Err(Error::argument("ranking", "\"best\" or \"seed\"", format!("{name:?}"))),
+            "openclaw" => Ok(Self::OpenClaw),
+            _ => Err(Error::argument("ranking", "\"best\" or \"openclaw\"", format!("{name:?}"))),
         }
     }
 
@@ -36,7 +36,7 @@ impl Ranking {
     pub(crate) fn role_factor(self, role: &str) -> f64 {
         /// People say what matters; what answers them repeats it at length.
         const OTHERS: f64 = 1.0 / 1.3;
-        if self == Self::Seed || role == "user" { 1.0 } else { OTHERS }
+        if self == Self::OpenClaw || role == "user" { 1.0 } else { OTHERS }
     }
 
     /// Return the factor of a score for a segment's age.
@@ -47,7 +47,7 @@ impl Ranking {
         let decay = decay_factor(days, DECAY);
         match self {
             Self::Best => 1.0 - MOST * (1.0 - decay),
-            Self::Seed => decay,
+            Self::OpenClaw => decay,
         }
     }
 }
@@ -235,7 +235,7 @@ impl Warm {
         let cosine = if is_centered { cosine.map(above) } else { cosine };
         let text = match request.ranking {
             Ranking::Best => self.texts.query(request.query).explain(candidate.passage),
-            Ranking::Seed => self.texts.explain(request.query, candidate.passage),
+            Ranking::OpenClaw => self.texts.explain(request.query, candidate.passage),
         };
         let text = Explanation::of("divided by the best", candidate.blend.bm25, vec![text]);
         let weights = candidate.weights;
