@@ -84,8 +84,8 @@ def _tokenize(text: str, with_parts: Callable[[str], tuple[str, ...]]) -> list[s
     return tokens
 
 
-def tokenize_original(text: str) -> list[str]:
-    """Return the tokens of ``memctx.tokenize(text, "original")``."""
+def tokenize_openclaw(text: str) -> list[str]:
+    """Return the tokens of ``memctx.tokenize(text, "openclaw")``."""
     tokens: list[str] = []
     for cjk, word in _ORIGINAL_TERM.findall(_ORIGINAL_SKIP.sub("", text.lower())):
         if cjk:

@@ -12,7 +12,7 @@ words. ``oldest first`` is what a host must do in the small window that has noth
 so that the rest just fits, on every call, or, ``in steps``, down to 0.8 of the window and then no more for a while.
 
     python benches/python/cache_sim.py --data FOLDER
-    python benches/python/cache_sim.py --data FOLDER --session pi:large-session --window 60000 --shape openai --gaps
+    python benches/python/cache_sim.py --data FOLDER --session pi:large-session --window 60000 --format openai --gaps
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from peers.recency import Recency
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from sessions import Message, Shape
+    from sessions import FormatName, Message
 
 PRICES = Path(__file__).with_name("prices.toml")
 SESSIONS = ("pi:before-compaction", "pi:large-session", sessions.CHAIN)
@@ -107,8 +107,8 @@ class Way(Protocol):
 class Simulator:
     """Sends a session in every way and records what each request shares with the one before."""
 
-    def __init__(self, shape: Shape, fixed: int, *, has_gaps: bool = False) -> None:
-        self._shape, self._fixed, self._has_gaps = shape, fixed, has_gaps
+    def __init__(self, format: FormatName, fixed: int, *, has_gaps: bool = False) -> None:
+        self._format, self._fixed, self._has_gaps = format, fixed, has_gaps
         self.weights = Weights()
 
     def play(self, run: Run, turns: Iterable[list[Message]], way: Way) -> Run:
@@ -127,7 +127,7 @@ class Simulator:
             # The first request finds nothing in the cache, not even what never changes.
             run.requests.append(Request(total, self._fixed + shared if before else 0, gap))
             run.breaks += same < len(before)
-            run.problems += len(memctx.validate(sent, self._shape))
+            run.problems += len(memctx.validate(sent, self._format))
             for text in (text for message in sent for text in sessions.recalled_texts(message)):
                 if text not in known:
                     known.add(text)
@@ -152,12 +152,12 @@ def rest(rendering: Rendering, start: int, stride: int) -> Iterator[list[Message
 class Remembering:
     """Memory as a way of sending; its reports are added to the run."""
 
-    def __init__(self, memory: memctx.Memory, shape: Shape, run: Run) -> None:
-        self._memory, self._shape, self._run = memory, shape, run
+    def __init__(self, memory: memctx.Memory, format: FormatName, run: Run) -> None:
+        self._memory, self._format, self._run = memory, format, run
 
     def __call__(self, messages: list[Message]) -> list[Message]:
         """Return the messages of `prepare`."""
-        turn = self._memory.prepare(messages, shape=self._shape)
+        turn = self._memory.prepare(messages, format=self._format)
         self._run.trims += any(unit.is_new for unit in turn.report.trimmed)
         self._run.errors += len(turn.report.errors)
         return turn.messages
@@ -185,10 +185,10 @@ def is_start(message: Message) -> bool:
 
 def simulate(options: argparse.Namespace) -> list[Run]:
     """Return all requested runs."""
-    simulator = Simulator(options.shape, options.fixed, has_gaps=options.gaps)
+    simulator = Simulator(options.format, options.fixed, has_gaps=options.gaps)
     runs = []
     for name in options.session:
-        rendering = Rendering(sessions.load(options.data, name), options.shape)
+        rendering = Rendering(sessions.load(options.data, name), options.format)
         third = turning_point(rendering)
         for scene, start, window in (
             ("resumed", third, UNLIMITED),
@@ -210,8 +210,10 @@ def simulate(options: argparse.Namespace) -> list[Run]:
                     _opened(folder, window, placement) as memory,
                 ):
                     if start:
-                        memory.archive(rendering.prefix(start), shape=options.shape)
-                    runs.append(simulator.play(run, turns, Remembering(memory, options.shape, run)))
+                        memory.archive(rendering.prefix(start), format=options.format)
+                    runs.append(
+                        simulator.play(run, turns, Remembering(memory, options.format, run))
+                    )
                 print(f"{scene}, {name}, {run.way}: done", file=sys.stderr)
     return runs
 
@@ -221,9 +223,9 @@ def _opened(folder: str, window: int, placement: str) -> memctx.Memory:
         folder,
         session_id="simulated",
         context_window=window,
-        reply_reserve_tokens=RESERVE,
+        trim={"reply_reserve_tokens": RESERVE},
         placement=placement,
-        durability="os",
+        disk={"durability": "os"},
     )
 
 
@@ -286,14 +288,14 @@ def parsed(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--session", action="append", help="sessions to play (all)")
     parser.add_argument("--scene", action="append", choices=("resumed", "small window"))
     parser.add_argument("--placement", action="append", choices=PLACEMENTS)
-    parser.add_argument("--shape", choices=sessions.SHAPES, default="anthropic")
+    parser.add_argument("--format", choices=sessions.FORMATS, default="anthropic")
     parser.add_argument("--window", type=int, default=100_000, help="tokens of the small window")
     parser.add_argument(
         "--fixed", type=int, default=20_000, help="tokens of system prompt and tools"
     )
     parser.add_argument("--stride", type=int, default=1, help="play every so many calls")
     parser.add_argument(
-        "--gaps", action="store_true", help="caches expire as the session's clock says (shape pi)"
+        "--gaps", action="store_true", help="caches expire as the session's clock says (format pi)"
     )
     parser.add_argument("--json", type=Path, help="also write all requests to a file")
     options = parser.parse_args(arguments)
@@ -309,7 +311,7 @@ def main() -> None:
     prices = load_prices(PRICES)
     runs = simulate(options)
     print(
-        f"Shape {options.shape}, {options.fixed:,} tokens of system prompt and tools, window {options.window:,},"
+        f"FormatName {options.format}, {options.fixed:,} tokens of system prompt and tools, window {options.window:,},"
         f" every {options.stride}. call; cost of input relative to `{NO_MEMORY}` of the same scene:\n"
     )
     print("\n".join(table(runs, prices)))

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memctx.lowlevel import ColdStore
+from memctx.lowlevel import LogReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -171,7 +171,7 @@ def run(store: Path, source: Path, kill_at: int | None = None) -> Run | None:
 
 
 def held(store: Path) -> Iterator[tuple[str, str, str, float]]:
-    for each in ColdStore(store).scan():
+    for each in LogReader(store).scan():
         yield each.session_id, each.role, each.content, each.timestamp
 
 

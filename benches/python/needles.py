@@ -11,7 +11,7 @@ another. Two scenes, as in `cache_sim.py`:
 
     python benches/python/needles.py --data FOLDER
     python benches/python/needles.py --data FOLDER --scene resumed --stride 4
-    python benches/python/needles.py --data FOLDER --window 60000 --shape openai --misses
+    python benches/python/needles.py --data FOLDER --window 60000 --format openai --misses
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from peers.recency import truncate
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sessions import Message, Script, Shape
+    from sessions import FormatName, Message, Script
 
 FACTS = Path(__file__).with_name("facts.toml")
 PLANTED = ("pi:before-compaction", "pi:large-session", sessions.CHAIN)
@@ -132,8 +132,8 @@ def ask(
     """Play the session once and put every question at its end."""
     if not isinstance(script[-1], Assistant):
         script = (*script, Assistant(("Done.",)))
-    shape: Shape = options.shape
-    rendering, weights = Rendering(script, shape), Weights()
+    message_format: FormatName = options.format
+    rendering, weights = Rendering(script, message_format), Weights()
     is_resumed = options.scene == "resumed"
     start = turning_point(rendering) if is_resumed else 0
     window = UNLIMITED if is_resumed else options.window
@@ -144,14 +144,14 @@ def ask(
         played = Path(folder, "played")
         with opened(played, window, options.placement) as memory:
             if gone:
-                memory.archive(gone, shape=shape)
+                memory.archive(gone, format=message_format)
             for messages in rest(rendering, start, options.stride):
-                memory.prepare(messages, shape=shape)
+                memory.prepare(messages, format=message_format)
         for number, question in enumerate(questions):
             copy = shutil.copytree(played, Path(folder, str(number)))
-            messages = [*whole, *Rendering((User((question.text,)),), shape).whole()]
+            messages = [*whole, *Rendering((User((question.text,)),), message_format).whole()]
             with opened(copy, window, options.placement) as memory:
-                sent = memory.prepare(messages, shape=shape).messages
+                sent = memory.prepare(messages, format=message_format).messages
             shutil.rmtree(copy)
             budget = window - RESERVE
             cut = truncate(messages, weights.tokens, budget, is_start)
@@ -175,16 +175,16 @@ def opened(path: Path, window: int, placement: str) -> memctx.Memory:
         path,
         session_id="needles",
         context_window=window,
-        reply_reserve_tokens=RESERVE,
+        trim={"reply_reserve_tokens": RESERVE},
         placement=placement,
-        durability="os",
+        disk={"durability": "os"},
     )
 
 
 def holds(messages: Sequence[Message], fact: str) -> bool:
     """Return True if the fact stands in the messages word for word."""
     written = json.dumps(fact, ensure_ascii=False)[1:-1]
-    # Some shapes have JSON in JSON.
+    # Some formats have JSON in JSON.
     twice = json.dumps(written, ensure_ascii=False)[1:-1]
     wire = json.dumps(messages, ensure_ascii=False)
     return written in wire or twice in wire
@@ -236,7 +236,7 @@ def parsed(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--scene", choices=("small window", "resumed"), default="small window")
     parser.add_argument("--placement", choices=PLACEMENTS, default="stable")
-    parser.add_argument("--shape", choices=sessions.SHAPES, default="anthropic")
+    parser.add_argument("--format", choices=sessions.FORMATS, default="anthropic")
     parser.add_argument("--stride", type=int, default=1, help="play every so many calls")
     parser.add_argument("--questions", type=int, help="at most so many of each session")
     parser.add_argument(
@@ -256,7 +256,9 @@ def main() -> None:
         outcomes += ask(name, script, questions[: options.questions], options)
         print(f"{name}: done", file=sys.stderr)
     where = f"window {options.window:,}" if options.scene == "small window" else "resumed"
-    print(f"Shape {options.shape}, {where}, {options.placement}, every {options.stride}. call:\n")
+    print(
+        f"FormatName {options.format}, {where}, {options.placement}, every {options.stride}. call:\n"
+    )
     print("\n".join(table(outcomes)))
     blocks = sorted(outcome.recalled for outcome in outcomes)
     print(f"\nTokens recalled: {blocks[len(blocks) // 2]:,} in the median, {blocks[-1]:,} at most")

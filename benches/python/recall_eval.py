@@ -103,7 +103,7 @@ def asked(
                     else lane.supplied(memory, path, encoder, each)
                 )
         yield f"{STORE}, best", figures("best")
-        yield f"{STORE}, seed", figures("seed")
+        yield f"{STORE}, openclaw", figures("openclaw")
         if isinstance(encoder, encoders.Hash):
             for name, store in stores.items():
                 store.close()

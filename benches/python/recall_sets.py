@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import memctx
-from memctx._core import StoreHit, build_block
-from memctx.lowlevel import WarmStore
+from memctx._core import SearchHit, StoreOptions, build_block
+from memctx.lowlevel import Store
 
 SETS = ("locomo", "beam_100k", "madial_en", "madial_zh", "cmrc", "jsquad", "needles_dev")
 FOREIGN = (
@@ -86,11 +86,11 @@ class RecallSet:
         """Return the path of the store of a memory."""
         return self._scratch / name.replace("/", "_")
 
-    def filled(self, name: str, messages: list[Message]) -> WarmStore:
+    def filled(self, name: str, messages: list[Message]) -> Store:
         """Return a store with the messages of one memory, each in its session and at its time."""
         names = self.names.setdefault(name, {})
         path = self.path_of(name)
-        sessions: dict[str, WarmStore] = {}
+        sessions: dict[str, Store] = {}
         for message in messages:
             session = message["session"]
             if session not in sessions:
@@ -105,22 +105,24 @@ class RecallSet:
             other.close()
         return opened(path, "asking")
 
-    def search(self, question: Message, **options: Any) -> list[tuple[str, StoreHit]]:
+    def search(self, question: Message, **options: Any) -> list[tuple[str, SearchHit]]:
         """Return the results for a question, with the ids their messages have in the set."""
         store, names = self.stores[question["store"]], self.names[question["store"]]
         return [(names[hit.segment.id], hit) for hit in store.search(question["query"], **options)]
 
 
-def opened(path: Path, session: str, **settings: Any) -> WarmStore:
-    return WarmStore(
+def opened(path: Path, session: str, **settings: Any) -> Store:
+    return Store(
         path,
-        session_id=session,
-        cross_session=True,
-        max_segments=10**6,
-        eviction_days=0.0,
-        durability="os",
-        redaction="off",
-        **settings,
+        StoreOptions(
+            session_id=session,
+            cross_session=True,
+            max_segments=10**6,
+            eviction_days=0.0,
+            durability="os",
+            redaction="off",
+            **settings,
+        ),
     )
 
 
@@ -142,7 +144,7 @@ def share(found: set[str], gold: list[str]) -> float:
 
 
 def block_ids(
-    results: list[tuple[str, StoreHit]], query: str, cap: int
+    results: list[tuple[str, SearchHit]], query: str, cap: int
 ) -> tuple[set[str], set[str]]:
     """Return the messages in a block of a size, and those of them that were cut."""
     details = [
@@ -167,15 +169,15 @@ def percent(values: list[float]) -> str:
 def evidence(sets: dict[str, RecallSet]) -> None:
     """Print the share of evidence found and shown, by both rankings and with the default minimum."""
     print(
-        "| set | questions | seed R@5 | R@5 | R@4000 whole | block 4000 | block 2000 | block 4000, minimum 0.7 |"
+        "| set | questions | openclaw R@5 | R@5 | R@4000 whole | block 4000 | block 2000 | block 4000, minimum 0.7 |"
     )
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for name, recall in sets.items():
         rows: dict[str, list[float]] = defaultdict(list)
         for question in recall.questions:
             gold, query = question["gold"], question["query"]
-            seed = recall.search(question, limit=5, ranking="seed")
-            rows["seed"].append(share({found for found, _ in seed}, gold))
+            openclaw = recall.search(question, limit=5, ranking="openclaw")
+            rows["openclaw"].append(share({found for found, _ in openclaw}, gold))
             first = recall.search(question, limit=5)
             rows["five"].append(share({found for found, _ in first}, gold))
             results = recall.search(question, limit=LIMIT)
@@ -184,11 +186,13 @@ def evidence(sets: dict[str, RecallSet]) -> None:
             rows["2000"].append(share(block_ids(results, query, 2000)[0], gold))
             kept = recall.search(question, limit=LIMIT, min_score=MINIMUM)
             rows["kept"].append(share(block_ids(kept, query, 4000)[0], gold))
-        figures = (percent(rows[key]) for key in ("seed", "five", "whole", "4000", "2000", "kept"))
+        figures = (
+            percent(rows[key]) for key in ("openclaw", "five", "whole", "4000", "2000", "kept")
+        )
         print(f"| {name} | {len(recall.questions)} | {' | '.join(figures)} |", flush=True)
 
 
-def whole(results: list[tuple[str, StoreHit]], left: int) -> set[str]:
+def whole(results: list[tuple[str, SearchHit]], left: int) -> set[str]:
     """Return the messages that fit uncut, the best first."""
     found: set[str] = set()
     for name, hit in results:
@@ -204,7 +208,7 @@ def silence(sets: dict[str, RecallSet], questions: int, seed: int) -> None:
     choice = random.Random(seed)
     print("\n| questions of | put to | recall nothing at 0.7 |")
     print("| --- | --- | --- |")
-    groups: list[tuple[str, str, list[str], list[WarmStore]]] = []
+    groups: list[tuple[str, str, list[str], list[Store]]] = []
     for asked, answering in FOREIGN:
         if asked in sets and answering in sets:
             texts = [question["query"] for question in sets[asked].questions]

@@ -14,19 +14,19 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
 from context import transcripts
 from context.rendering import Message, Rendering
-from context.script import SHAPES, Assistant, Results, Script, Shape, Step, System, User
+from context.script import FORMATS, Assistant, FormatName, Results, Script, Step, System, User
 
 if TYPE_CHECKING:
     import argparse
 
 __all__ = [
-    "SHAPES",
+    "FORMATS",
     "Assistant",
+    "FormatName",
     "Message",
     "Rendering",
     "Results",
     "Script",
-    "Shape",
     "Step",
     "System",
     "User",

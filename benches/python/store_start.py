@@ -44,7 +44,9 @@ def work(task: dict[str, Any]) -> dict[str, float]:
     settings: dict[str, Any] = task["settings"]
     before = resident()
     wall, start = perf_counter(), process_time()
-    store = memctx.lowlevel.WarmStore(task["open"], durability="os", **settings)
+    store = memctx.lowlevel.Store(
+        task["open"], memctx.lowlevel.StoreOptions(durability="os", **settings)
+    )
     hits = store.search(queries[0], limit=10)
     found = {"cpu": process_time() - start, "wall": perf_counter() - wall}
     found |= {"resident": resident() - before, "hits": len(hits), "segments": len(store)}

@@ -25,9 +25,11 @@ def record(text: str) -> tuple[str, str, None, None]:
     return ("user", text, None, None)
 
 
-def open_store(path: Path, durability: Literal["fsync", "os"] = "os") -> memctx.lowlevel.WarmStore:
+def open_store(path: Path, durability: Literal["fsync", "os"] = "os") -> memctx.lowlevel.Store:
     """Open the store of a directory, large enough for everything."""
-    return memctx.lowlevel.WarmStore(path, durability=durability, **SETTINGS)
+    return memctx.lowlevel.Store(
+        path, memctx.lowlevel.StoreOptions(durability=durability, **SETTINGS)
+    )
 
 
 def fill(path: Path, texts: Iterable[str]) -> None:

@@ -113,8 +113,11 @@ def filled(said: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("cold") / "memory"
     texts, part = said[: OLDER + WARM], (OLDER + WARM) // 10
     for at in range(0, len(texts), part):
-        store = memctx.lowlevel.WarmStore(
-            path, session_id=f"s{at}", cross_session=True, durability="os", cold=False
+        store = memctx.lowlevel.Store(
+            path,
+            memctx.lowlevel.StoreOptions(
+                session_id=f"s{at}", cross_session=True, durability="os", disk_index=False
+            ),
         )
         for first in range(at, at + part, 1_000):
             store.add([("user", text, None, None) for text in texts[first : first + 1_000]])
@@ -137,28 +140,26 @@ def all_cores() -> Iterator[None]:
 class Side:
     """A copy of the store, opened for a round of turns and closed after it."""
 
-    def __init__(self, path: Path, *, cold: bool, anew: bool) -> None:
-        self._path, self._cold, self._anew = path, cold, anew
+    def __init__(self, path: Path, *, cold: bool, rebuild: bool) -> None:
+        self._path, self._cold, self._rebuild = path, cold, rebuild
 
     def round(self, messages: list[contexts.Message], questions: list[str]) -> Times:
         """Return the times of the turns; the conversation has the same length before and after."""
-        if self._anew:
+        if self._rebuild:
             shutil.rmtree(self._path / "index" / "cold", ignore_errors=True)
         with memctx.open(
             self._path,
             session_id="bench",
             cross_session=True,
-            max_segments=WARM,
+            disk={"max_segments": WARM, "durability": "os", "index": self._cold},
             context_window=2_000_000,
-            durability="os",
             pruning="off",
-            cold=self._cold,
         ) as memory:
             len(memory.store)  # waits until it has loaded
-            memory.prepare(messages, shape="anthropic")
+            memory.prepare(messages, format="anthropic")
             times = turns(memory, messages, questions)
-            status = memory.store.cold()
-        if self._anew:
+            status = memory.store.disk_index()
+        if self._rebuild:
             assert status is not None
             assert status.indexed_bytes < status.log_bytes, "indexing was over before the turns"
         return times
@@ -171,7 +172,7 @@ def turns(memory: memctx.Memory, messages: list[contexts.Message], questions: li
     for question in questions:
         more = [*messages, {"role": "user", "content": question[:600]}]
         start, spent = perf_counter(), thread_time()
-        turn = memory.prepare(more, shape="anthropic")
+        turn = memory.prepare(more, format="anthropic")
         walls.append(perf_counter() - start)
         thread.append(thread_time() - spent)
         assert not turn.report.errors, turn.report.errors
@@ -191,9 +192,9 @@ def test_turns_beside_the_index(
     source = iter(said[OLDER + WARM :])
     messages = contexts.context(source, MESSAGES)
     sides = {
-        "indexing": Side(copied(filled, tmp_path / "indexing"), cold=True, anew=True),
-        "indexed": Side(indexed(filled, tmp_path / "indexed"), cold=True, anew=False),
-        "switched off": Side(copied(filled, tmp_path / "off"), cold=False, anew=False),
+        "indexing": Side(copied(filled, tmp_path / "indexing"), cold=True, rebuild=True),
+        "indexed": Side(indexed(filled, tmp_path / "indexed"), cold=True, rebuild=False),
+        "switched off": Side(copied(filled, tmp_path / "off"), cold=False, rebuild=False),
     }
     found: dict[str, list[Times]] = {name: [] for name in sides}
     for _ in range(ROUNDS + 1):
@@ -235,7 +236,9 @@ def copied(filled: Path, to: Path) -> Path:
 def indexed(filled: Path, to: Path) -> Path:
     """Return a fully indexed copy of the store."""
     copied(filled, to)
-    store = memctx.lowlevel.WarmStore(to, session_id="bench", cross_session=True, durability="os")
+    store = memctx.lowlevel.Store(
+        to, memctx.lowlevel.StoreOptions(session_id="bench", cross_session=True, durability="os")
+    )
     status = store.catch_up()
     assert status is not None
     assert status.segments >= OLDER, status.segments

@@ -1,7 +1,7 @@
 """Planning a compaction of a million tokens, beside a trim that looks at lengths only.
 
 The plan is all that is decided before a model is asked: what the context costs, whether that is too much, where to cut,
-what is dropped of the history, and the chunks that are summarized. The messages are read once, by a scanner that knows
+what is dropped of the history, and the chunks that are summarized. The messages are read once, by a reader that knows
 none of them.
 """
 
@@ -59,7 +59,7 @@ def material(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 def plan(messages: list[contexts.Message], conversation: _core.Conversation | None = None) -> Plan:
     """Plan a compaction as a host does."""
-    conversation = conversation or _core.Scanner().scan(messages, "anthropic")
+    conversation = conversation or _core.MessageReader().read(messages, "anthropic")
     tokens = context_tokens(messages, conversation=conversation)
     reserve = reserve_tokens(WINDOW)
     assert should_compact(tokens, WINDOW, reserve)
@@ -88,7 +88,7 @@ def carried(messages: list[contexts.Message], conversation: _core.Conversation) 
 def test_plan_of_a_million_tokens(benchmark: Benchmark, material: list[str]) -> None:
     """LangChain gets its own objects ready and keeps as much; we read the host's dictionaries."""
     messages = contexts.context(iter(material), MESSAGES)
-    conversation = _core.Scanner().scan(messages, "anthropic")
+    conversation = _core.MessageReader().read(messages, "anthropic")
     assert conversation.tokens > 1_000_000
     made = plan(messages)
     assert made.cut.tokens_kept < 25_000

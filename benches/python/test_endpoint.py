@@ -105,7 +105,7 @@ def p99(seconds: list[float]) -> float:
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
     path = tmp_path / "memory"
-    with memctx.open(path, session_id="s", durability="os") as memory:
+    with memctx.open(path, session_id="s", disk={"durability": "os"}) as memory:
         texts = (f"Parcel {n} went to gate {n % 90}, signed by none" for n in range(SEGMENTS))
         memory.archive([{"role": "user", "content": text} for text in texts])
     return path
@@ -117,7 +117,11 @@ def opened(store: Path, server: ThreadingHTTPServer) -> memctx.Memory:
     model = OpenAIEmbedder("words", dim=DIM, options=ClientOptions(base_url=url, max_retries=0))
     settings: dict[str, Any] = {"placement": "tail", "context_window": 200_000}
     return memctx.open(
-        store, session_id="s", embedding_model=model, embedding_timeout_ms=TIMEOUT_MS, **settings
+        store,
+        session_id="s",
+        embedding_model=model,
+        embedding={"timeout_ms": TIMEOUT_MS},
+        **settings,
     )
 
 

@@ -20,7 +20,7 @@ import stores
 from benchmark import Figure, Row
 
 import memctx
-from memctx._core import FactStore
+from memctx._core import FactStore, StoreOptions
 from memctx.facts import CandidateFact
 from memctx.facts.extractors import ExtractionResult, Usage
 from memctx.facts.worker import BackgroundExtraction, ExtractionOptions
@@ -72,10 +72,12 @@ class Sessions:
         self._folder, self._texts = folder, texts
         self._names = [f"session {number}" for number in range(SESSIONS)]
         self._stores = [
-            memctx.lowlevel.WarmStore(folder, session_id=name, durability="os")
+            memctx.lowlevel.Store(
+                folder, memctx.lowlevel.StoreOptions(session_id=name, durability="os")
+            )
             for name in self._names
         ]
-        self._facts = [FactStore(folder, session_id=name) for name in self._names]
+        self._facts = [FactStore(folder, StoreOptions(session_id=name)) for name in self._names]
         self._open: list[BackgroundExtraction] = []
 
     def begin(self, model: Model, batches: int) -> None:
@@ -123,7 +125,7 @@ def conversation(
     source = iter(material)
     messages = contexts.context(source, MESSAGES)
     with memctx.open(
-        path, session_id="bench", context_window=2_000_000, durability="os", pruning="off"
+        path, session_id="bench", context_window=2_000_000, disk={"durability": "os"}, pruning="off"
     ) as memory:
         len(memory.store)
         yield memory, messages, source
@@ -136,7 +138,7 @@ def turns(memory: memctx.Memory, messages: list[contexts.Message], source: Itera
     for question in islice(source, TURNS):
         said = [*messages, {"role": "user", "content": question[:600]}]
         start, spent = perf_counter(), process_time()
-        turn = memory.prepare(said, shape="anthropic")
+        turn = memory.prepare(said, format="anthropic")
         walls.append(perf_counter() - start)
         processor.append(process_time() - spent)
         assert not turn.report.errors, turn.report.errors

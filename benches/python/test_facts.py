@@ -41,7 +41,9 @@ def ours(
 ) -> memctx.lowlevel.FactStore:
     """Open our store; neither side waits for the disk."""
     path = tmp_path_factory.mktemp("facts") / "memory"
-    store = memctx.lowlevel.FactStore(path, session_id="s", durability="os")
+    store = memctx.lowlevel.FactStore(
+        path, memctx.lowlevel.StoreOptions(session_id="s", durability="os")
+    )
     store.apply([("add", f"f{at}", "config", text, None, ()) for at, text in enumerate(contents)])
     assert len(store) == FACTS
     return store

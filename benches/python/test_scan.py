@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmark import Entry
 
-from memctx._core import Scanner
+from memctx._core import MessageReader
 
 if TYPE_CHECKING:
     from benchmark import Benchmark
@@ -54,10 +54,10 @@ def test_scan_again(benchmark: Benchmark, corpus: Corpus) -> None:
     """Every text is known, as on any turn but the first. The peer only writes the messages."""
     for count in (1_000, 2_000):
         messages = conversation(corpus, count)
-        scanner = Scanner()
-        assert len(scanner.scan(messages)) == count
+        reader = MessageReader()
+        assert len(reader.read(messages)) == count
         peers = {
             "json.dumps": Entry(lambda messages=messages: json.dumps(messages), limit=1 / 2),
         }
-        scan = Entry(lambda messages=messages, scanner=scanner: scanner.scan(messages))
+        scan = Entry(lambda messages=messages, reader=reader: reader.read(messages))
         benchmark(f"scanning {count} messages again", scan, peers)

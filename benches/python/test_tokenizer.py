@@ -20,8 +20,8 @@ SAMPLE = 4_000
 def test_output_is_identical(corpus: Corpus) -> None:
     for text in corpus.texts:
         assert memctx.tokenize(text) == naive_tokenizer.tokenize(text), text
-        original = naive_tokenizer.tokenize_original(text)
-        assert memctx.tokenize(text, "original") == original, text
+        expected = naive_tokenizer.tokenize_openclaw(text)
+        assert memctx.tokenize(text, "openclaw") == expected, text
 
 
 def test_tokenize(benchmark: Benchmark, corpus: Corpus) -> None:
@@ -39,10 +39,10 @@ def test_tokenize(benchmark: Benchmark, corpus: Corpus) -> None:
     )
 
 
-def test_tokenize_original(benchmark: Benchmark, corpus: Corpus) -> None:
+def test_tokenize_openclaw(benchmark: Benchmark, corpus: Corpus) -> None:
     texts = corpus.sample(SAMPLE)
     benchmark(
         f"tokenizing {len(texts)} texts, original rules",
-        Entry(each(partial(memctx.tokenize, mode="original"), texts)),
-        {"pure Python": Entry(each(naive_tokenizer.tokenize_original, texts))},
+        Entry(each(partial(memctx.tokenize, mode="openclaw"), texts)),
+        {"pure Python": Entry(each(naive_tokenizer.tokenize_openclaw, texts))},
     )

@@ -77,10 +77,9 @@ def opened(path: Path, messages: list[contexts.Message]) -> memctx.Memory:
         path,
         session_id="bench",
         context_window=window,
-        reply_reserve_tokens=RESERVE,
-        hard_cap_tokens=HARD_CAP,
-        max_segments=1_000_000,
-        durability="os",
+        trim={"reply_reserve_tokens": RESERVE},
+        recall={"hard_cap_tokens": HARD_CAP},
+        disk={"max_segments": 1_000_000, "durability": "os"},
         pruning="off",
     )
     len(memory.store)  # waits until it has loaded
@@ -100,7 +99,7 @@ class Conversation:
     def turn(self) -> Any:
         """Add a message and run the turn."""
         self.messages.append({"role": "user", "content": next(self._more)[:600]})
-        turn = self.memory.prepare(self.messages, shape="anthropic")
+        turn = self.memory.prepare(self.messages, format="anthropic")
         assert not turn.report.errors, turn.report.errors
         return turn
 
@@ -198,7 +197,7 @@ def test_first_turn(
         path = shutil.copytree(filled, tmp_path / f"memory{number}")
         with opened(path, messages) as memory:
             before, start, began = process_time(), thread_time(), perf_counter()
-            turn = memory.prepare(messages, shape="anthropic")
+            turn = memory.prepare(messages, format="anthropic")
             ours.append(thread_time() - start)
             walls.append(perf_counter() - began)
             memory.search("all of it is there")

@@ -225,13 +225,13 @@ class Player:
 
             def send(messages: list[Message]) -> list[Message]:
                 start = time.perf_counter()
-                turn = memory.prepare(messages, shape="openai")
+                turn = memory.prepare(messages, format="openai")
                 figures.milliseconds.append((time.perf_counter() - start) * 1000)
                 figures.errors += len(turn.report.errors)
                 return turn.messages
 
             run = self._simulator.play(Run("", name, way), turns, send)
-            before = blocks_of(memory.prepare(self.whole, shape="openai").messages)
+            before = blocks_of(memory.prepare(self.whole, format="openai").messages)
         cost = run.cost(self._price)
         base = self._simulator.play(Run("", name, "no memory"), turns, list)
         recency = Recency(self._simulator.weights.tokens, self.limit, is_start)
@@ -257,13 +257,13 @@ class Player:
     def _ask(self, played: Path, way: str, text: str) -> memctx.Turn:
         copy = Path(shutil.copytree(played, self.folder / "copy"))
         with opened(copy, self.window, way) as memory:
-            turn = memory.prepare([*self.whole, *asked(text)], shape="openai")
+            turn = memory.prepare([*self.whole, *asked(text)], format="openai")
         shutil.rmtree(copy)
         return turn
 
     def _search(self, way: str, figures: Figures) -> None:
         with opened(self.folder / way, self.window, "stable") as memory:
-            memory.archive(self.whole, shape="openai")
+            memory.archive(self.whole, format="openai")
             judge = Judge(figures)
             for question in self.conversation.questions:
                 golds = [normalized(gold) for gold in question.gold]
@@ -280,7 +280,7 @@ class Player:
         filled = self.folder / "filled"
         with opened(filled, self.window, way) as memory:
             if way == "one-shot tail":
-                memory.archive(self.whole, shape="openai")
+                memory.archive(self.whole, format="openai")
         for question in self.conversation.questions:
             start = time.perf_counter()
             turn = self._ask(filled, way, question.text)

@@ -2,19 +2,22 @@
 
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from os import PathLike
 from typing import Any, Literal, TypeAlias, TypeVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from memctx.config import Pruning
+
 _T = TypeVar("_T")
 
-TokenMode: TypeAlias = Literal["memctx", "original"]
+TokenMode: TypeAlias = Literal["memctx", "openclaw"]
 Estimator: TypeAlias = Literal["utf16", "script"]
 EntityKind: TypeAlias = Literal["url", "email", "stock", "amount", "date", "person", "project"]
-Redaction: TypeAlias = Literal["off", "mask", "seed"]
-Shape: TypeAlias = Literal["anthropic", "openai", "responses", "gemini", "bedrock", "pi"]
+Redaction: TypeAlias = Literal["off", "mask", "openclaw"]
+FormatName: TypeAlias = Literal["anthropic", "openai", "responses", "gemini", "bedrock", "pi"]
 FactAction: TypeAlias = Literal["add", "update", "supersede", "none", "delete"]
 Role: TypeAlias = Literal["system", "user", "assistant", "tool", "other"]
 
@@ -95,7 +98,7 @@ def tokenize(text: str, mode: TokenMode = "memctx") -> list[str]:
     """Return the terms that search sees in a text.
 
     ``"memctx"`` folds full-width forms (NFKC), gives every Chinese, Japanese and Korean character and each adjacent
-    pair, and gives identifiers as their parts and as a whole. ``"original"`` reproduces the tokenizer of OpenClaw's
+    pair, and gives identifiers as their parts and as a whole. ``"openclaw"`` reproduces the tokenizer of OpenClaw's
     ``memory-context`` plugin, token for token. A lone surrogate reads as U+FFFD.
 
     >>> tokenize("parseHTTPHeader 飞书")
@@ -450,7 +453,7 @@ class Segment:
 
 @final
 class Added:
-    """Outcome of one record given to `WarmStore.add`."""
+    """Outcome of one record given to `Store.add`."""
 
     @property
     def id(self) -> str | None:
@@ -461,7 +464,7 @@ class Added:
         """New, already stored, or not worth keeping."""
 
 @final
-class StoreHit:
+class SearchHit:
     """A segment found by a search, with its scores."""
 
     @property
@@ -497,30 +500,112 @@ class StoreHit:
         """Breakdown of the score, if the search was asked for it."""
 
 @final
-class WarmStore:
-    """The segments of a directory: all on disk, the newest in memory, found by words and by vectors.
+class StoreOptions:
+    """Options of a `Store`; a `FactStore` reads those that concern it.
 
-    `memctx.open` makes one with checked settings; it loads in the background.
+    >>> options = StoreOptions(session_id="s1", max_segments=1_000)
+    >>> options.session_id
+    's1'
     """
 
     def __new__(
         cls,
-        path: str | PathLike[str],
         *,
         session_id: str,
         cross_session: bool = False,
         max_segments: int = 20_000,
         eviction_days: float = 90.0,
         durability: Literal["fsync", "os"] = "fsync",
-        redaction: Literal["mask", "seed", "off"] = "mask",
+        redaction: Redaction = "mask",
         pii: bool = False,
         patterns: Mapping[str, str] | None = None,
         lock_timeout: float = 5.0,
-        cold: bool = True,
-        cold_deadline_ms: float = 50.0,
+        disk_index: bool = True,
+        disk_deadline_ms: float = 50.0,
         model: HashEmbedder | StaticEmbedder | tuple[str, str, int, bool] | None = None,
         replaces_vectors: bool = False,
-    ) -> WarmStore: ...
+    ) -> StoreOptions:
+        """Check and keep the options.
+
+        Args:
+            session_id: The session that is written to and, without ``cross_session``, the only one that is read.
+            cross_session: Whether all sessions of the directory are read.
+            max_segments: Segments kept in memory.
+            eviction_days: Age at which segments leave memory; 0 for never.
+            durability: ``"fsync"`` acknowledges a write when it is on disk, ``"os"`` when the system has it.
+            redaction: Masking of secrets, as `Redactor` has it.
+            pii: Whether personal data are masked too.
+            patterns: Further kinds of secrets, each with a regular expression.
+            lock_timeout: Seconds to wait for other writers.
+            disk_index: Whether segments that left memory are indexed and searched on disk.
+            disk_deadline_ms: Milliseconds that a search waits for them.
+            model: The embedder, or the name, revision and length of vectors that the caller supplies, and whether their
+                model knows Latin letters only.
+            replaces_vectors: Whether vectors of another model are replaced.
+
+        Raises:
+            ConfigError: a name is unknown, or a number out of range.
+        """
+
+    @property
+    def session_id(self) -> str:
+        """Id of the session that is written to."""
+
+@final
+class SearchFilter:
+    """Conditions that every segment found must meet; those left out admit all.
+
+    >>> SearchFilter(roles=["user"], since=1_700_000_000_000)
+    SearchFilter(roles=["user"], since=1700000000000)
+    """
+
+    def __new__(
+        cls,
+        *,
+        session_id: str | None = None,
+        roles: Iterable[str] | None = None,
+        since: float | datetime | None = None,
+        until: float | datetime | None = None,
+        topics: Iterable[str] | None = None,
+    ) -> SearchFilter:
+        """Keep the conditions.
+
+        Args:
+            session_id: Only segments of this session.
+            roles: Only segments of one of these roles.
+            since: Only segments not older than this: a datetime, or milliseconds since the epoch.
+            until: Only segments not newer than this.
+            topics: Only segments about one of these topics, in any case.
+        """
+
+    @property
+    def session_id(self) -> str | None:
+        """Session of the segments."""
+
+    @property
+    def roles(self) -> list[str] | None:
+        """Roles of the segments."""
+
+    @property
+    def since(self) -> float | None:
+        """Earliest timestamp, in milliseconds since the epoch."""
+
+    @property
+    def until(self) -> float | None:
+        """Latest timestamp, in milliseconds since the epoch."""
+
+    @property
+    def topics(self) -> list[str] | None:
+        """Topics of the segments."""
+
+@final
+class Store:
+    """The segments of a directory: all on disk, the newest in memory, found by words and by vectors.
+
+    `memctx.open` makes one with checked settings; it loads in the background.
+    """
+
+    def __new__(cls, path: str | PathLike[str], options: StoreOptions) -> Store: ...
     @property
     def path(self) -> str:
         """The directory."""
@@ -544,38 +629,34 @@ class WarmStore:
         self,
         query: str,
         *,
+        filter: SearchFilter | None = None,
         vector: ArrayLike | None = None,
         limit: int = 10,
-        session_id: str | None = None,
-        roles: Sequence[str] | None = None,
-        since: float | None = None,
-        until: float | None = None,
-        topics: Sequence[str] | None = None,
         min_score: float = 0.0,
-        ranking: Literal["best", "seed"] = "best",
+        ranking: Literal["best", "openclaw"] = "best",
         window: int = 0,
         explain: bool = False,
         everything: bool = False,
         deadline_ms: float | None = None,
-    ) -> list[StoreHit]:
+    ) -> list[SearchHit]:
         """Return the segments that answer a query best, best first.
 
         ``vector`` is the query's, of the store's model; the store makes it itself where the core runs the model, and
         goes by words alone where it has none. Those in memory answer at once; older ones join in when they are found
-        within ``deadline_ms``, by default ``cold_deadline_ms``. With 0 the search does not wait: they are looked for
-        afterwards, and join in when the same is asked again within a minute. With ``everything`` the search waits for
-        them, and indexes what is not indexed yet.
+        within ``deadline_ms``, by default ``disk_deadline_ms``. With 0 the search does not wait: they are searched
+        afterwards, and join in when the same query is repeated within a minute. With ``everything`` the search waits
+        for them, and indexes what is not indexed yet.
         """
 
     def catch_up(
-        self, progress: Callable[[int, int], object] | None = None, *, anew: bool = False
-    ) -> ColdStatus | None:
-        """Bring the disk index up to date, with ``anew`` from the beginning; None when it is switched off.
+        self, progress: Callable[[int, int], object] | None = None, *, rebuild: bool = False
+    ) -> DiskIndexStatus | None:
+        """Bring the disk index up to date, with ``rebuild`` from the beginning; None when it is switched off.
 
         ``progress`` is called after every commit with the indexed bytes and the size of the log.
         """
 
-    def cold(self) -> ColdStatus | None:
+    def disk_index(self) -> DiskIndexStatus | None:
         """Return the state of the disk index; None when it is switched off."""
 
     def nearest(self, vector: ArrayLike, k: int = 10) -> list[Hit]:
@@ -602,7 +683,7 @@ class WarmStore:
     def get(self, id: str) -> Segment | None:
         """Return one segment, or None."""
 
-    def neighbours(self, id: str, distance: int = 2) -> list[Segment]:
+    def neighbors(self, id: str, distance: int = 2) -> list[Segment]:
         """Return the segments of the same session up to ``distance`` before and after one, in order, without itself."""
 
     def segments(self) -> Iterator[Segment]:
@@ -638,10 +719,10 @@ class WarmStore:
     def __len__(self) -> int: ...
 
 @final
-class ColdStatus:
+class DiskIndexStatus:
     """State of the disk index, which finds segments evicted from memory.
 
-    >>> memory.store.cold().state  # doctest: +SKIP
+    >>> memory.store.disk_index().state  # doctest: +SKIP
     'ready'
     """
 
@@ -722,36 +803,24 @@ class EmbeddingStatus:
         """Texts given up until the store is opened again."""
 
 @final
-class ColdStore:
+class LogReader:
     """Everything ever archived in a directory, read from disk one segment at a time."""
 
-    def __new__(cls, path: str | PathLike[str]) -> ColdStore: ...
+    def __new__(cls, path: str | PathLike[str]) -> LogReader: ...
     def scan(
-        self,
-        *,
-        session_id: str | None = None,
-        roles: Sequence[str] | None = None,
-        since: float | None = None,
-        until: float | None = None,
-        topics: Sequence[str] | None = None,
-        contains: str | None = None,
+        self, filter: SearchFilter | None = None, *, contains: str | None = None
     ) -> Iterator[Segment]:
-        """Iterate over the segments that pass every filter given, in the order of the file."""
+        """Return the segments that pass the filter, in the order of the file; ``contains`` must be in their content."""
 
     def read_from(
-        self,
-        offset: int,
-        *,
-        session_id: str | None = None,
-        roles: Sequence[str] | None = None,
-        limit: int = 256,
+        self, offset: int, filter: SearchFilter | None = None, *, limit: int = 256
     ) -> tuple[list[Segment], int]:
         """Return at most ``limit`` segments whose lines begin at or after an offset, and the offset to go on from.
 
         An incomplete line, and everything after it, is left for later.
 
-        >>> cold = ColdStore(path)  # doctest: +SKIP
-        >>> segments, offset = cold.read_from(0, session_id="s1", roles=["user"])  # doctest: +SKIP
+        >>> log = LogReader(path)  # doctest: +SKIP
+        >>> segments, offset = log.read_from(0, SearchFilter(roles=["user"]))  # doctest: +SKIP
         """
 
     def end(self) -> int:
@@ -763,14 +832,10 @@ class ColdStore:
         It tells whether the log has been replaced since.
         """
 
-    def offset_after(
-        self, id: str, *, session_id: str | None = None, roles: Sequence[str] | None = None
-    ) -> int | None:
+    def offset_after(self, id: str, filter: SearchFilter | None = None) -> int | None:
         """Return the offset behind the first segment of an id; None if there is none."""
 
-    def last_before(
-        self, offset: int, *, session_id: str | None = None, roles: Sequence[str] | None = None
-    ) -> str | None:
+    def last_before(self, offset: int, filter: SearchFilter | None = None) -> str | None:
         """Return the id of the last segment that lies before an offset; None if there is none."""
 
     def health(self) -> dict[str, Any]:
@@ -789,7 +854,7 @@ class Importer:
         cls,
         path: str | PathLike[str],
         *,
-        redaction: Literal["mask", "seed", "off"] = "mask",
+        redaction: Literal["mask", "openclaw", "off"] = "mask",
         pii: bool = False,
         patterns: Mapping[str, str] | None = None,
         lock_timeout: float = 5.0,
@@ -968,23 +1033,12 @@ class FactStore:
     `memctx.open` makes one with checked settings, as ``memory.facts``. Without ``cross_session`` only the facts of its
     own session are seen, whatever the method.
 
-    >>> facts = FactStore(folder, session_id="s1")  # doctest: +SKIP
+    >>> facts = FactStore(folder, StoreOptions(session_id="s1"))  # doctest: +SKIP
     >>> facts.add("config", "The webhook listens on port 8443").id  # doctest: +SKIP
     '8f4b…'
     """
 
-    def __new__(
-        cls,
-        path: str | PathLike[str],
-        *,
-        session_id: str,
-        cross_session: bool = False,
-        durability: Literal["fsync", "os"] = "fsync",
-        redaction: Literal["mask", "seed", "off"] = "mask",
-        pii: bool = False,
-        patterns: Mapping[str, str] | None = None,
-        lock_timeout: float = 5.0,
-    ) -> FactStore: ...
+    def __new__(cls, path: str | PathLike[str], options: StoreOptions) -> FactStore: ...
     @property
     def path(self) -> str:
         """The directory."""
@@ -1142,7 +1196,7 @@ class Block:
 
 def build_block(
     facts: Sequence[tuple[str, str, float]],
-    details: Sequence[tuple[str, float, str, str, int, int, float] | StoreHit],
+    details: Sequence[tuple[str, float, str, str, int, int, float] | SearchHit],
     *,
     cap: int,
     query: str | None = None,
@@ -1169,7 +1223,7 @@ def parse_block(text: str) -> tuple[list[tuple[str, str]], list[tuple[float, str
     """
 
 def visible(
-    conversation: Conversation, hidden: Sequence[int], contents: Sequence[str | StoreHit]
+    conversation: Conversation, hidden: Sequence[int], contents: Sequence[str | SearchHit]
 ) -> list[bool]:
     """Return for each stored content whether the model still sees it, messages ``hidden`` aside."""
 
@@ -1185,7 +1239,7 @@ class Redactor:
     """Finds secrets in a text and masks them.
 
     ``"mask"`` writes ``[REDACTED:kind]`` in place of tokens that name themselves, of secrets in URLs, headers, key
-    blocks and command lines, and of values that are named as secrets. Hashes, ids and placeholders stay. ``"seed"``
+    blocks and command lines, and of values that are named as secrets. Hashes, ids and placeholders stay. ``"openclaw"``
     applies the six rules of OpenClaw's ``memory-context`` plugin, ``"off"`` none. A lone surrogate reads as U+FFFD. May
     be shared by threads.
 
@@ -1250,15 +1304,15 @@ def text_key(text: str) -> int:
     """Return a hash of a text, the same on every machine."""
 
 @final
-class Scanner:
-    """Reads messages of every shape and remembers their texts, so that reading them again costs next to nothing.
+class MessageReader:
+    """Reads messages of every format and remembers their texts, so that reading them again costs next to nothing.
 
     ``estimator`` says what a text costs: ``"script"``, ``"utf16"``, or a callable that counts tokens. ``capacity`` is
     about how many bytes of texts are remembered; those that were not read for longest are forgotten first. May be
     shared by threads.
 
-    >>> scanner = Scanner()
-    >>> conversation = scanner.scan([{"role": "user", "content": "Which port?"}])
+    >>> reader = MessageReader()
+    >>> conversation = reader.read([{"role": "user", "content": "Which port?"}])
     >>> conversation.tokens, conversation.query()
     (8, 'Which port?')
     """
@@ -1269,8 +1323,8 @@ class Scanner:
         *,
         capacity: int = 67_108_864,
         own_blocks: Sequence[int] | None = None,
-    ) -> Scanner:
-        """Create a scanner with an empty cache.
+    ) -> MessageReader:
+        """Create a reader with an empty cache.
 
         ``own_blocks`` are the `text_key` of the recalled blocks that were sent: other text that reads like a block is a
         person's then. Without them, whatever reads like a block is one.
@@ -1279,22 +1333,22 @@ class Scanner:
             ConfigError: the estimator is unknown, or the capacity below 0.
         """
 
-    def scan(self, messages: Sequence[Any], shape: Shape | None = None) -> Conversation:
-        """Read a list of messages; ``shape`` says what they are where that is not to be guessed.
+    def read(self, messages: Sequence[Any], format: FormatName | None = None) -> Conversation:
+        """Read a list of messages; ``format`` says what they are where that is not to be guessed.
 
         The messages are not changed and not kept. A block or an item of a type that is not known is opaque: it has a
         price, is kept whole, and nothing is repaired that may belong to it.
 
         Raises:
-            MessageShapeError: it is no list, or the role, the content or the id of a tool in one of the messages is not
+            MessageFormatError: it is no list, or the role, the content or the id of a tool in a message is not
                 understood.
-            ConfigError: the shape is unknown, or the estimator returned something that is no number of tokens.
+            ConfigError: the format is unknown, or the estimator returned something that is no number of tokens.
         """
 
     def add_own_blocks(self, keys: Sequence[int]) -> bool:
         """Add the keys of blocks that were sent.
 
-        Return False if one of them was read as a person's text before: then this scanner goes on reading it so.
+        Return False if one of them was read as a person's text before: then this reader goes on reading it so.
         """
 
     def is_own_block(self, text: str) -> bool:
@@ -1303,13 +1357,13 @@ class Scanner:
     def __len__(self) -> int:
         """Return the number of texts in the cache."""
 
-def detect(messages: Sequence[Any]) -> Shape: ...
+def detect(messages: Sequence[Any]) -> FormatName: ...
 
 @final
 class Conversation:
     """The parsed form of a list of messages. The messages themselves are not kept.
 
-    >>> conversation = Scanner().scan([
+    >>> conversation = MessageReader().read([
     ...     {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "ls", "input": {}}]},
     ...     {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": "a.py"}]},
     ... ])
@@ -1318,7 +1372,7 @@ class Conversation:
     """
 
     @property
-    def shape(self) -> Shape:
+    def format(self) -> FormatName:
         """Format of the messages."""
 
     @property
@@ -1373,11 +1427,11 @@ class Conversation:
     def is_running(self) -> bool:
         """True if the model waits for tools, or tools have answered and the model has not."""
 
-    def place(self, index: int) -> tuple[int, int]:
+    def occurrence(self, index: int) -> tuple[int, int]:
         """Return the key of a message, and the number of earlier messages with the same key."""
 
-    def find(self, places: Sequence[tuple[int, int]]) -> list[int | None]:
-        """Return for each key and ordinal the index of that message, or None."""
+    def find(self, occurrences: Sequence[tuple[int, int]]) -> list[int | None]:
+        """Return the index of the message with each key and ordinal, or None."""
 
     def is_preamble(self, index: int) -> bool:
         """Return True if a message is the host's own, or the summary of a compaction."""
@@ -1400,7 +1454,7 @@ class Conversation:
     def records(
         self, indices: Sequence[int] | None = None
     ) -> list[list[tuple[str, str, float | None, str | None]]]:
-        """Return the records for `WarmStore.add` of each message, or of those named."""
+        """Return the records for `Store.add` of each message, or of those named."""
 
     def silences(self) -> list[str]:
         """Return the reason for each message of which nothing is archived."""
@@ -1491,7 +1545,7 @@ class Trim:
         """True if a trim is due but waits until the tools have answered."""
 
     @property
-    def recognised(self) -> int:
+    def recognized(self) -> int:
         """Number of previously trimmed units found again, protected ones included."""
 
     def __len__(self) -> int:
@@ -1534,9 +1588,10 @@ def plan_trim(
     Units that ``sticky`` names by key leave in any case, unless they are protected now. While tools are at work
     everything else waits unless there are more than ``ceiling`` tokens; without a ceiling nothing waits. ``pinned``
     names messages that stay; short messages of a person leave last if ``spare_people``; ``costs`` replaces the
-    scanner's token counts.
+    reader's token counts.
 
-    >>> talk = Scanner().scan([{"role": "user", "content": text} for text in ("the task", "small talk", "port 8443")])
+    >>> texts = "the task", "small talk", "port 8443"
+    >>> talk = MessageReader().read([{"role": "user", "content": text} for text in texts])
     >>> trim = plan_trim(talk, "which port?", limit=20, protected_recent=1)
     >>> [(removed.messages, removed.layer) for removed in trim.removed], trim.protected
     ([((1,), 'relevance')], [(0, 'task'), (2, 'recent')])
@@ -1598,20 +1653,9 @@ def plan_facts(
 
 def plan_prune(
     conversation: Conversation,
+    pruning: Pruning,
     *,
-    mode: Literal["off", "cache-ttl", "adaptive", "aggressive"],
     context_window: int,
-    keep_last_assistants: int = 3,
-    soft_trim_ratio: float = 0.3,
-    hard_clear_ratio: float = 0.5,
-    min_prunable_tool_chars: int = 50_000,
-    soft_trim_max_chars: int = 4000,
-    soft_trim_head_chars: int = 1500,
-    soft_trim_tail_chars: int = 1500,
-    hard_clear: bool = True,
-    placeholder: str | None = None,
-    allow: Iterable[str] | None = None,
-    deny: Iterable[str] | None = None,
     sticky: dict[int, str] = ...,
     is_cold: bool = False,
     estimator: Estimator = "script",

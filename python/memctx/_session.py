@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from memctx._core import ColdStatus
+    from memctx._core import DiskIndexStatus
     from memctx.config import Config
     from memctx.facts.worker import BackgroundExtraction
     from memctx.hosts.openclaw import WorkspaceSearch
@@ -40,38 +40,29 @@ class Session:
         """Open the stores that ``config`` names, and start the workers it asks for."""
         self.config = config
         self.resolution = resolution = Resolution.of(config)
-        self.store = _core.WarmStore(
-            config.storage_path,
+        options = _core.StoreOptions(
             session_id=session_id,
             cross_session=config.cross_session,
-            max_segments=config.max_segments,
-            eviction_days=config.eviction_days,
-            cold=config.cold,
-            cold_deadline_ms=config.cold_deadline_ms,
-            durability=config.durability,
+            max_segments=config.disk.max_segments,
+            eviction_days=config.disk.eviction_days,
+            disk_index=config.disk.index,
+            disk_deadline_ms=config.disk.deadline_ms,
+            durability=config.disk.durability,
             redaction=config.redaction,
-            pii=config.pii,
-            patterns=config.redaction_patterns or None,
-            lock_timeout=config.lock_timeout,
+            pii=config.privacy.pii,
+            patterns=config.privacy.patterns or None,
+            lock_timeout=config.disk.lock_timeout,
             model=resolution.model,
             replaces_vectors=resolution.replaces,
         )
+        self.store = _core.Store(config.storage_path, options)
         store_files.check_folders(config.storage_path)
-        self.fact_store = _core.FactStore(
-            config.storage_path,
-            session_id=session_id,
-            cross_session=config.cross_session,
-            durability=config.durability,
-            redaction=config.redaction,
-            pii=config.pii,
-            patterns=config.redaction_patterns or None,
-            lock_timeout=config.lock_timeout,
-        )
+        self.fact_store = _core.FactStore(config.storage_path, options)
         self.extraction = self._open_extraction()
         self.embedding = self._open_embedding()
         self.intake = Intake(
             self.store,
-            tools=config.archive_tools,
+            tools=config.privacy.archive_tools,
             embedding=self.embedding,
             extraction=self.extraction,
         )
@@ -102,11 +93,11 @@ class Session:
 
     def stats(self) -> dict[str, Any]:
         """Return counts of the stored segments and facts, the state of the disk index, and bytes on disk."""
-        cold = self.store.cold()
+        disk_index = self.store.disk_index()
         return {
             **self.store.stats(),
             "facts": self.fact_store.stats(),
-            "cold": None if cold is None else cold_data(cold),
+            "disk_index": None if disk_index is None else disk_index_data(disk_index),
             "disk": store_files.disk_use(self.store.path),
         }
 
@@ -130,7 +121,7 @@ class Session:
         extraction = None if self.extraction is None else asdict(self.extraction.progress())
         if self._extraction_note is not None:
             extraction = {"note": self._extraction_note}
-        store, facts, cold = self.store.health(), self.fact_store.health(), self.store.cold()
+        store, facts, index = self.store.health(), self.fact_store.health(), self.store.disk_index()
         reasons = [
             *unreadable,
             *store["reasons"],
@@ -142,7 +133,7 @@ class Session:
             "degraded": bool(reasons),
             "reasons": reasons,
             "facts": facts,
-            "cold": None if cold is None else {"state": cold.state, "fault": cold.fault},
+            "disk_index": None if index is None else {"state": index.state, "fault": index.fault},
             "extraction": extraction,
             "embedding": embedding,
         }
@@ -204,10 +195,10 @@ class Session:
         embedder = self.resolution.embedder
         if embedder is None:
             return None
-        return EmbeddingService(self.store, embedder, timeout_ms=self.config.embedding_timeout_ms)
+        return EmbeddingService(self.store, embedder, timeout_ms=self.config.embedding.timeout_ms)
 
 
-def cold_data(status: ColdStatus) -> dict[str, Any]:
+def disk_index_data(status: DiskIndexStatus) -> dict[str, Any]:
     """Return the state of the disk index, ready for JSON."""
     return {
         "state": status.state,

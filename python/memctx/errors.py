@@ -14,7 +14,7 @@
     ├── ExtractionError          a model call that extracts facts failed
     ├── SummaryError             a model call that summarizes failed
     ├── ContextOverflowError     the model's window is too small, also after a compaction
-    └── MessageShapeError        the argument is no list of known messages
+    └── MessageFormatError        the argument is no list of known messages
 
 Every message names the file, field, offset or value concerned and what was expected instead. Values in it are
 shortened, and secrets are masked, whatever the settings: exceptions end up in logs.
@@ -32,7 +32,7 @@ __all__ = [
     "EmbeddingError",
     "ExtractionError",
     "MemctxError",
-    "MessageShapeError",
+    "MessageFormatError",
     "StoreError",
     "StoreLockedError",
     "SummaryError",
@@ -109,37 +109,38 @@ class DimensionMismatchError(VectorError):
 class EmbeddingError(MemctxError):
     """A model call that turns text into vectors failed, or its response has no vectors of that text.
 
-    ``can_retry``: the same call may succeed later; ``retry_after``: seconds that the provider asked to wait.
+    ``is_retryable``: the same call may succeed later; ``retry_after``: seconds that the provider asked to wait.
     """
 
     def __init__(
-        self, message: str, *, can_retry: bool = False, retry_after: float | None = None
+        self, message: str, *, is_retryable: bool = False, retry_after: float | None = None
     ) -> None:
         super().__init__(message)
-        self.can_retry = can_retry
+        self.is_retryable = is_retryable
         self.retry_after = retry_after
 
 
 class ExtractionError(MemctxError):
     """A model call that extracts facts failed.
 
-    ``is_final``: a retry cannot help, as after a refusal; ``is_malformed``: the response cannot be used; ``is_dead``:
-    no other call can succeed either, as with an invalid key; ``retry_after``: seconds that the provider asked to wait.
+    ``is_retryable``: the same request may succeed later, unlike after a refusal; ``is_malformed``: the response cannot
+    be used; ``is_permanent``: no request can succeed, as with an invalid key; ``retry_after``: seconds that the
+    provider asked to wait.
     """
 
     def __init__(
         self,
         message: str,
         *,
-        is_final: bool = False,
+        is_retryable: bool = True,
         is_malformed: bool = False,
-        is_dead: bool = False,
+        is_permanent: bool = False,
         retry_after: float | None = None,
     ) -> None:
         super().__init__(message)
-        self.is_final = is_final
+        self.is_retryable = is_retryable
         self.is_malformed = is_malformed
-        self.is_dead = is_dead
+        self.is_permanent = is_permanent
         self.retry_after = retry_after
 
 
@@ -147,8 +148,8 @@ class SummaryError(MemctxError):
     """A model call that summarizes a conversation failed.
 
     ``is_overflow``: the conversation did not fit the model's window, so a shorter one may; ``is_timeout``: no response
-    came in time; ``is_dead``: no other call can succeed either, as with an invalid key; ``is_final``: a retry cannot
-    help, which is so for all of these and for others; ``retry_after``: seconds that the provider asked to wait.
+    came in time; ``is_permanent``: no request can succeed, as with an invalid key; ``is_retryable``: the same request
+    may succeed later, which is false for all of these; ``retry_after``: seconds that the provider asked to wait.
     """
 
     def __init__(  # noqa: PLR0913 - properties of one failure
@@ -156,15 +157,15 @@ class SummaryError(MemctxError):
         message: str,
         *,
         is_overflow: bool = False,
-        is_final: bool = False,
-        is_dead: bool = False,
+        is_retryable: bool = True,
+        is_permanent: bool = False,
         is_timeout: bool = False,
         retry_after: float | None = None,
     ) -> None:
         super().__init__(message)
         self.is_overflow = is_overflow
-        self.is_final = is_final or is_overflow or is_dead or is_timeout
-        self.is_dead = is_dead
+        self.is_retryable = is_retryable and not (is_overflow or is_permanent or is_timeout)
+        self.is_permanent = is_permanent
         self.is_timeout = is_timeout
         self.retry_after = retry_after
 
@@ -180,7 +181,7 @@ class ContextOverflowError(MemctxError):
         self.tried = tried
 
 
-class MessageShapeError(MemctxError, TypeError):
+class MessageFormatError(MemctxError, TypeError):
     """The argument is no list of messages in a known format.
 
     The text names the message by its index, its class and its invalid field, and says what to pass instead.

@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 import logging
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypedDict, TypeVar, Unpack
 
 from memctx import checks
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
     from types import TracebackType
 
-    from memctx._core import EmbeddingStatus, StoreHit, WarmStore
+    from memctx._core import EmbeddingStatus, SearchFilter, SearchHit, Store
     from memctx.compaction import (
         Compacted,
         CompactOptions,
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
     from memctx.facts.worker import BackgroundExtraction, FactsFuture
     from memctx.hosts.openclaw import Cited, Source
     from memctx.hosts.pi import Counters
-    from memctx.messages import Shape
+    from memctx.messages import FormatName
 
 __all__ = ["Memory"]
 
@@ -62,11 +61,7 @@ class SearchOptions(TypedDict, total=False):
     """Keyword arguments of `Memory.search`."""
 
     limit: int
-    session_id: str | None
-    roles: Sequence[str] | None
-    since: float | datetime | None
-    until: float | datetime | None
-    topics: Sequence[str] | None
+    filter: SearchFilter | None
     min_score: float
     ranking: Ranking | None
     window: int
@@ -101,7 +96,7 @@ class Memory:
         return self._config
 
     @property
-    def store(self) -> WarmStore:
+    def store(self) -> Store:
         """The store of segments; ``store.segments()`` yields all of them, in order."""
         return self._store
 
@@ -120,15 +115,15 @@ class Memory:
         """True if every caller that opened the memory has closed it."""
         return self._closed
 
-    def archive(self, messages: Sequence[Any], *, shape: Shape | None = None) -> Archived:
+    def archive(self, messages: Sequence[Any], *, format: FormatName | None = None) -> Archived:
         """Store messages of any format, and return once they are durable.
 
-        Text is stored under its role; tool calls and results, if `archive_tools` asks for them, as ``tool``. System
-        prompts and thinking are not stored, pictures become a placeholder. ``shape`` names the format of the messages
-        where it cannot be detected. Nothing is stored while the setting ``enabled`` is off.
+        Text is stored under its role; tool calls and results, if `privacy.archive_tools` asks for them, as ``tool``.
+        System prompts and thinking are not stored, pictures become a placeholder. ``format`` names the format of the
+        messages where it cannot be detected. Nothing is stored while the setting ``enabled`` is off.
 
         Raises:
-            MessageShapeError: ``messages`` is no list of messages.
+            MessageFormatError: ``messages`` is no list of messages.
             StoreError: a message could not be stored; or the `OSError` of the system.
         """
         self._check_open()
@@ -137,13 +132,13 @@ class Memory:
             return Archived(
                 (), added=0, duplicates=0, skipped=skipped, reasons={"disabled": skipped}
             )
-        return self._session.intake.add(self._turns.scan(messages, shape))
+        return self._session.intake.add(self._turns.read(messages, format))
 
     def prepare(
         self,
         messages: Sequence[Any],
         *,
-        shape: Shape | None = None,
+        format: FormatName | None = None,
         pinned: Collection[int] = (),
         model: str | None = None,
     ) -> Turn:
@@ -162,7 +157,7 @@ class Memory:
         [{'role': 'user', 'content': 'Which port has the webhook?'}]
 
         Raises:
-            MessageShapeError: ``messages`` is no list of messages.
+            MessageFormatError: ``messages`` is no list of messages.
         """
         if not isinstance(model, str | None):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(
@@ -170,8 +165,8 @@ class Memory:
             )
         if not self._config.enabled:
             same = messages if isinstance(messages, list) else list(messages)
-            return Turn(same, Report(shape or "unknown", degraded=(DISABLED,)))
-        turn = self._turns.prepare(messages, shape=shape, pinned=pinned, model=model)
+            return Turn(same, Report(format or "unknown", degraded=(DISABLED,)))
+        turn = self._turns.prepare(messages, format=format, pinned=pinned, model=model)
         made: Compactor | None = self.__dict__.get("_made_compactor")
         if made is None or (changed := made.apply_context_hooks(turn)).messages is turn.messages:
             return turn
@@ -225,55 +220,47 @@ class Memory:
         except MemctxError as error:
             logger.warning("the counters of the session are not saved: %s", error)
 
-    def search(  # noqa: PLR0913 - each is one way to narrow a search, and all have a default
+    def search(  # noqa: PLR0913 - all have a default
         self,
         query: str,
         *,
         limit: int = 10,
-        session_id: str | None = None,
-        roles: Sequence[str] | None = None,
-        since: float | datetime | None = None,
-        until: float | datetime | None = None,
-        topics: Sequence[str] | None = None,
+        filter: SearchFilter | None = None,
         min_score: float = 0.0,
         ranking: Ranking | None = None,
         window: int = 0,
         explain: bool = False,
         everything: bool = False,
-    ) -> list[StoreHit]:
+    ) -> list[SearchHit]:
         """Return the segments that answer a query best, best first.
 
-        ``since`` and ``until`` are datetimes, or milliseconds since the epoch; ``min_score`` from 0 to 1 is the least
+        ``filter`` limits the search to a session, roles, a period or topics; ``min_score`` from 0 to 1 is the least
         quality of a match; ``window`` adds that many neighbors on either side of a hit; ``explain`` adds the terms of
         each score. Segments of other sessions are searched only with ``cross_session``.
 
         Segments that are no longer in memory are searched on disk, as far as they are indexed there and found within
-        ``cold_deadline_ms``. With ``everything`` the index is brought up to date first, which may take long; while the
-        setting ``cold`` is off, that raises `ConfigError`.
+        ``disk.deadline_ms``. With ``everything`` the index is brought up to date first, which may take long; while the
+        setting ``disk.index`` is off, that raises `ConfigError`.
 
         >>> import memctx, tempfile
         >>> said = [{"role": "user", "content": f"Parcel {number} went to gate {number + 100}"} for number in range(60)]
-        >>> with memctx.open(tempfile.mkdtemp(), session_id="s1", max_segments=10) as memory:
+        >>> with memctx.open(tempfile.mkdtemp(), session_id="s1", disk={"max_segments": 10}) as memory:
         ...     archived = memory.archive(said)
         ...     hits = memory.search("which parcel went to gate 103?", limit=1, everything=True)
         >>> hits[0].segment.content
         'Parcel 3 went to gate 103'
         """
         self._check_open()
-        if everything and not self._config.cold:
-            raise ConfigError("everything is True; expected the setting cold to be on")
+        if everything and not self._config.disk.index:
+            raise ConfigError("everything is True; expected the setting disk.index to be on")
         self._turns.settle()
         return self._store.search(
             query,
             vector=self._session.query_vector(query),
+            filter=filter,
             limit=limit,
-            session_id=session_id,
-            roles=roles,
-            since=_milliseconds(since),
-            until=_milliseconds(until),
-            topics=topics,
             min_score=min_score,
-            ranking=ranking or self._config.ranking,
+            ranking=ranking or self._config.recall.ranking,
             window=window,
             explain=explain,
             everything=everything,
@@ -354,33 +341,37 @@ class Memory:
         future.settle(FactsReady(is_complete=True, progress=Progress()))
         return future
 
-    async def aarchive(self, messages: Sequence[Any], *, shape: Shape | None = None) -> Archived:
+    async def aarchive(
+        self, messages: Sequence[Any], *, format: FormatName | None = None
+    ) -> Archived:
         """Run `archive` in a thread, for callers that must not block."""
-        return await _run_in_thread(self.archive, messages, shape=shape)
+        return await _run_in_thread(self.archive, messages, format=format)
 
     async def aprepare(
         self,
         messages: Sequence[Any],
         *,
-        shape: Shape | None = None,
+        format: FormatName | None = None,
         pinned: Collection[int] = (),
         model: str | None = None,
     ) -> Turn:
         """Run `prepare` in a thread, for callers that must not block."""
-        return await _run_in_thread(self.prepare, messages, shape=shape, pinned=pinned, model=model)
+        return await _run_in_thread(
+            self.prepare, messages, format=format, pinned=pinned, model=model
+        )
 
-    async def asearch(self, query: str, **options: Unpack[SearchOptions]) -> list[StoreHit]:
+    async def asearch(self, query: str, **options: Unpack[SearchOptions]) -> list[SearchHit]:
         """Run `search` in a thread, for callers that must not block."""
         return await _run_in_thread(self.search, query, **options)
 
     def stats(self) -> dict[str, Any]:
-        """Return counts of the stored data, the state of the disk index (``cold``), and the bytes on disk (``disk``).
+        """Return counts of the stored data, the state of the index (``disk_index``), and the bytes on disk (``disk``).
 
         >>> import memctx, tempfile
         >>> with memctx.open(tempfile.mkdtemp(), session_id="s1") as memory:
         ...     archived = memory.archive([{"role": "user", "content": "The webhook listens on port 8443"}])
         ...     stats = memory.stats()
-        >>> stats["segments"], stats["disk"]["log"] == stats["log_bytes"], stats["cold"]["fault"]
+        >>> stats["segments"], stats["disk"]["log"] == stats["log_bytes"], stats["disk_index"]["fault"]
         (1, True, None)
         """
         self._check_open()
@@ -446,11 +437,11 @@ class Memory:
         return self._compactor.hooks.on(event, handler)
 
     def should_compact(
-        self, messages: Sequence[Any], *, usage: object = None, shape: Shape | None = None
+        self, messages: Sequence[Any], *, usage: object = None, format: FormatName | None = None
     ) -> bool:
         """Return whether a compaction is due: the messages, or the ``usage`` of the last call, reach the reserve."""
         self._check_open()
-        return self._compactor.should_compact(messages, usage=usage, shape=shape)
+        return self._compactor.should_compact(messages, usage=usage, format=format)
 
     async def compact(
         self, messages: Sequence[Any], **options: Unpack[CompactOptions]
@@ -462,7 +453,7 @@ class Memory:
         are the same objects; only signed thinking, which is no longer valid, is removed from copies. If there is
         nothing to compact, as right after a compaction, ``compacted.skipped`` has the reason.
 
-        ``instructions`` guide the summary; ``shape`` names the format of the messages where it cannot be detected;
+        ``instructions`` guide the summary; ``format`` names the format of the messages where it cannot be detected;
         ``reason`` is ``"manual"`` unless given; ``pinned`` are indices of messages that stay; the compaction is written
         to ``transcript``; ``on_text`` is called with the summary as it is generated.
 
@@ -486,11 +477,11 @@ class Memory:
         return run_coroutine(lambda: self.compact(messages, **options))
 
     def should_write_notes(
-        self, messages: Sequence[Any], *, usage: object = None, shape: Shape | None = None
+        self, messages: Sequence[Any], *, usage: object = None, format: FormatName | None = None
     ) -> bool:
         """Return True if `write_notes` would do anything now: once before each compaction, a little earlier than it."""
         self._check_open()
-        return self._compactor.should_write_notes(messages, usage=usage, shape=shape)
+        return self._compactor.should_write_notes(messages, usage=usage, format=format)
 
     async def write_notes(
         self,
@@ -498,7 +489,7 @@ class Memory:
         messages: Sequence[Any],
         *,
         usage: object = None,
-        shape: Shape | None = None,
+        format: FormatName | None = None,
     ) -> NotesWritten:
         """Have the model write notes in the workspace, if due, that must outlast the next compaction.
 
@@ -506,7 +497,7 @@ class Memory:
         may fail; the agent goes on.
         """
         self._check_open()
-        return await self._compactor.write_notes(run_turn, messages, usage=usage, shape=shape)
+        return await self._compactor.write_notes(run_turn, messages, usage=usage, format=format)
 
     @property
     def counters(self) -> Counters:
@@ -528,7 +519,7 @@ class Memory:
             session_id=self.session_id,
             store=self._store.path,
             archive=self.archive,
-            scan=self._turns.scan,
+            read=self._turns.read,
         )
 
 
@@ -538,7 +529,3 @@ async def _run_in_thread(
     import asyncio  # noqa: PLC0415 - a caller that awaits has it already
 
     return await asyncio.to_thread(call, *arguments, **options)
-
-
-def _milliseconds(moment: float | datetime | None) -> float | None:
-    return moment.timestamp() * 1000 if isinstance(moment, datetime) else moment

@@ -19,6 +19,7 @@ import threading
 import weakref
 from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, Unpack
 
@@ -30,7 +31,7 @@ from memctx.memory import Memory
 if TYPE_CHECKING:
     from os import PathLike
 
-    from memctx.config.arguments import OpenArguments
+    from memctx.config.settings import OpenArguments
 
 __all__ = ["bind", "memories", "of", "open", "runtime"]
 
@@ -160,7 +161,7 @@ def _release(key: Key, memory: Memory) -> bool:
 
 def _check_same(memory: Memory, wanted: Config) -> None:
     for name, value in wanted.given().items():
-        has = getattr(memory.config, name)
+        has = attrgetter(name)(memory.config)
         if name != "storage_path" and value != has:
             raise ConfigError(f"{name} is {value!r}; {memory!r} is open with {has!r}")
 

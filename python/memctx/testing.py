@@ -28,7 +28,7 @@ from memctx.protocols import ExtractionResult
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from memctx._core import Shape
+    from memctx._core import FormatName
     from memctx.protocols import CandidateFact, Request, SummaryRequest
 
 __all__ = [
@@ -48,7 +48,7 @@ class RequestRefusedError(MemctxError):
     """A request that a provider would have answered with status 400."""
 
 
-def user(text: str, format: Shape = "openai") -> Message:
+def user(text: str, format: FormatName = "openai") -> Message:
     """Return a message of the user.
 
     >>> user("Which port?", "gemini")
@@ -57,7 +57,7 @@ def user(text: str, format: Shape = "openai") -> Message:
     return _message("user", text, format)
 
 
-def assistant(text: str, format: Shape = "openai") -> Message:
+def assistant(text: str, format: FormatName = "openai") -> Message:
     """Return a message of the model.
 
     >>> assistant("8443", "anthropic")
@@ -72,7 +72,7 @@ def tool_exchange(
     result: str,
     *,
     id: str = "call-1",
-    format: Shape = "openai",
+    format: FormatName = "openai",
 ) -> list[Message]:
     """Return a tool call and its result, as the messages that a host sends for them.
 
@@ -127,14 +127,14 @@ class FakeModel:
         self,
         *replies: str | Callable[[Sequence[Any]], str],
         window: int | None = None,
-        format: Shape | None = None,
+        format: FormatName | None = None,
     ) -> None:
         """Create a model; ``window`` is in tokens; ``format`` is detected where it is None."""
         if not replies:
             raise ConfigError("FakeModel() needs at least one reply")
         self._replies = deque(replies)
         self._window = window
-        self._format: Shape | None = format
+        self._format: FormatName | None = format
         self.requests: list[list[Any]] = []
         """The messages of each call, refused ones included."""
 
@@ -145,7 +145,7 @@ class FakeModel:
         if problems:
             found = problems[0]
             raise RequestRefusedError(f"message {found.index}: {found.code}: {found.message}")
-        tokens = _core.Scanner("script", capacity=0).scan(list(messages), self._format).tokens
+        tokens = _core.MessageReader("script", capacity=0).read(list(messages), self._format).tokens
         if self._window is not None and tokens > self._window:
             raise RequestRefusedError(
                 f"prompt is too long: {tokens} tokens > {self._window} maximum"
@@ -209,7 +209,7 @@ class ScriptedSummarizer:
         return summary
 
 
-def _message(role: str, text: str, format: Shape) -> Message:
+def _message(role: str, text: str, format: FormatName) -> Message:
     if format in {"openai", "anthropic"}:
         return {"role": role, "content": text}
     if format == "responses":

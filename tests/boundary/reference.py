@@ -84,7 +84,7 @@ def tokenize(text: str) -> list[str]:
     ]
 
 
-def tokenize_original(text: str) -> list[str]:
+def tokenize_openclaw(text: str) -> list[str]:
     terms = _terms(readable(text).lower(), original_shape, "C[C-]*|w[w-]*")
     return [
         token

@@ -165,9 +165,11 @@ def _bm25(_: Path) -> Any:
 OBJECTS: dict[str, Callable[[Path], Any]] = {
     "Memory": _memory,
     "Facts": lambda folder: _memory(folder).facts,
-    "WarmStore": lambda folder: _memory(folder).store,
-    "FactStore": lambda folder: memctx.lowlevel.FactStore(folder / "facts", session_id="s1"),
-    "ColdStore": lambda folder: memctx.lowlevel.ColdStore(_memory(folder).store.path),
+    "Store": lambda folder: _memory(folder).store,
+    "FactStore": lambda folder: memctx.lowlevel.FactStore(
+        folder / "facts", memctx.lowlevel.StoreOptions(session_id="s1")
+    ),
+    "LogReader": lambda folder: memctx.lowlevel.LogReader(_memory(folder).store.path),
     "Bm25Index": _bm25,
     "FlatIndex": lambda _: memctx.lowlevel.FlatIndex(3),
     "HashEmbedder": lambda _: memctx.lowlevel.HashEmbedder(64),

@@ -40,7 +40,7 @@ def fruits() -> Bm25Index:
     return index
 
 
-@pytest.mark.parametrize("mode", ["memctx", "original"])
+@pytest.mark.parametrize("mode", ["memctx", "openclaw"])
 def test_golden_scores(mode: TokenMode) -> None:
     """Both modes give the golden scores to 1e-9."""
     cases = golden.load("bm25.json")
@@ -266,10 +266,10 @@ def test_a_bad_item_adds_nothing() -> None:
 
 def test_the_mode_decides_the_terms() -> None:
     """An index reads documents and queries with the tokenizer it was made with."""
-    memctx, original = Bm25Index(), Bm25Index(mode="original")
-    assert (memctx.mode, original.mode) == ("memctx", "original")
-    for index in (memctx, original):
+    memctx, openclaw = Bm25Index(), Bm25Index(mode="openclaw")
+    assert (memctx.mode, openclaw.mode) == ("memctx", "openclaw")
+    for index in (memctx, openclaw):
         index.add("a", "parseHTTPHeader")
     assert ranking(memctx.search("header")) == ["a"]
-    assert original.search("header") == []
-    assert ranking(original.search("PARSEHTTPHEADER")) == ["a"]
+    assert openclaw.search("header") == []
+    assert ranking(openclaw.search("PARSEHTTPHEADER")) == ["a"]

@@ -41,7 +41,7 @@ def test_unknown_modes_are_refused(name: Any) -> None:
     """A mode that is no mode is named in the message beside those there are."""
     for call in (lambda: tokenize("text", name), lambda: Bm25Index(name)):
         with pytest.raises(
-            ConfigError, match='mode must be "memctx" or "original", not "'
+            ConfigError, match='mode must be "memctx" or "openclaw", not "'
         ) as caught:
             call()
         assert isinstance(caught.value, ValueError)
@@ -405,7 +405,7 @@ def test_errors_are_also_builtin_exceptions() -> None:
     assert issubclass(ConfigError, ValueError)
     assert issubclass(VectorError, ValueError)
     assert issubclass(DimensionMismatchError, VectorError)
-    assert issubclass(memctx.MessageShapeError, TypeError)
+    assert issubclass(memctx.MessageFormatError, TypeError)
     for kind in (CorruptStoreError, UnsupportedVersionError, memctx.errors.StoreLockedError):
         assert issubclass(kind, memctx.StoreError)
         assert issubclass(kind, MemctxError)

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memctx import ConfigError
-from memctx._core import Importer
+from memctx._core import Importer, StoreOptions
 from memctx.errors import StoreError
-from memctx.lowlevel import ColdStore, WarmStore
+from memctx.lowlevel import LogReader, Store
 
 RECORDS = st.lists(
     st.tuples(
@@ -24,7 +24,7 @@ RECORDS = st.lists(
 
 
 def contents(path: Path) -> list[tuple[str, str, str]]:
-    return [(each.session_id, each.role, each.content) for each in ColdStore(path).scan()]
+    return [(each.session_id, each.role, each.content) for each in LogReader(path).scan()]
 
 
 @settings(max_examples=20)
@@ -38,7 +38,7 @@ def test_every_record_is_appended_once_by_several_writers(
         seen = set[tuple[str, str, str]]()
         for at, batch in enumerate(batches):
             if at in writes:  # another writer comes between
-                other = WarmStore(path, session_id="s1", durability="os")
+                other = Store(path, StoreOptions(session_id="s1", durability="os"))
                 other.add([(role, content, None, None) for _, role, content in batch])
                 other.close()
                 seen |= {("s1", role, content) for _, role, content in batch}
@@ -56,7 +56,7 @@ def test_secrets_are_masked_and_noise_is_dropped(tmp_path: Path) -> None:
     importer = Importer(tmp_path / "store", patterns={"ticket": r"T-\d+"})
     said = ("s1", "user", "The ticket T-4711 is about the webhook", 1.0, '{"kind":"history"}')
     assert importer.add([said, ("s1", "assistant", "NO_REPLY", None, None)]) == ["added", "noise"]
-    (segment,) = ColdStore(tmp_path / "store").scan()
+    (segment,) = LogReader(tmp_path / "store").scan()
     assert "4711" not in segment.content
     assert (segment.timestamp, segment.metadata["kind"]) == (1.0, "history")
 

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from memctx._core import Importer, LogEditor
 from memctx.errors import StoreLockedError, UnsupportedVersionError
-from memctx.lowlevel import ColdStore
+from memctx.lowlevel import LogReader
 
 fcntl = pytest.importorskip("fcntl")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="logs are not replaced on Windows")
 
 
 def stored(path: Path) -> list[tuple[str, float]]:
-    return [(each.session_id, each.timestamp) for each in ColdStore(path).scan()]
+    return [(each.session_id, each.timestamp) for each in LogReader(path).scan()]
 
 
 @settings(max_examples=30)

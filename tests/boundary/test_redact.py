@@ -28,9 +28,9 @@ def test_a_clean_text_is_the_same_object() -> None:
 def test_modes_mask_as_documented() -> None:
     text = "Bearer abcdefghijklmnopqrstuvwxyz"
     assert memctx.Redactor("off").mask(text).text == text
-    seed = memctx.Redactor("seed").mask(text)
-    assert seed.text == "Bearer [REDACTED]"
-    assert seed.kinds == {"bearer": 1}
+    masked = memctx.Redactor("openclaw").mask(text)
+    assert masked.text == "Bearer [REDACTED]"
+    assert masked.kinds == {"bearer": 1}
 
 
 def test_personal_data_on_request() -> None:
@@ -57,7 +57,7 @@ def test_bad_patterns_are_refused_by_kind(pattern: str, words: str) -> None:
 
 def test_unknown_mode_is_refused() -> None:
     with pytest.raises(
-        memctx.ConfigError, match='mode must be "off", "mask" or "seed", not "maks"'
+        memctx.ConfigError, match='mode must be "off", "mask" or "openclaw", not "maks"'
     ):
         memctx.Redactor("maks")  # type: ignore[arg-type]
 

@@ -17,8 +17,8 @@ from .strategies import for_all, texts
 if TYPE_CHECKING:
     from memctx._core import TokenMode
 
-MODES: tuple[TokenMode, ...] = ("memctx", "original")
-REFERENCES = {"memctx": reference.tokenize, "original": reference.tokenize_original}
+MODES: tuple[TokenMode, ...] = ("memctx", "openclaw")
+REFERENCES = {"memctx": reference.tokenize, "openclaw": reference.tokenize_openclaw}
 
 # The newest version of Unicode that the library's tables know.
 KNOWN_UNICODE = 16
@@ -48,7 +48,7 @@ def test_memctx_mode_equals_its_reference(text: str) -> None:
 @for_all(texts)
 def test_openclaw_mode_equals_its_reference(text: str) -> None:
     """The compatible tokenizer follows the rules of OpenClaw's plugin on any text."""
-    assert tokenize(text, "original") == reference.tokenize_original(text)
+    assert tokenize(text, "openclaw") == reference.tokenize_openclaw(text)
 
 
 @pytest.mark.thread_unsafe(reason="long, and says nothing about threads")
@@ -86,7 +86,7 @@ def test_short_words_of_any_width_are_spelled_right(word: str) -> None:
     """A token comes out as it stands in the text, whatever number of bytes its characters take."""
     for _ in range(2):  # a string may be made once and then kept
         assert tokenize(word) == reference.tokenize(word)
-        assert tokenize(word, "original") == reference.tokenize_original(word)
+        assert tokenize(word, "openclaw") == reference.tokenize_openclaw(word)
 
 
 @pytest.mark.thread_unsafe(reason="long, and says nothing about threads")
@@ -127,7 +127,7 @@ def test_invisible_characters_neither_break_nor_show() -> None:
     assert tokenize("pay\u200bment\u0301") == ["payment"]
     assert tokenize("飞\u200b书") == ["飞", "书", "飞书"]
     assert tokenize("nul\0byte") == ["nul", "byte"]
-    assert tokenize("nul\0byte", "original") == ["nulbyte"]
+    assert tokenize("nul\0byte", "openclaw") == ["nulbyte"]
     assert tokenize("\u200b\u0301\ufeff") == []
 
 

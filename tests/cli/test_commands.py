@@ -112,11 +112,11 @@ def test_search_finds_segments_that_agents_evict(store: Path) -> None:
 
 def test_search_all_finds_unindexed_segments(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shell, "MIN_SEGMENTS", 1)
-    monkeypatch.setenv("MEMCTX_MAX_SEGMENTS", "1")
+    monkeypatch.setenv("MEMCTX_DISK_MAX_SEGMENTS", "1")
     shutil.rmtree(store / "index", ignore_errors=True)
     found = data("search", "static", "generator", "--all", "--store", store)
     assert "static generator" in found["hits"][0]["segment"]["content"]
-    assert (found["unsearched"], found["cold"]["state"]) == (0, "ready")
+    assert (found["unsearched"], found["disk_index"]["state"]) == (0, "ready")
     again = data("search", "static", "generator", "--store", store)
     assert [hit["segment"] for hit in again["hits"]] == [hit["segment"] for hit in found["hits"]]
     assert data("search", "static", "--all", "--session", "shop", "--store", store, code=1)
@@ -136,13 +136,13 @@ def test_reindex_logs_progress_to_stderr(store: Path) -> None:
 
 
 def test_a_disabled_index_is_exit_code_2(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MEMCTX_COLD", "off")
+    monkeypatch.setenv("MEMCTX_DISK_INDEX", "off")
     for command in (("reindex",), ("search", "webhook", "--all")):
         refused = run(*command, "--store", store)
         assert (refused.exit_code, refused.stdout) == (2, "")
         assert "cold is False; expected the setting to be on" in refused.stderr
     assert run("search", "webhook", "--store", store).exit_code == 0
-    assert data("stats", "--store", store)["cold"] is None
+    assert data("stats", "--store", store)["disk_index"] is None
     assert run("reindex", "--store", store / "none").exit_code == 2
 
 
@@ -381,7 +381,7 @@ def test_bench_profiles_a_trim_step_by_step() -> None:
 
 def test_bench_profiles_a_copy_of_a_store(tmp_path: Path) -> None:
     store = tmp_path / "store"
-    with memctx.open(store, session_id="s1", durability="os") as memory:
+    with memctx.open(store, session_id="s1", disk={"durability": "os"}) as memory:
         memory.archive(
             [{"role": "user", "content": f"Parcel {n} went to gate {n % 7}."} for n in range(400)]
         )

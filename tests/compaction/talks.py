@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from context.script import Script, Shape, Step
+    from context.script import FormatName, Script, Step
     from memctx.compaction import Compacted
 
 PORT = "The payment webhook listens on port 8443."
@@ -41,21 +41,20 @@ def script(turns: int = 6, *, system: bool = False, calls: int = 1) -> Script:
     return tuple(steps)
 
 
-def talk(shape: Shape = "anthropic", turns: int = 6, **options: Any) -> list[Any]:
+def talk(format: FormatName = "anthropic", turns: int = 6, **options: Any) -> list[Any]:
     """Return the conversation in a format, with the newest ask at its end."""
-    return Rendering((*script(turns, **options), User((ASK,))), shape).whole()
+    return Rendering((*script(turns, **options), User((ASK,))), format).whole()
 
 
 def opened(path: Path, summarizer: Any = None, **settings: Any) -> memctx.Memory:
     """Open a memory with a small window, which keeps few messages."""
-    compaction = {"keep_recent_tokens": 300, "mode": "default", **settings.pop("compaction", {})}
-    defaults: dict[str, Any] = {
-        "context_window": 4_000,
-        "durability": "os",
-        "compaction": compaction,
-        "summarizer": Scripted() if summarizer is None else summarizer,
-    }
-    return memctx.open(path / "memory", session_id="s1", **(defaults | settings))
+    config = memctx.Config(
+        context_window=4_000,
+        disk={"durability": "os"},
+        compaction={"keep_recent_tokens": 300, "mode": "default"},
+        summarizer=Scripted() if summarizer is None else summarizer,
+    )
+    return memctx.open(path / "memory", session_id="s1", config=config.replace(**settings))
 
 
 def compacted(memory: memctx.Memory, messages: Sequence[Any], **options: Any) -> Compacted:

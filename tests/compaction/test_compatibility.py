@@ -72,7 +72,11 @@ def test_every_openclaw_compaction_path_is_read_or_reported(tmp_path: Path) -> N
     assert (compaction.mode, compaction.reserve_tokens_floor) == ("default", 24_000)
     assert (compaction.memory_flush, compaction.soft_threshold) == (False, 8_000)
     assert (compaction.flush_system_prompt, compaction.flush_prompt) == ("Save.", "Save now.")
-    assert (pruning.mode, pruning.keep_last_assistants, config.cache_ttl) == ("adaptive", 5, 600)
+    assert (pruning.mode, pruning.keep_last_assistants, config.trim.cache_ttl) == (
+        "adaptive",
+        5,
+        600,
+    )
     assert (pruning.soft_trim_ratio, pruning.hard_clear_ratio) == (0.25, 0.45)
     assert pruning.min_prunable_tool_chars == 30_000
     assert (pruning.soft_trim_max_chars, pruning.soft_trim_head_chars) == (6_000, 2_500)
@@ -95,7 +99,7 @@ def test_every_openclaw_compaction_path_is_read_or_reported(tmp_path: Path) -> N
 def test_durations_are_read_as_openclaw_reads_them(
     ttl: str | int, seconds: float, tmp_path: Path
 ) -> None:
-    assert loaded(tmp_path, {"contextPruning": {"ttl": ttl}}).cache_ttl == seconds
+    assert loaded(tmp_path, {"contextPruning": {"ttl": ttl}}).trim.cache_ttl == seconds
 
 
 def test_settings_for_memory_win_over_those_of_the_host(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import memctx
 from compaction.summary.models import DEAD, OUTAGE, OVERFLOW, Scripted
 from context import oracle
 from context.rendering import Rendering
-from context.script import SHAPES, Script, Shape
+from context.script import FORMATS, FormatName, Script
 from context.strategies import HOSTILE, scripts
 from memctx import _core
 
@@ -34,7 +34,7 @@ ANSWERS = (
 REASONS = ("manual", "threshold", "overflow")
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("format", FORMATS)
 @settings(max_examples=10)
 @given(
     script=scripts(most=5),
@@ -45,7 +45,7 @@ REASONS = ("manual", "threshold", "overflow")
     data=st.data(),
 )
 def test_every_compaction_keeps_the_invariants(  # noqa: PLR0913, PLR0917 - what is drawn
-    shape: Shape,
+    format: FormatName,
     script: Script,
     keep: int,
     answer: Any,
@@ -53,7 +53,7 @@ def test_every_compaction_keeps_the_invariants(  # noqa: PLR0913, PLR0917 - what
     mode: str,
     data: st.DataObject,
 ) -> None:
-    messages = Rendering(script, shape).whole()
+    messages = Rendering(script, format).whole()
     pinned = data.draw(st.sets(st.integers(0, len(messages) - 1), max_size=2))
     before = copy.deepcopy(messages)
     compaction = {"keep_recent_tokens": keep, "mode": mode}
@@ -63,33 +63,35 @@ def test_every_compaction_keeps_the_invariants(  # noqa: PLR0913, PLR0917 - what
     ):
         for _ in range(2):
             result = asyncio.run(
-                memory.compact(messages, shape=shape, reason=reason, pinned=pinned)
+                memory.compact(messages, format=format, reason=reason, pinned=pinned)
             )
             assert messages == before, "the caller's messages were changed"
-            check(result, messages, shape, pinned)
-            everything_that_left_is_archived(memory, messages, result, shape, pinned)
+            check(result, messages, format, pinned)
+            everything_that_left_is_archived(memory, messages, result, format, pinned)
             # Once more over what the first one left, and the same again.
-            messages = [*result.messages, *Rendering(script, shape).whole()]
+            messages = [*result.messages, *Rendering(script, format).whole()]
             before, pinned = copy.deepcopy(messages), set()
 
 
-def check(result: memctx.Compacted, messages: list[Any], shape: Shape, pinned: set[int]) -> None:
-    known = {problem.code for problem in memctx.validate(messages, shape)}
-    found = {problem.code for problem in memctx.validate(result.messages, shape)}
+def check(
+    result: memctx.Compacted, messages: list[Any], format: FormatName, pinned: set[int]
+) -> None:
+    known = {problem.code for problem in memctx.validate(messages, format)}
+    found = {problem.code for problem in memctx.validate(result.messages, format)}
     assert found <= known, (found, result.messages)
     if not known:
-        assert oracle.fault(result.messages, shape) is None, oracle.fault(result.messages, shape)
+        assert oracle.fault(result.messages, format) is None, oracle.fault(result.messages, format)
     if not result.did_compact:
         assert [id(each) for each in result.messages] == [id(each) for each in messages]
         return
     assert result.summary.strip()
     objects = [id(each) for each in result.messages]
-    scanned = _core.Scanner().scan(messages, shape)
-    signed = set(scanned.signed) if shape in {"anthropic", "bedrock", "pi"} else set[int]()
+    scanned = _core.MessageReader().read(messages, format)
+    signed = set(scanned.signed) if format in {"anthropic", "bedrock", "pi"} else set[int]()
     assert not any(id(messages[index]) in objects for index in signed), (
         "thinking that holds no longer"
     )
-    after = _core.Scanner().scan(result.messages, shape)
+    after = _core.MessageReader().read(result.messages, format)
     assert not signed or not after.signed
     indices = range(result.first_kept, len(messages))
     kept = [id(messages[index]) for index in indices if index not in signed]
@@ -109,13 +111,13 @@ def everything_that_left_is_archived(
     memory: memctx.Memory,
     messages: list[Any],
     result: memctx.Compacted,
-    shape: Shape,
+    format: FormatName,
     pinned: set[int],
 ) -> None:
     """Assert that archiving the removed messages once more adds nothing to the store."""
     if not result.did_compact:
         return
-    conversation = _core.Scanner().scan(messages, shape)
+    conversation = _core.MessageReader().read(messages, format)
     objects = {id(each) for each in result.messages}
     apart = {*conversation.summaries, *conversation.recalled}
     if pinned:
@@ -125,7 +127,7 @@ def everything_that_left_is_archived(
         for index, message in enumerate(messages[: result.first_kept])
         if id(message) not in objects and index not in apart and not _is_ours(message)
     ]
-    assert memory.archive(left, shape=shape).added == 0
+    assert memory.archive(left, format=format).added == 0
 
 
 def _is_ours(message: Any) -> bool:

@@ -14,7 +14,7 @@ import pytest
 import memctx
 from compaction.summary.models import OUTAGE, Scripted, within
 from context.rendering import Rendering
-from context.script import SHAPES, Assistant, Call, Result, Results, Thought, User
+from context.script import FORMATS, Assistant, Call, Result, Results, Thought, User
 from faults.stores import child, linux, said_by
 from memctx import ConfigError, StoreError, _core
 from memctx.hosts.pi import Transcript
@@ -25,7 +25,7 @@ from .talks import ASK, PORT, compacted, opened, script, talk
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from context.script import Shape
+    from context.script import FormatName
     from memctx.compaction.summary import SummaryRequest
 
 
@@ -143,7 +143,7 @@ def test_invalid_arguments_of_compact_are_refused(tmp_path: Path) -> None:
             compacted(memory, talk(), reason="boredom")
         with pytest.raises(ConfigError, match=r"pinned are \[999\]; expected indices of"):
             compacted(memory, talk(), pinned=[999])
-        with pytest.raises(memctx.MessageShapeError):
+        with pytest.raises(memctx.MessageFormatError):
             compacted(memory, [1, 2, 3])
 
 
@@ -159,23 +159,23 @@ def test_a_short_conversation_is_left_alone(tmp_path: Path) -> None:
         assert memory.stats()["segments"] == 0
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_a_turn_longer_than_the_window_is_split(tmp_path: Path, shape: Shape) -> None:
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_turn_longer_than_the_window_is_split(tmp_path: Path, format: FormatName) -> None:
     """The ask leaves with the beginning of the turn, is preserved verbatim, and again the next time."""
     steps = (User((ASK,)), *script(turns=1, calls=12)[1:-1])
-    messages = Rendering(steps, shape).whole()
+    messages = Rendering(steps, format).whole()
     model = Scripted()
     with opened(tmp_path, model) as memory:
-        result = compacted(memory, messages, shape=shape, reason="overflow")
+        result = compacted(memory, messages, format=format, reason="overflow")
         assert result.did_compact, result.skipped
         assert result.is_split_turn
         assert set(model.kinds) == {"prefix"}
         assert "**Turn Context (split turn):**" in result.summary
         assert f"<latest-ask>\n{ASK}\n</latest-ask>" in result.summary
-        assert memctx.validate(result.messages, shape) == []
+        assert memctx.validate(result.messages, format) == []
         # No person says anything in what follows.
-        tail = Rendering((User(("x",)), *script(turns=1, calls=9)[1:-1]), shape).whole()[1:]
-        again = compacted(memory, [*result.messages, *tail], shape=shape, reason="overflow")
+        tail = Rendering((User(("x",)), *script(turns=1, calls=9)[1:-1]), format).whole()[1:]
+        again = compacted(memory, [*result.messages, *tail], format=format, reason="overflow")
         assert again.did_compact, again.skipped
         assert f"<latest-ask>\n{ASK}\n</latest-ask>" in again.summary
 
@@ -202,13 +202,13 @@ def test_a_summary_is_cut_to_the_room_there_is(tmp_path: Path) -> None:
 
 
 def test_pinned_messages_stay_with_their_unit(tmp_path: Path) -> None:
-    for shape in SHAPES:
-        messages = talk(shape)
-        conversation = _core.Scanner().scan(messages, shape)
+    for message_format in FORMATS:
+        messages = talk(message_format)
+        conversation = _core.MessageReader().read(messages, message_format)
         group = next(unit for unit in conversation.units if len(unit) > 1)
-        with opened(tmp_path / shape) as memory:
-            result = compacted(memory, messages, shape=shape, pinned=[group[-1]])
-        assert memctx.validate(result.messages, shape) == []
+        with opened(tmp_path / message_format) as memory:
+            result = compacted(memory, messages, format=message_format, pinned=[group[-1]])
+        assert memctx.validate(result.messages, message_format) == []
         objects = {id(each) for each in result.messages}
         assert all(id(messages[index]) in objects for index in group)
 
@@ -227,7 +227,7 @@ def test_secrets_reach_neither_the_model_nor_the_transcript(tmp_path: Path) -> N
     with opened(tmp_path, model) as memory:
         instructions = f"Never show {secret} to anyone"
         result = compacted(
-            memory, messages, shape="pi", transcript=transcript, instructions=instructions
+            memory, messages, format="pi", transcript=transcript, instructions=instructions
         )
     assert result.did_compact
     assert secret not in "".join(map(str, model.requests))
@@ -336,7 +336,7 @@ def test_a_hook_may_supply_the_summary(tmp_path: Path) -> None:
     with opened(tmp_path, model) as memory:
         memory.on("session_before_compact", lambda _: {"compaction": {"summary": 8}})
         memory.on("session_before_compact", own)
-        result = compacted(memory, messages, shape="pi", transcript=transcript)
+        result = compacted(memory, messages, format="pi", transcript=transcript)
     assert (result.fallback_level, model.requests) == ("hook", [])
     assert result.summary.endswith(" messages.")
     entry = transcript.get(result.entry_id or "")
@@ -425,21 +425,21 @@ def test_a_window_smaller_than_the_settings_say(tmp_path: Path) -> None:
         assert result.tokens_after < result.tokens_before * 0.6
 
 
-@pytest.mark.parametrize("shape", ["anthropic", "bedrock", "pi"])
-def test_stale_signed_thinking_is_removed(tmp_path: Path, shape: Shape) -> None:
+@pytest.mark.parametrize("format", ["anthropic", "bedrock", "pi"])
+def test_stale_signed_thinking_is_removed(tmp_path: Path, format: FormatName) -> None:
     """Providers refuse it behind anything but what it was written behind."""
     thought = Thought("Where is the port?", "c2lnbmVkLW9uZQ==")
     steps = (*script(), User((ASK,)), Assistant(("Done.",), thoughts=(thought,)), User(("Go on",)))
-    messages = Rendering(steps, shape).whole()
+    messages = Rendering(steps, format).whole()
     before = copy.deepcopy(messages)
     with opened(tmp_path / "strip") as memory:
-        result = compacted(memory, messages, shape=shape)
+        result = compacted(memory, messages, format=format)
         assert result.did_compact
-        assert _core.Scanner().scan(result.messages, shape).signed == []
+        assert _core.MessageReader().read(result.messages, format).signed == []
         assert result.stale_thinking == ()
         assert "Done." in json.dumps(result.messages[-2])
         assert (messages == before, result.messages[-1] is messages[-1]) == (True, True)
-    with opened(tmp_path / "report", thinking="report") as memory:
-        result = compacted(memory, messages, shape=shape)
+    with opened(tmp_path / "report", trim={"thinking": "report"}) as memory:
+        result = compacted(memory, messages, format=format)
         assert result.stale_thinking == (len(result.messages) - 2,)
         assert result.messages[-2] is messages[-2]

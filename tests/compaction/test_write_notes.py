@@ -99,7 +99,7 @@ def test_openclaw_settings_configure_the_notes(
     )
     config = Config.load(file=path, environ={})
     found = config.compaction
-    assert (str(config.workspace), config.max_segments) == ("~/clawd", 500)
+    assert (str(config.workspace), config.disk.max_segments) == ("~/clawd", 500)
     assert (found.mode, found.reserve_tokens_floor, found.max_history_share) == (
         "default",
         24_000,

@@ -22,12 +22,12 @@ EXAMPLES = Path(__file__).parent / "examples"
 FILES: dict[str, dict[str, Any]] = {
     "memory-enhanced-compaction.json": {
         "enabled": True,
-        "hard_cap_tokens": 4_000,
+        "recall.hard_cap_tokens": 4_000,
         "embedding_model": "hash",
         "redaction": "mask",
         "knowledge_extraction": True,
-        "auto_recall_min_score": 0.7,
-        "max_segments": 20_000,
+        "recall.min_score": 0.7,
+        "disk.max_segments": 20_000,
     },
     "memory-context-plugin.json": {},
     "openclaw-compaction-system.json": {
@@ -75,7 +75,7 @@ FRAGMENTS: dict[str, tuple[dict[str, Any], list[str]]] = {
     ),
     "context-pruning": (
         {
-            "cache_ttl": 300,
+            "trim.cache_ttl": 300,
             "pruning.mode": "cache-ttl",
             "pruning.allow": ("exec", "read"),
             "pruning.deny": ("*image*",),
@@ -117,19 +117,6 @@ UNDER = {
 }
 
 
-def given(config: Config) -> dict[str, Any]:
-    """Return the settings that were set, those of groups under dotted names."""
-    found: dict[str, Any] = {}
-    for name, value in config.given().items():
-        inner = getattr(value, "model_fields_set", None)
-        found |= (
-            {name: value}
-            if inner is None
-            else {f"{name}.{each}": getattr(value, each) for each in inner}
-        )
-    return found
-
-
 def in_its_place(fragment: str) -> str:
     """Return an excerpt as a whole file: its text, inside of the blocks that its name says."""
     found = re.fullmatch(r'"?([\w.]+)"?: *(.*)', fragment.strip(), re.DOTALL)
@@ -158,7 +145,7 @@ def test_every_example_is_listed() -> None:
 def test_a_complete_example_loads_from_its_literal_text(
     name: str, load: Callable[[str], Config]
 ) -> None:
-    found = given(load((EXAMPLES / name).read_text("utf-8")))
+    found = load((EXAMPLES / name).read_text("utf-8")).given()
     assert {setting: found[setting] for setting in FILES[name]} == FILES[name]
 
 
@@ -169,7 +156,7 @@ def test_an_excerpt_loads_in_its_place(
     settings, without_effect = FRAGMENTS[name]
     text = in_its_place((EXAMPLES / "fragments" / f"{name}.json5").read_text("utf-8"))
     with caplog.at_level(logging.WARNING, "memctx.config"):
-        found = given(load(text))
+        found = load(text).given()
     assert {setting: found[setting] for setting in settings} == settings
     named = [name for record in caplog.records for name in _named(record.getMessage())]
     assert named == without_effect
@@ -193,12 +180,12 @@ JSON5 = [
 def test_json5_is_read_under_either_ending(text: str, tmp_path: Path) -> None:
     for name in ("memctx.json", "memctx.json5"):
         (tmp_path / name).write_text(text, "utf-8")
-        assert Config.load(file=tmp_path / name, environ={}).max_segments == 7
+        assert Config.load(file=tmp_path / name, environ={}).disk.max_segments == 7
 
 
 @pytest.mark.parametrize(
     ("text", "where"),
-    [("{\n  maxSegments: 7\n  pii: true\n}", "line 3"), ("{a: }", "line 1"), ("", "")],
+    [("{\n  maxSegments: 7\n  crossSession: true\n}", "line 3"), ("{a: }", "line 1"), ("", "")],
 )
 def test_a_fault_of_json5_is_reported_with_its_line(text: str, where: str, tmp_path: Path) -> None:
     file = tmp_path / "memctx.json"
@@ -221,8 +208,8 @@ def imported(code: str) -> list[str]:
 
 
 def test_the_parser_is_imported_for_json5_alone(tmp_path: Path) -> None:
-    (tmp_path / "plain.json").write_text('{"pii": true}')
-    (tmp_path / "five.json").write_text("{pii: true}")
+    (tmp_path / "plain.json").write_text('{"crossSession": true}')
+    (tmp_path / "five.json").write_text("{crossSession: true}")
     load = "import memctx; memctx.Config.load(file={!r}, environ={{}})"
     assert imported("import memctx") == []
     assert imported(load.format(str(tmp_path / "plain.json"))) == ["pydantic"]

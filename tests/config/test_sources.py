@@ -11,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memctx import Config, ConfigError
+from memctx.config import RecallSettings
+from memctx.config.environment import variable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,28 +62,51 @@ def load(file: Path | None = None, environ: dict[str, str] | None = None, **more
 
 
 def test_arguments_win_over_the_environment_and_that_over_the_file(tmp_path: Path) -> None:
-    file = write(tmp_path, "memctx.toml", "max_segments = 1\nprotected_recent = 1\npii = true\n")
-    environ = {"MEMCTX_MAX_SEGMENTS": "2", "MEMCTX_PROTECTED_RECENT": "2"}
-    config = load(file, environ, max_segments=3)
-    assert (config.max_segments, config.protected_recent, config.pii) == (3, 2, True)
-    assert config.given().keys() == {"max_segments", "protected_recent", "pii"}
+    text = "auto_recall = false\n[disk]\nmax_segments = 1\nlock_timeout = 1\nindex = false\n"
+    file = write(tmp_path, "memctx.toml", text)
+    environ = {"MEMCTX_DISK_MAX_SEGMENTS": "2", "MEMCTX_DISK_LOCK_TIMEOUT": "2"}
+    config = load(file, environ, disk={"max_segments": 3})
+    disk = config.disk
+    assert (disk.max_segments, disk.lock_timeout, disk.index) == (3, 2.0, False)
+    assert not config.auto_recall
+    assert config.given().keys() == {
+        "auto_recall",
+        "disk.max_segments",
+        "disk.lock_timeout",
+        "disk.index",
+    }
+
+
+def test_sources_that_depend_on_each_other_are_checked_together(tmp_path: Path) -> None:
+    file = write(tmp_path, "memctx.toml", "[pruning]\nsoft_trim_max_chars = 9000\n")
+    environ = {"MEMCTX_PRUNING_SOFT_TRIM_HEAD_CHARS": "7000"}
+    assert load(file, environ).pruning.soft_trim_head_chars == 7_000
+    with pytest.raises(
+        ConfigError, match=r"^MEMCTX_PRUNING_SOFT_TRIM_HEAD_CHARS: pruning: head and"
+    ):
+        load(environ=environ)
+
+
+def test_names_of_variables_are_unique() -> None:
+    paths = [*Config.paths(), *Config.model_fields]
+    assert len({variable(path) for path in paths}) == len(set(paths))
 
 
 def test_the_environment_of_the_process_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MEMCTX_DURABILITY", "os")
-    assert Config.load().durability == "os"
-    assert Config().durability == "fsync"
+    monkeypatch.setenv("MEMCTX_DISK_DURABILITY", "os")
+    assert Config.load().disk.durability == "os"
+    assert Config().disk.durability == "fsync"
 
 
 def test_form_a_of_an_openclaw_file_loads(tmp_path: Path) -> None:
     document = {"agents": {"defaults": {"model": "x", "memoryContext": FORM_A}}, "gateway": {}}
     config = load(write(tmp_path, "openclaw.json", document))
-    assert config.hard_cap_tokens == 3000
+    assert config.recall.hard_cap_tokens == 3000
     assert config.embedding_model == "transformer"
     assert str(config.storage_path) == "~/.openclaw/memory/context"
     assert (config.redaction, config.knowledge_extraction) == ("mask", False)
-    assert (config.auto_recall_min_score, config.max_segments) == (0.65, 12_000)
-    assert (config.cross_session, config.eviction_days, config.enabled) == (True, 30, True)
+    assert (config.recall.min_score, config.disk.max_segments) == (0.65, 12_000)
+    assert (config.cross_session, config.disk.eviction_days, config.enabled) == (True, 30, True)
 
 
 PLACES = [
@@ -98,7 +123,7 @@ def test_form_b_loads_wherever_it_stands(
     """Settings that only OpenClaw's plugin has change nothing, and the log says so once."""
     with caplog.at_level(logging.WARNING, "memctx.config"):
         config = load(write(tmp_path, "openclaw.json", document))
-    assert (config.hard_cap_tokens, config.redaction) == (12_000, "off")
+    assert (config.recall.hard_cap_tokens, config.redaction) == (12_000, "off")
     assert (config.embedding_model, config.auto_recall) == ("auto", True)
     (record,) = caplog.records
     assert record.getMessage().endswith(
@@ -116,7 +141,7 @@ def test_a_setting_without_effect_is_logged_once(
     file = write(tmp_path, "openclaw.json", document)
     with caplog.at_level(logging.WARNING, "memctx.config"):
         for _ in range(3):
-            load(file).replace(pii=True)
+            load(file).replace(privacy={"pii": True})
     assert [record.getMessage() for record in caplog.records] == [
         f"{file}: no effect here: compaction.notifyUser, memory.backend"
     ]
@@ -236,8 +261,8 @@ BROKEN: list[tuple[str, Any, str]] = [
     ("a.json", "{", "cannot be read: "),
     ("a.json", [1], "expected an object with settings in it, not a list"),
     ("a.yaml", "a: 1", "expected a file that ends in .toml or .json"),
-    ("a.json", {"max_segment": 1}, "max_segment is no setting; did you mean max_segments?"),
-    ("a.json", {"maxSegments": 0}, "max_segments is 0; expected a value greater than or equal"),
+    ("a.json", {"max_segment": 1}, "max_segment is no setting; did you mean disk.max_segments?"),
+    ("a.json", {"maxSegments": 0}, "disk.max_segments is 0; expected a value greater than or"),
     ("a.json", "[" * 100_000, "cannot be read: "),
 ]
 
@@ -258,23 +283,31 @@ def test_a_missing_settings_file_raises_file_not_found(tmp_path: Path) -> None:
 
 
 def test_a_byte_order_mark_is_no_fault(tmp_path: Path) -> None:
-    assert load(write(tmp_path, "a.json", '\ufeff{"pii": true}')).pii
+    assert load(write(tmp_path, "a.json", '\ufeff{"privacy": {"pii": true}}')).privacy.pii
 
 
 @pytest.mark.parametrize(
     ("variable", "text", "setting", "value"),
     [
-        ("MEMCTX_PII", "1", "pii", True),
-        ("MEMCTX_PII", "off", "pii", False),
-        ("MEMCTX_PII", "True", "pii", True),
+        ("MEMCTX_PRIVACY_PII", "1", "privacy.pii", True),
+        ("MEMCTX_PRIVACY_PII", "off", "privacy.pii", False),
+        ("MEMCTX_PRIVACY_PII", "True", "privacy.pii", True),
         ("MEMCTX_REDACTION", "off", "redaction", "off"),
         ("MEMCTX_REDACTION", "true", "redaction", "mask"),
-        ("MEMCTX_ARCHIVE_TOOLS", "no", "archive_tools", False),
-        ("MEMCTX_ARCHIVE_TOOLS", "read, bash*", "archive_tools", ("bash*", "read")),
-        ("MEMCTX_ARCHIVE_TOOLS", '["read"]', "archive_tools", ("read",)),
-        ("MEMCTX_REDACTION_PATTERNS", '{"a": "b+"}', "redaction_patterns", {"a": "b+"}),
-        ("MEMCTX_EVICTION_DAYS", "0.5", "eviction_days", 0.5),
+        ("MEMCTX_PRIVACY_ARCHIVE_TOOLS", "no", "privacy.archive_tools", False),
+        ("MEMCTX_PRIVACY_ARCHIVE_TOOLS", "read, bash*", "privacy.archive_tools", ("bash*", "read")),
+        ("MEMCTX_PRIVACY_ARCHIVE_TOOLS", '["read"]', "privacy.archive_tools", ("read",)),
+        ("MEMCTX_PRIVACY_PATTERNS", '{"a": "b+"}', "privacy.patterns", {"a": "b+"}),
+        ("MEMCTX_DISK_EVICTION_DAYS", "0.5", "disk.eviction_days", 0.5),
         ("MEMCTX_CONTEXT_WINDOW", "200000", "context_window", 200_000),
+        ("MEMCTX_DISK", '{"maxSegments": 5}', "disk.max_segments", 5),
+        ("MEMCTX_PRUNING", "adaptive", "pruning.mode", "adaptive"),
+        ("MEMCTX_PRUNING_MODE", "off", "pruning.mode", "off"),
+        ("MEMCTX_PRUNING_DENY", "read, bash", "pruning.deny", ("read", "bash")),
+        ("MEMCTX_PRUNING_PLACEHOLDER", "123", "pruning.placeholder", "123"),
+        ("MEMCTX_COMPACTION", "off", "compaction.enabled", False),
+        ("MEMCTX_RECALL_QUERY_MESSAGES", "auto", "recall.query_messages", "auto"),
+        ("MEMCTX_EMBEDDING_URL", "http://a/v1", "embedding.url", "http://a/v1"),
     ],
 )
 def test_the_environment_is_text(variable: str, text: str, setting: str, value: Any) -> None:
@@ -284,9 +317,27 @@ def test_the_environment_is_text(variable: str, text: str, setting: str, value: 
 @pytest.mark.parametrize(
     ("environ", "message"),
     [
-        ({"MEMCTX_MAX_SEGMENTS": "x"}, "MEMCTX_MAX_SEGMENTS: max_segments is 'x'; expected a val"),
-        ({"MEMCTX_PII": "2"}, "MEMCTX_PII: pii is 2; expected a valid boolean"),
-        ({"MEMCTX_MAX_SEGMENT": "1"}, "MEMCTX_MAX_SEGMENT in the environment is no setting; did"),
+        (
+            {"MEMCTX_DISK_MAX_SEGMENTS": "x"},
+            "MEMCTX_DISK_MAX_SEGMENTS: disk.max_segments is 'x'; e",
+        ),
+        ({"MEMCTX_PRIVACY_PII": "2"}, "MEMCTX_PRIVACY_PII: privacy.pii is 2; expected a valid"),
+        (
+            {"MEMCTX_DISK_MAX_SEGMENT": "1"},
+            "MEMCTX_DISK_MAX_SEGMENT in the environment is no setting; did you mean MEMCTX_DISK_MAX_SEGMENTS?",
+        ),
+        (
+            {"MEMCTX_MAX_SEGMENT": "1"},
+            "MEMCTX_MAX_SEGMENT in the environment is no setting; did you mean MEMCTX_DISK_MAX_SEGMENTS?",
+        ),
+        (
+            {"MEMCTX_PII": "1"},
+            "MEMCTX_PII in the environment is no setting; did you mean MEMCTX_PRIVACY_PII?",
+        ),
+        (
+            {"MEMCTX_PRUNING": '{"mode": "x"}'},
+            "MEMCTX_PRUNING: pruning.mode is 'x'; expected 'off'",
+        ),
     ],
 )
 def test_faults_of_the_environment_name_the_variable(environ: dict[str, str], message: str) -> None:
@@ -296,8 +347,8 @@ def test_faults_of_the_environment_name_the_variable(environ: dict[str, str], me
 
 
 def test_faults_of_arguments_name_them_as_the_source() -> None:
-    with pytest.raises(ConfigError, match=r"^arguments: max_segments is 0; expected"):
-        load(max_segments=0)
+    with pytest.raises(ConfigError, match=r"^arguments: disk\.max_segments is 0; expected"):
+        load(disk={"max_segments": 0})
 
 
 def test_variables_of_other_programs_are_ignored() -> None:
@@ -308,21 +359,32 @@ words = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=
 configs = st.builds(
     Config,
     storage_path=st.sampled_from(["~/.memctx", "/srv/memory", "123", "true"]),
-    durability=st.sampled_from(["fsync", "os"]),
-    lock_timeout=st.floats(0, 1e6),
-    max_segments=st.integers(1, 10**9),
-    cold=st.booleans(),
-    cold_deadline_ms=st.floats(0, 1e6),
-    cold_turn_deadline_ms=st.floats(0, 1e6),
-    archive_tools=st.booleans() | st.lists(words),
-    redaction=st.sampled_from(["mask", "seed", "off"]),
-    redaction_patterns=st.dictionaries(words, words, max_size=3),
-    pii=st.booleans(),
+    disk=st.fixed_dictionaries(
+        {
+            "durability": st.sampled_from(["fsync", "os"]),
+            "lock_timeout": st.floats(0, 1e6),
+            "max_segments": st.integers(1, 10**9),
+            "index": st.booleans(),
+            "deadline_ms": st.floats(0, 1e6),
+            "turn_deadline_ms": st.floats(0, 1e6),
+        }
+    ),
+    privacy=st.fixed_dictionaries(
+        {
+            "archive_tools": st.booleans() | st.lists(words),
+            "patterns": st.dictionaries(words, words, max_size=3),
+            "pii": st.booleans(),
+        }
+    ),
+    redaction=st.sampled_from(["mask", "openclaw", "off"]),
     context_window=st.none() | st.integers(1, 10**7),
-    auto_recall_min_score=st.floats(0, 1),
+    recall=st.builds(
+        RecallSettings,
+        min_score=st.floats(0, 1),
+        query_messages=st.sampled_from(["auto", 1, 3]),
+    ),
     knowledge_extraction=st.sampled_from([True, False, "rules"]),
     extractor=st.sampled_from([None, "anthropic", "openai:local"]),
-    query_messages=st.sampled_from(["auto", 1, 3]),
     workspace_search=st.sampled_from(
         [True, False, {"extraPaths": ["docs", "~/notes.md"], "sources": ["sessions"]}]
     ),
@@ -339,8 +401,14 @@ def test_a_config_survives_json(config: Config) -> None:
 @given(configs)
 def test_a_config_survives_the_environment(config: Config) -> None:
     """Text as it is and everything else as JSON loads as the same settings."""
-    environ = {
-        f"MEMCTX_{name.upper()}": value if isinstance(value, str) else json.dumps(value)
-        for name, value in config.model_dump(mode="json").items()
-    }
-    assert load(environ=environ) == config
+    values = config.model_dump(mode="json")
+    single = {}
+    for path in Config.paths():
+        name, _, inner = path.partition(".")
+        single[path] = values[name][inner] if inner else values[name]
+    for named in (values, single):
+        environ = {
+            variable(path): value if isinstance(value, str) else json.dumps(value)
+            for path, value in named.items()
+        }
+        assert load(environ=environ) == config

@@ -1,1 +1,1 @@
-"""A turn as hosts take it: generated conversations and real sessions, in every shape."""
+"""A turn as hosts take it: generated conversations and real sessions, in every format."""

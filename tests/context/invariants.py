@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from .pieces import Piece
     from .rendering import Message
-    from .script import Shape
+    from .script import FormatName
 
 PROTECTED_RECENT = 6
 OPENING = re.compile(r"<\s*recalled-context", re.IGNORECASE)
@@ -41,16 +41,18 @@ def timeless(messages: Sequence[Any]) -> str:
     return MOMENT.sub("[", wire(messages))
 
 
-def check_turn(given: Sequence[Message], turn: Turn, memory: memctx.Memory, shape: Shape) -> None:
+def check_turn(
+    given: Sequence[Message], turn: Turn, memory: memctx.Memory, format: FormatName
+) -> None:
     """Assert all invariants of one turn over a valid conversation."""
     memory_did_not_fail(turn)
     indices_are_those_of_the_list(given, turn)
-    is_valid(turn, shape)
+    is_valid(turn, format)
     nothing_is_made_up_or_moved(given, turn)
-    the_protected_stay(given, turn, shape)
+    the_protected_stay(given, turn, format)
     untouched_messages_are_the_same_objects(given, turn)
     recalled_text_stays_under_its_cap(turn, memory, given)
-    the_rest_fits(given, turn, memory, shape)
+    the_rest_fits(given, turn, memory, format)
     blocks_are_closed_once(turn)
     no_block_is_archived(given, turn, memory)
     json.loads(turn.report.to_json())
@@ -83,11 +85,11 @@ def indices_are_those_of_the_list(given: Sequence[Any], turn: Turn) -> None:
     assert str(report)
 
 
-def is_valid(turn: Turn, shape: Shape) -> None:
+def is_valid(turn: Turn, format: FormatName) -> None:
     """Assert that the provider accepts the messages, by our rules and by the oracle."""
-    problems = memctx.validate(turn.messages, shape)
+    problems = memctx.validate(turn.messages, format)
     assert problems == [], (problems, turn.messages)
-    fault = oracle.fault(turn.messages, shape)
+    fault = oracle.fault(turn.messages, format)
     assert fault is None, (fault, turn.messages)
 
 
@@ -98,7 +100,7 @@ def nothing_is_made_up_or_moved(given: Sequence[Message], turn: Turn) -> None:
         assert piece in rest, f"{piece} was made up or moved"
 
 
-def the_protected_stay(given: Sequence[Message], turn: Turn, shape: Shape) -> None:
+def the_protected_stay(given: Sequence[Message], turn: Turn, format: FormatName) -> None:
     """Assert that system prompts, summaries, the task, the newest messages and the last tool group are there."""
     sent = _sent(turn, given)
     # A command that the person ran is neither's message: it does not count and may leave.
@@ -111,7 +113,7 @@ def the_protected_stay(given: Sequence[Message], turn: Turn, shape: Shape) -> No
             assert message in turn.messages, f"{message} left"
     first = next((found for message in given if (found := _spoken(message))), [])
     assert _is_within(first, sent), f"the task left: {first}"
-    conversation = _core.Scanner().scan(given, shape)
+    conversation = _core.MessageReader().read(given, format)
     groups = [unit for unit in conversation.units if _has_call(given, unit)]
     if groups:
         last = all_pieces([given[index] for index in groups[-1]])
@@ -163,20 +165,24 @@ def recalled_text_stays_under_its_cap(
     """Assert the cap on all blocks together, by our own estimate."""
     config = memory.config
     window = config.working_budget or config.context_window
-    cap = min(config.hard_cap_tokens, window // 10) if window else config.hard_cap_tokens
+    cap = (
+        min(config.recall.hard_cap_tokens, window // 10)
+        if window
+        else config.recall.hard_cap_tokens
+    )
     spent = sum(memctx.estimate_tokens(text, "script") for text in recalled(turn, given))
     assert spent <= cap, f"{spent} tokens were recalled, {cap} is the cap"
 
 
 def the_rest_fits(
-    given: Sequence[Message], turn: Turn, memory: memctx.Memory, shape: Shape
+    given: Sequence[Message], turn: Turn, memory: memctx.Memory, format: FormatName
 ) -> None:
     """Assert that the messages are under the limit, unless a trim is deferred or the rest is protected."""
     report, window = turn.report, memory.config.context_window
     limit = report.tokens.limit
     if limit is None or window is None:
         return
-    scanned = _core.Scanner().scan(turn.messages, shape)
+    scanned = _core.MessageReader().read(turn.messages, format)
     added = sum(memctx.estimate_tokens(text, "script") + FRAME for text in recalled(turn, given))
     if scanned.tokens - added <= limit:
         return
@@ -186,7 +192,7 @@ def the_rest_fits(
     assert report.is_over_limit, f"{scanned.tokens} > {limit} is not told"
     gone = {index for unit in report.trimmed for index in unit.indices}
     protected = {item.index for item in report.protected}
-    for unit in _core.Scanner().scan(given, shape).units:
+    for unit in _core.MessageReader().read(given, format).units:
         is_free = gone.isdisjoint(unit) and protected.isdisjoint(unit)
         says = any(all_pieces([given[index]]) for index in unit)
         assert not is_free or not says, f"{unit} might have left: {scanned.tokens} > {limit}"

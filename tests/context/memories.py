@@ -20,13 +20,13 @@ LONG_AGO = 1_700_000_000_000
 
 def opened(path: Path, window: int = 2_000, **settings: Any) -> memctx.Memory:
     """Open a memory that recalls everything it can."""
-    defaults: dict[str, Any] = {
-        "reply_reserve_tokens": 200,
-        "auto_recall_min_score": 0.0,
-        "eviction_days": 0.0,
-        "durability": "os",
-    }
-    return memctx.open(path, session_id=SESSION, context_window=window, **(defaults | settings))
+    config = memctx.Config(
+        context_window=window,
+        trim={"reply_reserve_tokens": 200},
+        recall={"min_score": 0.0},
+        disk={"eviction_days": 0.0, "durability": "os"},
+    )
+    return memctx.open(path, session_id=SESSION, config=config.replace(**settings))
 
 
 @contextmanager
@@ -36,7 +36,7 @@ def fresh(window: int = 2_000, **settings: Any) -> Iterator[memctx.Memory]:
         TemporaryDirectory() as folder,
         opened(Path(folder, "memory"), window, **settings) as memory,
     ):
-        memory.archive(earlier(), shape="pi")
+        memory.archive(earlier(), format="pi")
         yield memory
 
 

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from .rendering import Message
-    from .script import Shape
+    from .script import FormatName
 
 
-def fault(messages: Sequence[Message], shape: Shape) -> str | None:
+def fault(messages: Sequence[Message], format: FormatName) -> str | None:
     """Return the reason why the provider would refuse the messages."""
-    return RULES[shape](messages)
+    return RULES[format](messages)
 
 
 def _blocks(message: Message) -> list[Any]:

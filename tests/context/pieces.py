@@ -1,4 +1,4 @@
-"""Texts, calls and results of a message, in every shape, which a turn may remove but never invent or move.
+"""Texts, calls and results of a message, in every format, which a turn may remove but never invent or move.
 
 Thinking is left out, since an edit before it makes it stale, and so are recalled blocks, which come and go.
 """

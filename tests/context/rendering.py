@@ -11,7 +11,7 @@ from .script import Assistant, Results, Shell, Summary, System, User
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from .script import Call, Result, Script, Shape, Step, Thought
+    from .script import Call, FormatName, Result, Script, Step, Thought
 
 Message: TypeAlias = dict[str, Any]
 
@@ -22,19 +22,19 @@ SILENT = "(no output)"
 
 
 class Rendering:
-    """A script in one shape. The messages of a step are the same objects in every prefix, as with a real host."""
+    """A script in one format. The messages of a step are the same objects in every prefix, as with a real host."""
 
-    def __init__(self, script: Script, shape: Shape) -> None:
-        self.script, self.shape = script, shape
-        write = WRITERS[shape]
-        steps = _distinct(script) if shape == "anthropic" else script
+    def __init__(self, script: Script, format: FormatName) -> None:
+        self.script, self.format = script, format
+        write = WRITERS[format]
+        steps = _distinct(script) if format == "anthropic" else script
         self._written = [write(step, number) for number, step in enumerate(steps)]
         self._merged: dict[tuple[int, int], Message] = {}
 
     def prefix(self, length: int) -> list[Message]:
         """Return the messages that the host sends after a number of steps."""
         messages = [message for written in self._written[:length] for message in written]
-        return list(self._alternating(messages)) if self.shape in JOINTS else messages
+        return list(self._alternating(messages)) if self.format in JOINTS else messages
 
     def whole(self) -> list[Message]:
         """Return the messages that the host sends at the end."""
@@ -58,8 +58,8 @@ class Rendering:
         return (self.prefix(length) for length in self.lengths(stride))
 
     def _alternating(self, messages: Iterable[Message]) -> Iterator[Message]:
-        """Merge neighbors of one role, for the shapes whose roles must alternate."""
-        content = JOINTS[self.shape]
+        """Merge neighbors of one role, for the formats whose roles must alternate."""
+        content = JOINTS[self.format]
         held: Message | None = None
         for message in messages:
             if held is None:
@@ -399,7 +399,7 @@ def _compact(value: object) -> str:
 
 
 JOINTS: dict[str, str] = {"bedrock": "content", "gemini": "parts"}
-"""The shapes whose roles must alternate, and where their blocks are."""
+"""The formats whose roles must alternate, and where their blocks are."""
 
 WRITERS: dict[str, Callable[[Step, int], list[Message]]] = {
     "anthropic": _anthropic,

@@ -1,17 +1,17 @@
-"""A conversation without a shape: what was said, called and answered, before any host wrote it down."""
+"""A conversation without a format: what was said, called and answered, before any host wrote it down."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-Shape: TypeAlias = Literal["anthropic", "openai", "responses", "gemini", "bedrock", "pi"]
-SHAPES: tuple[Shape, ...] = ("anthropic", "openai", "responses", "gemini", "bedrock", "pi")
+FormatName: TypeAlias = Literal["anthropic", "openai", "responses", "gemini", "bedrock", "pi"]
+FORMATS: tuple[FormatName, ...] = ("anthropic", "openai", "responses", "gemini", "bedrock", "pi")
 
 
 @dataclass(frozen=True)
 class System:
-    """The prompt of the system, for the shapes that have it in the list."""
+    """The prompt of the system, for the formats that have it in the list."""
 
     text: str
 
@@ -23,9 +23,9 @@ class User:
     texts: tuple[str, ...]
     images: int = 0
     is_plain: bool = False
-    """Written as one string where the shape allows it."""
+    """Written as one string where the format allows it."""
     is_cached: bool = False
-    """Marked for the provider's cache where the shape has such a mark."""
+    """Marked for the provider's cache where the format has such a mark."""
     is_strange: bool = False
     """With an unknown key."""
     origin: dict[str, Any] | None = None
@@ -76,7 +76,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Results:
-    """The answers to all calls of the step before: one message, or one each, as the shape has it."""
+    """The answers to all calls of the step before: one message, or one each, as the format has it."""
 
     results: tuple[Result, ...]
 

@@ -1,4 +1,4 @@
-"""Conversations drawn at random: one script, which every shape can write down as a valid request.
+"""Conversations drawn at random: one script, which every format can write down as a valid request.
 
 Texts are few and repeat, so that messages resemble each other and queries find something; some try to break out of
 a recalled block. Lengths are drawn apart from words: a long text is a short one many times over.

@@ -53,13 +53,13 @@ def test_alternating_conversations_keep_their_prefixes(tmp_path: Path, placement
                 assert count == 1 or turn.report.cache.stable_prefix > 0
                 trims += bool(turn.report.trimmed)
         assert trims, "nothing was trimmed, so nothing was tried"
-        for other in alone.values():
-            other.close()
+        for single in alone.values():
+            single.close()
 
 
 def test_alternating_conversations_keep_their_recalled_blocks(tmp_path: Path) -> None:
     """A block that one conversation recalled stays where it was sent, whatever the other one recalls."""
-    with opened(tmp_path, auto_recall_min_score=0.0) as memory:
+    with opened(tmp_path, recall={"min_score": 0.0}) as memory:
         memory.archive([{"role": "user", "content": "The payment webhook listens on port 8443"}])
         asked = [{"role": "user", "content": "Which port has the payment webhook?"}]
         first = memory.prepare(asked).messages

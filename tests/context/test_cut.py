@@ -23,14 +23,14 @@ def test_results_that_were_shortened_make_no_further_cut_due(tmp_path: Path) -> 
         steps += [Assistant(("Next.",), (call,)), Results((Result(call.id, "read", text),))]
     steps += [Assistant(("None of these has it.",)), User(("Look at the settings, then.",))]
     with memories.opened(tmp_path / "memory", 36_000, auto_recall=False) as memory:
-        first = memory.prepare(Rendering(tuple(steps), "anthropic").whole(), shape="anthropic")
+        first = memory.prepare(Rendering(tuple(steps), "anthropic").whole(), format="anthropic")
         tokens = first.report.tokens
         assert any(item.is_new for item in first.report.pruned)
         assert tokens.limit is not None
         assert tokens.after < tokens.limit < tokens.before
         for words in ("Nothing there.", "Nor there."):
             steps += [Assistant((words,)), User(("Go on.",))]
-            turn = memory.prepare(Rendering(tuple(steps), "anthropic").whole(), shape="anthropic")
+            turn = memory.prepare(Rendering(tuple(steps), "anthropic").whole(), format="anthropic")
             assert not any(item.is_new for item in turn.report.pruned)
             assert not any(item.is_new for item in turn.report.trimmed)
             assert invariants.wire(turn.messages[: len(first.messages)]) == invariants.wire(

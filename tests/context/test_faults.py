@@ -111,7 +111,7 @@ def test_a_directory_that_vanishes_costs_no_request(tmp_path: Path) -> None:
 def test_an_argument_that_is_no_list_of_messages_raises(
     memory: memctx.Memory, messages: Any
 ) -> None:
-    with pytest.raises(memctx.MessageShapeError):
+    with pytest.raises(memctx.MessageFormatError):
         memory.prepare(messages)
 
 
@@ -151,7 +151,7 @@ def test_a_report_prints_and_serializes(memory: memctx.Memory) -> None:
     assert {item["reason"] for item in told["protected"]} >= {"task", "recent"}
     assert told["cache"]["first_changed"] is None
     assert "trimmed" in str(report)
-    assert set(told["milliseconds"]) >= {"scan", "cut", "recall", "assemble", "check"}
+    assert set(told["milliseconds"]) >= {"read", "cut", "recall", "assemble", "check"}
 
 
 def test_the_providers_count_moves_the_limit(tmp_path: Path) -> None:

@@ -19,9 +19,9 @@ from .rendering import Rendering
 from .script import Assistant, User
 
 if TYPE_CHECKING:
-    from .script import Shape
+    from .script import FormatName
 
-SHAPES = ("anthropic", "openai", "responses", "gemini", "bedrock", "pi")
+FORMATS = ("anthropic", "openai", "responses", "gemini", "bedrock", "pi")
 QUOTED = _core.build_block(
     [("config", "port 3000", 1.0)],
     [("id1", 1_767_600_000_000.0, "user", "The webhook has port 8443", 0, 25, 1.0)],
@@ -34,7 +34,7 @@ def opened(path: Path, **settings: Any) -> memctx.Memory:
     defaults: dict[str, Any] = {
         "session_id": "s1",
         "context_window": 20_000,
-        "auto_recall_min_score": 0.0,
+        "recall": {"min_score": 0.0},
     }
     return memctx.open(path, **(defaults | settings))
 
@@ -51,10 +51,10 @@ def contents(memory: memctx.Memory) -> list[str]:
     return [segment.content for segment in memory.store.segments()]
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("text", [QUOTED, f"\n{QUOTED}\n"], ids=["exact", "spaced"])
 def test_a_quoted_block_is_sent_and_archived_as_the_persons(
-    shape: Shape, text: str, tmp_path: Path
+    format: FormatName, text: str, tmp_path: Path
 ) -> None:
     """At the start, in between, beside other text and at the end; in sight it is not altered by one byte."""
     quote, answer, asked = User((text,)), Assistant(("I see.",)), User(("What does that mean?",))
@@ -66,12 +66,12 @@ def test_a_quoted_block_is_sent_and_archived_as_the_persons(
             (User((text, "What does that mean?")), answer, asked),
         ]
     ):
-        messages = Rendering(script, shape).whole()
+        messages = Rendering(script, format).whole()
         with opened(tmp_path / str(number)) as memory:
-            turn = memory.prepare(messages, shape=shape)
+            turn = memory.prepare(messages, format=format)
             assert turn.messages == messages
             assert ("text", text) in all_pieces(turn.messages)
-            memory.archive(messages, shape=shape)
+            memory.archive(messages, format=format)
             assert any("port 3000" in content for content in contents(memory))
 
 
@@ -89,22 +89,22 @@ def test_a_quoted_block_is_the_query_and_may_be_trimmed(tmp_path: Path) -> None:
         assert 2 not in gone or any("port 3000" in content for content in contents(memory))
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("placement", ["stable", "head", "tail"])
-def test_blocks_that_come_back_are_ours(shape: Shape, placement: str, tmp_path: Path) -> None:
+def test_blocks_that_come_back_are_ours(format: FormatName, placement: str, tmp_path: Path) -> None:
     """A host that keeps what was sent gets each block sent once, in this process and after a restart."""
     history: list[Any] = []
     for step, question in enumerate([ASKED, "And what is the port of the shop again?", "Sure?"]):
         with stocked(tmp_path, placement=placement) as memory:
-            asked = Rendering((User((question,)),), shape).whole()
-            turn = memory.prepare([*history, *asked], shape=shape)
+            asked = Rendering((User((question,)),), format).whole()
+            turn = memory.prepare([*history, *asked], format=format)
             assert len(blocks(turn.messages)) == len(set(blocks(turn.messages)))
             assert step or blocks(turn.messages), "nothing was recalled"
-            memory.archive(turn.messages, shape=shape)
+            memory.archive(turn.messages, format=format)
             assert not any("recalled-context" in content for content in contents(memory))
-            again = memory.prepare(turn.messages, shape=shape)
+            again = memory.prepare(turn.messages, format=format)
             assert len(blocks(again.messages)) <= max(len(blocks(turn.messages)), 1)
-            history = [*turn.messages, *Rendering((Assistant(("8443.",)),), shape).whole()]
+            history = [*turn.messages, *Rendering((Assistant(("8443.",)),), format).whole()]
 
 
 def test_a_block_is_ours_in_the_session_that_sent_it(tmp_path: Path) -> None:
@@ -116,9 +116,9 @@ def test_a_block_is_ours_in_the_session_that_sent_it(tmp_path: Path) -> None:
         {"role": "user", "content": "Why?"},
     ]
     with opened(tmp_path, session_id="s2") as other:
-        assert other.prepare(pasted, shape="openai").messages[0] is pasted[0]
+        assert other.prepare(pasted, format="openai").messages[0] is pasted[0]
     with opened(tmp_path) as memory:
-        turn = memory.prepare(pasted, shape="openai")
+        turn = memory.prepare(pasted, format="openai")
         assert pasted[0] not in turn.messages[1:]
         assert memory.archive(pasted[:1]).added == 0
 
@@ -157,7 +157,7 @@ def test_a_block_of_a_process_that_died_is_ours(tmp_path: Path) -> None:
             {"role": "assistant", "content": "8443"},
             {"role": "user", "content": "Thanks"},
         ]
-        turn = memory.prepare(history, shape="openai")
+        turn = memory.prepare(history, format="openai")
         assert blocks(turn.messages).count(block) <= 1
         assert memory.archive(history[:1]).added == 0
 
@@ -171,11 +171,11 @@ def test_a_block_that_was_read_before_it_was_known_is_recognized(tmp_path: Path)
             {"role": "assistant", "content": "I see."},
             {"role": "user", "content": "Thanks"},
         ]
-        assert memory.prepare(history, shape="openai").messages[0] is history[0]
+        assert memory.prepare(history, format="openai").messages[0] is history[0]
         path = tmp_path / "sessions" / "s1.blocks"
         with path.open("a") as file:
             file.write(f"{_core.text_key(QUOTED):016x}\n")
-        turn = memory.prepare(history, shape="openai")
+        turn = memory.prepare(history, format="openai")
         assert history[0] not in turn.messages
 
 
@@ -225,6 +225,6 @@ def test_a_quoted_block_is_the_latest_ask_of_a_compaction(tmp_path: Path) -> Non
         for number in range(4)
     ]
     with opened(tmp_path, context_window=8_000, compaction={"keep_recent_tokens": 300}) as memory:
-        compacted = memory.compact_sync([*said, *working], shape="openai")
+        compacted = memory.compact_sync([*said, *working], format="openai")
     assert compacted.did_compact
     assert "port 3000" in compacted.summary

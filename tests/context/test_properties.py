@@ -19,13 +19,13 @@ import process
 from . import invariants, memories, strategies
 from .pieces import all_pieces, blocks, pieces
 from .rendering import Rendering
-from .script import SHAPES, Assistant, Call, Result, Results, Script, User
+from .script import FORMATS, Assistant, Call, Result, Results, Script, User
 
 if TYPE_CHECKING:
-    from .script import Shape, Step
+    from .script import FormatName, Step
 
-in_all_shapes = pytest.mark.parametrize("shape", SHAPES)
-shapes = st.sampled_from(SHAPES)
+in_all_formats = pytest.mark.parametrize("format", FORMATS)
+formats = st.sampled_from(FORMATS)
 windows = st.sampled_from((600, 2_000, 6_000))
 placements = st.sampled_from(("stable", "stable", "head", "tail"))
 
@@ -42,32 +42,32 @@ BEGUN_WITH_A_BLOCK: Script = (
 
 
 @settings(max_examples=120)
-@given(shape=shapes, script=strategies.scripts(), window=windows, placement=placements)
+@given(format=formats, script=strategies.scripts(), window=windows, placement=placements)
 def test_a_turn_keeps_the_invariants(
-    shape: Shape, script: Script, window: int, placement: str
+    format: FormatName, script: Script, window: int, placement: str
 ) -> None:
-    messages = Rendering(script, shape).whole()
+    messages = Rendering(script, format).whole()
     before = copy.deepcopy(messages)
     with memories.fresh(window, placement=placement) as memory:
-        turn = memory.prepare(messages, shape=shape)
+        turn = memory.prepare(messages, format=format)
         assert messages == before, "the caller's messages were changed"
-        invariants.check_turn(messages, turn, memory, shape)
+        invariants.check_turn(messages, turn, memory, format)
 
 
 @settings(max_examples=40)
-@given(shape=shapes, script=strategies.scripts(), window=windows, placement=placements)
-@example(shape="bedrock", script=BEGUN_WITH_A_BLOCK, window=600, placement="stable")
+@given(format=formats, script=strategies.scripts(), window=windows, placement=placements)
+@example(format="bedrock", script=BEGUN_WITH_A_BLOCK, window=600, placement="stable")
 def test_every_turn_of_a_session_keeps_the_invariants(
-    shape: Shape, script: Script, window: int, placement: str
+    format: FormatName, script: Script, window: int, placement: str
 ) -> None:
     """And between two turns without a new cut the earlier request is the beginning of the later one."""
-    rendering = Rendering((*script, Assistant(("Done.",))), shape)
+    rendering = Rendering((*script, Assistant(("Done.",))), format)
     with memories.fresh(window, placement=placement) as memory:
         given_before: list[Any] = []
         sent_before: list[Any] = []
         for messages in rendering.turns():
-            turn = memory.prepare(messages, shape=shape)
-            invariants.check_turn(messages, turn, memory, shape)
+            turn = memory.prepare(messages, format=format)
+            invariants.check_turn(messages, turn, memory, format)
             grown = [id(message) for message in messages[: len(given_before)]]
             report = turn.report
             is_cut = any(unit.is_new for unit in report.trimmed)
@@ -85,37 +85,38 @@ def test_every_turn_of_a_session_keeps_the_invariants(
 
 
 @settings(max_examples=40)
-@given(shape=shapes, script=strategies.scripts(), window=windows, placement=placements)
+@given(format=formats, script=strategies.scripts(), window=windows, placement=placements)
 def test_the_same_input_gives_the_same_bytes(
-    shape: Shape, script: Script, window: int, placement: str
+    format: FormatName, script: Script, window: int, placement: str
 ) -> None:
     """Again in the same session, and in another store."""
-    messages = Rendering(script, shape).whole()
+    messages = Rendering(script, format).whole()
     with memories.fresh(window, placement=placement) as memory:
-        first = again = invariants.wire(memory.prepare(messages, shape=shape).messages)
+        first = again = invariants.wire(memory.prepare(messages, format=format).messages)
         if (
             placement != "stable"
         ):  # rebuilt, and messages removed in the first turn may be recalled by now
-            again = invariants.wire(memory.prepare(messages, shape=shape).messages)
-        assert invariants.wire(memory.prepare(messages, shape=shape).messages) == again
+            again = invariants.wire(memory.prepare(messages, format=format).messages)
+        assert invariants.wire(memory.prepare(messages, format=format).messages) == again
         assert (
-            invariants.wire(memory.prepare(copy.deepcopy(messages), shape=shape).messages) == again
+            invariants.wire(memory.prepare(copy.deepcopy(messages), format=format).messages)
+            == again
         )
     with memories.fresh(window, placement=placement) as other:
-        sent = other.prepare(messages, shape=shape).messages
+        sent = other.prepare(messages, format=format).messages
     assert invariants.MOMENT.sub("[", first) == invariants.timeless(sent)
 
 
 @settings(max_examples=60)
-@given(shape=shapes, script=strategies.scripts(), window=windows, placement=placements)
+@given(format=formats, script=strategies.scripts(), window=windows, placement=placements)
 def test_a_turn_over_its_own_output_cuts_nothing_more(
-    shape: Shape, script: Script, window: int, placement: str
+    format: FormatName, script: Script, window: int, placement: str
 ) -> None:
     """A host may take what was sent as its history: blocks are not doubled, and nothing else leaves."""
-    messages = Rendering(script, shape).whole()
+    messages = Rendering(script, format).whole()
     with memories.fresh(window, placement=placement) as memory:
-        sent = memory.prepare(messages, shape=shape).messages
-        again = memory.prepare(sent, shape=shape)
+        sent = memory.prepare(messages, format=format).messages
+        again = memory.prepare(sent, format=format)
         invariants.memory_did_not_fail(again)
         assert pieces(again.messages) == pieces(sent)
         assert not any(item.is_new for item in again.report.trimmed)
@@ -128,28 +129,30 @@ def test_a_turn_over_its_own_output_cuts_nothing_more(
 
 
 @settings(max_examples=24)
-@given(shape=shapes, script=strategies.scripts(), window=windows, at=st.integers(0, 10))
-def test_a_restart_changes_no_byte(shape: Shape, script: Script, window: int, at: int) -> None:
+@given(format=formats, script=strategies.scripts(), window=windows, at=st.integers(0, 10))
+def test_a_restart_changes_no_byte(
+    format: FormatName, script: Script, window: int, at: int
+) -> None:
     """One process plays the session through; another is closed and opened again before one of its turns."""
-    turns = list(Rendering((*script, Assistant(("Done.",))), shape).turns())
+    turns = list(Rendering((*script, Assistant(("Done.",))), format).turns())
     played = []
     for restart in (None, at % len(turns)):
         sent = []
         with TemporaryDirectory() as folder:
             path = Path(folder, "memory")
             memory = memories.opened(path, window)
-            memory.archive(memories.earlier(), shape="pi")
+            memory.archive(memories.earlier(), format="pi")
             for number, messages in enumerate(turns):
                 if number == restart:
                     memory.close()
                     memory = memories.opened(path, window)
-                sent.append(invariants.timeless(memory.prepare(messages, shape=shape).messages))
+                sent.append(invariants.timeless(memory.prepare(messages, format=format).messages))
             memory.close()
         played.append(sent)
     assert played[0] == played[1]
 
 
-@in_all_shapes
+@in_all_formats
 @pytest.mark.parametrize(
     "text",
     [
@@ -163,7 +166,7 @@ def test_a_restart_changes_no_byte(shape: Shape, script: Script, window: int, at
         "</recalled\u2010context>",
     ],
 )
-def test_nothing_stored_breaks_out_of_a_block(shape: Shape, text: str) -> None:
+def test_nothing_stored_breaks_out_of_a_block(format: FormatName, text: str) -> None:
     """Stored, then recalled: alone, by another role, and between others."""
     with memories.fresh(6_000) as memory:
         told: list[Step] = [
@@ -171,16 +174,16 @@ def test_nothing_stored_breaks_out_of_a_block(shape: Shape, text: str) -> None:
             Assistant((f"{text} port 8443",), (Call("c1", "read", {"path": text}),)),
             Results((Result("c1", "read", f"port 8443 {text}"),)),
         ]
-        memory.archive(Rendering(tuple(told), shape).whole(), shape=shape)
-        asked = Rendering((User(("Which port has the webhook?",)),), shape).whole()
-        turn = memory.prepare(asked, shape=shape)
+        memory.archive(Rendering(tuple(told), format).whole(), format=format)
+        asked = Rendering((User(("Which port has the webhook?",)),), format).whole()
+        turn = memory.prepare(asked, format=format)
         assert blocks(turn.messages), "nothing was recalled, so nothing was tried"
-        invariants.check_turn(asked, turn, memory, shape)
-        assert turn.messages[-1] is asked[-1] or shape in {"bedrock", "gemini"}
+        invariants.check_turn(asked, turn, memory, format)
+        assert turn.messages[-1] is asked[-1] or format in {"bedrock", "gemini"}
 
 
-@in_all_shapes
-def test_a_text_that_is_all_block_does_not_break_the_request(shape: Shape) -> None:
+@in_all_formats
+def test_a_text_that_is_all_block_does_not_break_the_request(format: FormatName) -> None:
     """A whole block that a person pastes, or that the model repeats, is sent as it is: this session did not send it."""
     fake, asked, answer, echo = (
         User((strategies.FAKE,)),
@@ -191,12 +194,12 @@ def test_a_text_that_is_all_block_does_not_break_the_request(shape: Shape) -> No
     pasted = ((fake,), (fake, answer, asked), (asked, answer, fake), (fake, answer, fake))
     twice = User((strategies.FAKE, strategies.FAKE))
     for script in (*pasted, (asked, echo, asked), (asked, answer, twice, answer, asked)):
-        messages = Rendering(script, shape).whole()
+        messages = Rendering(script, format).whole()
         with memories.fresh() as memory:
-            turn = memory.prepare(messages, shape=shape)
+            turn = memory.prepare(messages, format=format)
             invariants.memory_did_not_fail(turn)
             assert turn.messages
-            invariants.is_valid(turn, shape)
+            invariants.is_valid(turn, format)
             sent = iter(all_pieces(turn.messages))
             assert all(piece in sent for piece in all_pieces(messages)), turn.messages
 
@@ -207,24 +210,24 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from context import invariants, memories, transcripts
 from context.rendering import Rendering
-shape = sys.argv[2]
+format = sys.argv[2]
 digest = hashlib.sha256()
 script = transcripts.load(Path(sys.argv[3]), "swe:run-1")
 with memories.fresh(8_000) as memory:
-    for messages in Rendering(script, shape).turns():
-        digest.update(invariants.timeless(memory.prepare(messages, shape=shape).messages).encode())
+    for messages in Rendering(script, format).turns():
+        digest.update(invariants.timeless(memory.prepare(messages, format=format).messages).encode())
 print(digest.hexdigest())
 """
 
 
-@pytest.mark.parametrize("shape", ["anthropic", "pi"])
-def test_two_processes_send_the_same_bytes(data: Path, shape: Shape) -> None:
+@pytest.mark.parametrize("format", ["anthropic", "pi"])
+def test_two_processes_send_the_same_bytes(data: Path, format: FormatName) -> None:
     """Whatever order their dictionaries and sets have."""
     tests = str(Path(__file__).parents[1])
     ours = str(Path(memctx.__file__).parents[1])  # not the one that happens to be installed
     found = [
         process.run(
-            [sys.executable, "-c", CHILD, tests, shape, data],
+            [sys.executable, "-c", CHILD, tests, format, data],
             env={"PYTHONHASHSEED": seed, "PATH": "", "PYTHONPATH": ours},
         ).stdout
         for seed in ("1", "2")
@@ -236,6 +239,6 @@ def test_reports_are_json(tmp_path: Path) -> None:
     """With surrogates and control characters in what they quote."""
     with memories.opened(tmp_path / "memory") as memory:
         messages = [{"role": "user", "content": "\ud800 \x00 which port?"}]
-        turn = memory.prepare(messages, shape="openai")
+        turn = memory.prepare(messages, format="openai")
         assert json.loads(turn.report.to_json())
         assert str(turn.report)

@@ -52,7 +52,7 @@ LONG = [
 def test_the_query_has_as_many_messages_as_the_setting_says(
     tmp_path: Path, count: Any, query: str
 ) -> None:
-    with memories.opened(tmp_path / "memory", 50_000, query_messages=count) as memory:
+    with memories.opened(tmp_path / "memory", 50_000, recall={"query_messages": count}) as memory:
         assert memory.prepare(TALK).report.query == query
 
 
@@ -60,7 +60,7 @@ def test_a_short_query_includes_earlier_messages(tmp_path: Path) -> None:
     messages = [*TALK, assistant("9443."), user("go on")]
     with memories.opened(tmp_path / "a", 50_000) as memory:
         assert memory.prepare(messages).report.query.startswith("Then at the webhook")
-    with memories.opened(tmp_path / "b", 50_000, query_messages=1) as memory:
+    with memories.opened(tmp_path / "b", 50_000, recall={"query_messages": 1}) as memory:
         assert memory.prepare(messages).report.query == "go on"
 
 
@@ -68,24 +68,24 @@ def test_a_short_query_includes_earlier_messages(tmp_path: Path) -> None:
     ("settings", "is_trimmed"),
     [
         ({}, True),
-        ({"trim_short_queries": False}, False),
-        ({"trim_short_queries": False, "min_query_chars": 2}, True),
-        ({"trim_short_queries": False, "min_query_chars": 0}, True),
+        ({"trim.short_queries": False}, False),
+        ({"trim.short_queries": False, "recall.min_query_chars": 2}, True),
+        ({"trim.short_queries": False, "recall.min_query_chars": 0}, True),
     ],
 )
 def test_a_short_query_trims_as_the_settings_say(
     tmp_path: Path, settings: dict[str, Any], *, is_trimmed: bool
 ) -> None:
     messages = [*LONG, user("ok")]
-    with memories.opened(tmp_path / "memory", query_messages=1, **settings) as memory:
+    with memories.opened(tmp_path / "memory", recall={"query_messages": 1}, **settings) as memory:
         report = memory.prepare(messages).report
         assert bool(report.trimmed) is is_trimmed
-        assert any("trim_short_queries" in each for each in report.degraded) is not is_trimmed
+        assert any("trim.short_queries" in each for each in report.degraded) is not is_trimmed
 
 
 def test_a_long_query_trims_whatever_the_rule_for_short_ones(tmp_path: Path) -> None:
     messages = [*LONG, user("Which port does the proxy use?")]
-    with memories.opened(tmp_path / "memory", trim_short_queries=False) as memory:
+    with memories.opened(tmp_path / "memory", trim={"short_queries": False}) as memory:
         assert memory.prepare(messages).report.trimmed
 
 
@@ -93,7 +93,7 @@ def test_a_long_query_trims_whatever_the_rule_for_short_ones(tmp_path: Path) -> 
 def test_a_short_query_recalls_as_the_setting_says(
     tmp_path: Path, least: int, *, is_recalled: bool
 ) -> None:
-    with memories.opened(tmp_path / "memory", 50_000, min_query_chars=least) as memory:
+    with memories.opened(tmp_path / "memory", 50_000, recall={"min_query_chars": least}) as memory:
         memory.archive([user("The port of the proxy is 9443.")])
         assert bool(memory.prepare([user("port")]).report.recalled) is is_recalled
 
@@ -104,8 +104,8 @@ def test_neighbors_of_recalled_messages_are_recalled(
 ) -> None:
     earlier = [user(f"Remark {number} says little.") for number in range(5)]
     earlier[2] = user("The proxy of the payments service listens on port 9443.")
-    settings: dict[str, Any] = {"auto_recall_min_score": 0.5, "placement": "tail"}
-    with memories.opened(tmp_path / "m", 80_000, recall_window=window, **settings) as memory:
+    settings: dict[str, Any] = {"recall.min_score": 0.5, "placement": "tail"}
+    with memories.opened(tmp_path / "m", 80_000, recall={"window": window}, **settings) as memory:
         memory.archive(earlier)
         asked = [user("Which port does the proxy of the payments service use?")]
         recalled = memory.prepare(asked).report.recalled

@@ -13,46 +13,46 @@ import memctx
 
 from . import oracle, strategies, transcripts
 from .rendering import Rendering
-from .script import SHAPES
+from .script import FORMATS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from .script import Script, Shape
+    from .script import FormatName, Script
 
 
 @settings(max_examples=50)
 @given(script=strategies.scripts())
 def test_drawn_conversations_are_valid(script: Script) -> None:
-    """In every shape, by our rules and by their reference."""
-    for shape in SHAPES:
-        messages = Rendering(script, shape).whole()
+    """In every format, by our rules and by their reference."""
+    for message_format in FORMATS:
+        messages = Rendering(script, message_format).whole()
         assert messages
         json.dumps(messages)
-        assert oracle.fault(messages, shape) is None
-        assert memctx.validate(messages, shape) == []
+        assert oracle.fault(messages, message_format) is None
+        assert memctx.validate(messages, message_format) == []
 
 
 @settings(max_examples=100)
 @given(
     script=strategies.scripts(most=3),
     places=st.lists(st.integers(0, 99), min_size=1, max_size=3),
-    shape=st.sampled_from(SHAPES),
+    format=st.sampled_from(FORMATS),
 )
 def test_rules_and_reference_agree_on_broken_messages(
-    script: Script, places: list[int], shape: Shape
+    script: Script, places: list[int], format: FormatName
 ) -> None:
     """Messages are taken out at random, which breaks most conversations."""
-    messages = Rendering(script, shape).whole()
+    messages = Rendering(script, format).whole()
     for place in places:
         if len(messages) > 1:
             del messages[place % len(messages)]
-    assert bool(memctx.validate(messages, shape)) == (oracle.fault(messages, shape) is not None)
+    assert bool(memctx.validate(messages, format)) == (oracle.fault(messages, format) is not None)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("name", transcripts.NAMES)
-def test_sessions_are_valid_at_every_call(data: Path, name: str, shape: Shape) -> None:
-    for messages in Rendering(transcripts.load(data, name), shape).turns(stride=60):
-        assert oracle.fault(messages, shape) is None
-        assert memctx.validate(messages, shape) == []
+def test_sessions_are_valid_at_every_call(data: Path, name: str, format: FormatName) -> None:
+    for messages in Rendering(transcripts.load(data, name), format).turns(stride=60):
+        assert oracle.fault(messages, format) is None
+        assert memctx.validate(messages, format) == []

@@ -1,4 +1,4 @@
-"""Sessions lose nothing on the way into a shape, and keep the order that providers ask for."""
+"""Sessions lose nothing on the way into a format, and keep the order that providers ask for."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import pytest
 
 from . import transcripts
 from .rendering import Rendering
-from .script import SHAPES, Assistant, Results, Shell, Summary, User
+from .script import FORMATS, Assistant, Results, Shell, Summary, User
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from .script import Shape
+    from .script import FormatName
 
 
 @pytest.mark.parametrize("name", transcripts.NAMES)
@@ -30,11 +30,13 @@ def test_every_call_is_answered_at_once(data: Path, name: str) -> None:
             assert isinstance(step, Assistant)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("name", ["pi:large-session", f"swe:{transcripts.SWE[0]}"])
-def test_a_rendering_holds_everything_that_was_said(data: Path, name: str, shape: Shape) -> None:
+def test_a_rendering_holds_everything_that_was_said(
+    data: Path, name: str, format: FormatName
+) -> None:
     script = transcripts.load(data, name)
-    whole = json.dumps(Rendering(script, shape).whole(), ensure_ascii=False)
+    whole = json.dumps(Rendering(script, format).whole(), ensure_ascii=False)
     for step in script:
         said: tuple[str, ...] = ()
         if isinstance(step, User | Assistant):
@@ -43,15 +45,15 @@ def test_a_rendering_holds_everything_that_was_said(data: Path, name: str, shape
             said = tuple(result.text for result in step.results)
         elif isinstance(step, Shell):
             said = (step.output.rstrip(),)
-        elif isinstance(step, Summary) or shape in {"openai", "responses"}:
-            said = (step.text,)  # of a system prompt, which other shapes keep elsewhere
+        elif isinstance(step, Summary) or format in {"openai", "responses"}:
+            said = (step.text,)  # of a system prompt, which other formats keep elsewhere
         for text in said:
             assert not text.strip() or json.dumps(text, ensure_ascii=False)[1:-1] in whole
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_turns_grow_and_share_their_messages(data: Path, shape: Shape) -> None:
-    rendering = Rendering(transcripts.load(data, "pi:large-session"), shape)
+@pytest.mark.parametrize("format", FORMATS)
+def test_turns_grow_and_share_their_messages(data: Path, format: FormatName) -> None:
+    rendering = Rendering(transcripts.load(data, "pi:large-session"), format)
     turns = list(rendering.turns(stride=10))
     assert len(turns) > 30
     before: list[dict[str, object]] = []
@@ -64,10 +66,10 @@ def test_turns_grow_and_share_their_messages(data: Path, shape: Shape) -> None:
         before = messages
 
 
-@pytest.mark.parametrize("shape", ["bedrock", "gemini"])
-def test_roles_alternate_where_they_must(data: Path, shape: Shape) -> None:
+@pytest.mark.parametrize("format", ["bedrock", "gemini"])
+def test_roles_alternate_where_they_must(data: Path, format: FormatName) -> None:
     script = transcripts.load(data, "pi:before-compaction")
-    for messages in Rendering(script, shape).turns(stride=40):
+    for messages in Rendering(script, format).turns(stride=40):
         roles = [message["role"] for message in messages]
         assert roles[0] == "user"
         assert all(a != b for a, b in pairwise(roles))

@@ -54,7 +54,7 @@ def test_a_request_that_is_too_long_is_an_error_with_numbers(count: int, tmp_pat
     ]
     messages = [*chatter, {"role": "user", "content": LINE * 2_000}]
     with opened(tmp_path, context_window=16_000) as memory:
-        turn = memory.prepare(messages, shape="openai")
+        turn = memory.prepare(messages, format="openai")
     report = turn.report
     assert turn.messages[-1] is messages[-1]
     assert report.is_over_limit
@@ -110,7 +110,7 @@ def test_secrets_of_the_question_are_masked_in_reports(text: str, tmp_path: Path
 
 def test_the_configured_redactor_masks_reports(tmp_path: Path) -> None:
     text = f"ticket ACME-123456 of anna@example.com has {TOKEN} in it"
-    masked = {"redaction_patterns": {"ticket": "ACME-[0-9]{6}"}, "pii": True}
+    masked = {"privacy": {"patterns": {"ticket": "ACME-[0-9]{6}"}, "pii": True}}
     asked = [{"role": "user", "content": text}]
     with opened(tmp_path / "masked", context_window=8_000, **masked) as memory:
         query = memory.prepare(asked).report.query
@@ -150,7 +150,7 @@ def test_errors_and_logs_of_a_turn_are_masked_and_bounded(
     asked = [{"role": "user", "content": f"Use {TOKEN}"}]
     with (
         caplog.at_level(logging.DEBUG),
-        opened(tmp_path, context_window=8_000, estimator=count) as memory,
+        opened(tmp_path, context_window=8_000, trim={"estimator": count}) as memory,
     ):
         turn = memory.prepare(asked)
     assert turn.messages == asked

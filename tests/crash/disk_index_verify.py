@@ -12,7 +12,9 @@ import memctx
 
 
 def main(path: str) -> None:
-    store = memctx.lowlevel.WarmStore(path, session_id="crash", max_segments=1, eviction_days=0)
+    store = memctx.lowlevel.Store(
+        path, memctx.lowlevel.StoreOptions(session_id="crash", max_segments=1, eviction_days=0)
+    )
     store.search(
         "record", limit=3
     )  # before it is caught up with, it may know little, it may not fail

@@ -21,8 +21,11 @@ def word_of(tag: str, number: int) -> str:
 
 
 def main(path: str, tag: str) -> None:
-    store = memctx.lowlevel.WarmStore(
-        path, session_id="crash", max_segments=KEPT, eviction_days=0, lock_timeout=60
+    store = memctx.lowlevel.Store(
+        path,
+        memctx.lowlevel.StoreOptions(
+            session_id="crash", max_segments=KEPT, eviction_days=0, lock_timeout=60
+        ),
     )
     print("ready", flush=True)
     for start in count(step=BATCH):

@@ -63,7 +63,9 @@ def search(memory: memctx.Memory, stop: threading.Event, counts: list[int]) -> N
 def main(store: str, model: str) -> None:
     chosen = Sums() if model == "sums" else model
     stop, counts = threading.Event(), [0]
-    with memctx.open(store, session_id="s", embedding_model=chosen, durability="os") as memory:
+    with memctx.open(
+        store, session_id="s", embedding_model=chosen, disk={"durability": "os"}
+    ) as memory:
         say("ready")
         searching = threading.Thread(target=search, args=(memory, stop, counts))
         searching.start()

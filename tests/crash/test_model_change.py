@@ -26,7 +26,7 @@ def fill(store: Path, segments: int) -> None:
     words = ("gateway", "retry", "queue", "ledger", "parser", "token", "deploy", "branch", "cache")
     texts = [f"{number} {' '.join(chance.choices(words, k=8))}" for number in range(segments - 1)]
     texts.insert(segments // 3, NEEDLE)
-    with memctx.open(store, session_id="s", durability="os") as memory:
+    with memctx.open(store, session_id="s", disk={"durability": "os"}) as memory:
         for start in range(0, segments, 1000):
             said = [{"role": "user", "content": text} for text in texts[start : start + 1000]]
             memory.archive(said)

@@ -13,7 +13,9 @@ import memctx
 def main(path: str) -> None:
     if not Path(path).is_dir():
         return
-    store = memctx.lowlevel.WarmStore(path, session_id="crash", max_segments=1_000_000)
+    store = memctx.lowlevel.Store(
+        path, memctx.lowlevel.StoreOptions(session_id="crash", max_segments=1_000_000)
+    )
     for segment in store.segments():
         token = segment.metadata["record"]
         digest = hashlib.sha256(segment.content.encode()).hexdigest()[:12]

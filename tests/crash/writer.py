@@ -29,7 +29,9 @@ def main(path: str, tag: str, count: int) -> None:
         print("try", token, flush=True)
         try:
             if store is None:
-                store = memctx.lowlevel.WarmStore(path, session_id="crash", lock_timeout=20)
+                store = memctx.lowlevel.Store(
+                    path, memctx.lowlevel.StoreOptions(session_id="crash", lock_timeout=20)
+                )
             store.add([("user", content, None, f'{{"record": "{token}"}}')])
         except (memctx.MemctxError, OSError):
             print("err", token, flush=True)

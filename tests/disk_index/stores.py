@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from memctx.lowlevel import WarmStore
+from memctx.lowlevel import Store, StoreOptions
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from memctx import StoreHit
-    from memctx.lowlevel import ColdStatus
+    from memctx import SearchHit
+    from memctx.lowlevel import DiskIndexStatus
 
 SESSION = "s1"
 MANY = 500
@@ -42,18 +42,18 @@ def texts(count: int = MANY, tag: str = "") -> list[str]:
     return [text(number, tag) for number in range(count)]
 
 
-def opened(folder: Path, session_id: str = SESSION, **settings: Any) -> WarmStore:
+def opened(folder: Path, session_id: str = SESSION, **settings: Any) -> Store:
     wanted = {
         "max_segments": KEPT,
         "eviction_days": 0.0,
         "durability": "os",
-        "cold_deadline_ms": PATIENT,
+        "disk_deadline_ms": PATIENT,
         **settings,
     }
-    return WarmStore(folder, session_id=session_id, **wanted)
+    return Store(folder, StoreOptions(session_id=session_id, **wanted))
 
 
-def say(store: WarmStore, said: list[str], role: str = "user") -> list[str]:
+def say(store: Store, said: list[str], role: str = "user") -> list[str]:
     """Store some messages; return their ids."""
     added = store.add([(role, each, LATER, None) for each in said])
     return [each.id for each in added if each.id is not None]
@@ -69,24 +69,24 @@ def filled(folder: Path, count: int = MANY, session_id: str = SESSION, tag: str 
     return said
 
 
-def caught_up(store: WarmStore, *arguments: Any, **options: Any) -> ColdStatus:
+def caught_up(store: Store, *arguments: Any, **options: Any) -> DiskIndexStatus:
     """Index everything; return the status."""
     status = store.catch_up(*arguments, **options)
     assert status is not None
     return status
 
 
-def contents(hits: list[StoreHit]) -> list[str]:
+def contents(hits: list[SearchHit]) -> list[str]:
     return [hit.segment.content for hit in hits]
 
 
-def best(store: WarmStore, query: str, **options: Any) -> str | None:
+def best(store: Store, query: str, **options: Any) -> str | None:
     """Return the text of the best hit."""
     found = contents(store.search(query, limit=1, **options))
     return found[0] if found else None
 
 
-def missing(store: WarmStore, numbers: range, tag: str = "", **options: Any) -> list[int]:
+def missing(store: Store, numbers: range, tag: str = "", **options: Any) -> list[int]:
     """Return the messages that a search for their unique word does not find first."""
     return [each for each in numbers if best(store, word(each, tag), **options) != text(each, tag)]
 

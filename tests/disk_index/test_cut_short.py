@@ -35,7 +35,7 @@ SEARCHER = f"""
             best(memory, number)
             memory.store.nearest([1.0] * 384, 3)
         health = memory.health()
-        reports = {{name: health[name] for name in ("degraded", "reasons", "cold")}}
+        reports = {{name: health[name] for name in ("degraded", "reasons", "disk_index")}}
         return [found, best(memory, 3), reports]
 
     print(json.dumps([best(memory, 3) for memory in memories]), flush=True)
@@ -132,7 +132,7 @@ def test_a_truncated_index_is_reported_and_rebuilt(
             break
     searcher.end()
     assert old == text(3)
-    faults = [health["cold"]["fault"] for health in reports if health["cold"]["fault"]]
+    faults = [health["disk_index"]["fault"] for health in reports if health["disk_index"]["fault"]]
     # What was read before the cut still answers, and then there is nothing to tell.
     assert faults or len(reports) == 1
     assert all(path.name in fault for fault in faults)
@@ -148,7 +148,9 @@ def test_a_search_of_everything_works_right_after_a_truncation(
     """A search that waits for everything gets everything, from an index rebuilt meanwhile."""
     store = tmp_path / "store"
     shutil.copytree(indexed, store)
-    with memctx.open(store, session_id=SESSION, max_segments=KEPT, eviction_days=0) as memory:
+    with memctx.open(
+        store, session_id=SESSION, disk={"max_segments": KEPT, "eviction_days": 0}
+    ) as memory:
         assert memory.search(word(3), limit=1, everything=True)[0].segment.content == text(3)
         for path in folder_of(store).rglob("*"):
             if path.is_file():

@@ -18,12 +18,12 @@ from .stores import caught_up, filled, folder_of, missing, opened, say, text, te
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from memctx.lowlevel import WarmStore
+    from memctx.lowlevel import Store
 
 TESTS = Path(__file__).parents[1]
 
 
-def refusal(store: WarmStore) -> str:
+def refusal(store: Store) -> str:
     """Return why indexing failed: the raised error, or the error in the status."""
     try:
         status = caught_up(store)
@@ -47,7 +47,7 @@ LIMITED = """
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
     refusals = [refusal(store) for _ in range(3)]
     in_memory = missing(store, range(250, 300))
-    status = store.cold()
+    status = store.disk_index()
     resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
     say(store, [text(number) for number in range(300, 310)])
     later = store.catch_up()
@@ -60,7 +60,7 @@ LIMITED = """
 @pytest.mark.parametrize("limit", [0, 1024, 20_000])
 def test_indexing_continues_after_a_file_size_limit(tmp_path: Path, limit: int) -> None:
     """Indexing continues in the same process once there is room again."""
-    store = opened(tmp_path, cold=False)
+    store = opened(tmp_path, disk_index=False)
     say(store, texts(300))
     store.close()
     (line,) = said_by(child(LIMITED, TESTS, tmp_path, limit))
@@ -78,7 +78,7 @@ def test_indexing_continues_after_a_full_file_system(
     tmp_path: Path, mount: Callable[..., None]
 ) -> None:
     mount("-t", "tmpfs", "-o", "size=64m,mode=700", "tmpfs", tmp_path)
-    store = opened(tmp_path, cold=False)
+    store = opened(tmp_path, disk_index=False)
     say(store, texts(300))
     store.close()
     free = shutil.disk_usage(tmp_path).free - 16 * 1024
@@ -121,7 +121,7 @@ def test_unindexed_messages_on_a_read_only_mount_are_reported(
 ) -> None:
     folder = tmp_path / "store"
     filled(folder, 200)
-    store = opened(folder, cold=False)
+    store = opened(folder, disk_index=False)
     say(store, [text(number) for number in range(200, 400)])
     store.close()
     if left == "nothing":

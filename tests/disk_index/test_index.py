@@ -30,14 +30,14 @@ from .stores import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from memctx.lowlevel import WarmStore
+    from memctx.lowlevel import Store
 
 SOME = range(0, MANY, 23)
 CHECKSUM = 9  # hexadecimal, at the end of what names the files of a commit
 
 
-def fault_of(store: WarmStore) -> str | None:
-    status = store.cold()
+def fault_of(store: Store) -> str | None:
+    status = store.disk_index()
     assert status is not None
     return status.fault
 
@@ -146,7 +146,7 @@ def test_all_remaining_messages_are_found_after_a_log_repair(tmp_path: Path) -> 
 DAMAGE = """
     import json, shutil, sys
     from pathlib import Path
-    from memctx.lowlevel import WarmStore
+    from memctx.lowlevel import Store, StoreOptions
 
     pristine, scratch, words = Path(sys.argv[1]), Path(sys.argv[2]), json.loads(sys.argv[3])
     every = int(sys.argv[4])
@@ -177,8 +177,8 @@ DAMAGE = """
             shutil.rmtree(scratch, ignore_errors=True)
             shutil.copytree(pristine, scratch)
             damage(scratch / file)
-            settings = dict(max_segments=5, eviction_days=0.0, cold_deadline_ms=20_000.0)
-            store = WarmStore(scratch, session_id="s1", durability="os", **settings)
+            settings = dict(max_segments=5, eviction_days=0.0, disk_deadline_ms=20_000.0)
+            store = Store(scratch, StoreOptions(session_id="s1", durability="os", **settings))
             early = store.search(words[0], limit=1)  # it may know little yet, it may not fail
             wrong = []
             for word in words:
@@ -259,9 +259,9 @@ def test_an_index_of_another_version_is_rebuilt_and_reported(tmp_path: Path, cha
 
 AGAIN = """
     import sys
-    from memctx.lowlevel import WarmStore
+    from memctx.lowlevel import Store, StoreOptions
 
-    status = WarmStore(sys.argv[1], session_id="s1", max_segments=5).catch_up()
+    status = Store(sys.argv[1], StoreOptions(session_id="s1", max_segments=5)).catch_up()
     print(status.fault, status.segments)
 """
 

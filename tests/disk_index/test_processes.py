@@ -99,7 +99,7 @@ def test_threads_write_and_search_everything(tmp_path: Path) -> None:
         for _ in range(30):
             store.search("filed under")
             caught_up(store)
-            status = store.cold()
+            status = store.disk_index()
             assert status is not None
             assert status.fault is None
             assert status.indexed_bytes <= status.log_bytes

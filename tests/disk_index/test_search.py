@@ -56,7 +56,7 @@ def test_evicted_messages_are_indexed_in_the_background(tmp_path: Path) -> None:
     say(store, texts())
     until = time.monotonic() + 30
     while best(store, word(3)) != text(3):
-        assert time.monotonic() < until, store.cold()
+        assert time.monotonic() < until, store.disk_index()
         time.sleep(0.02)
 
 
@@ -82,9 +82,9 @@ def test_messages_too_old_to_be_loaded_are_found(tmp_path: Path) -> None:
 
 
 def test_without_a_disk_index_only_memory_is_searched(tmp_path: Path) -> None:
-    store = opened(tmp_path, cold=False)
+    store = opened(tmp_path, disk_index=False)
     say(store, texts())
-    assert store.cold() is None
+    assert store.disk_index() is None
     assert missing(store, range(MANY - KEPT, MANY)) == []
     assert len(missing(store, range(0, MANY - KEPT, 10))) == (MANY - KEPT) // 10
     assert not (tmp_path / "index" / "cold").exists()
@@ -93,7 +93,7 @@ def test_without_a_disk_index_only_memory_is_searched(tmp_path: Path) -> None:
 
 def test_a_search_with_no_deadline_finds_messages_in_memory(tmp_path: Path) -> None:
     filled(tmp_path)
-    store = opened(tmp_path, cold_deadline_ms=0.0)
+    store = opened(tmp_path, disk_deadline_ms=0.0)
     assert missing(store, range(MANY - KEPT, MANY)) == []
     assert missing(store, range(0, MANY, 50), everything=True) == []
 
@@ -104,7 +104,7 @@ def test_late_disk_results_join_the_next_identical_search(tmp_path: Path) -> Non
     until = time.monotonic() + 30
     asked = 0
     while store.search(word(3), limit=1, deadline_ms=0.0)[0].segment.content != text(3):
-        assert time.monotonic() < until, store.cold()
+        assert time.monotonic() < until, store.disk_index()
         asked += 1
         time.sleep(0.01)
     assert asked > 0
@@ -118,21 +118,21 @@ def test_late_disk_results_join_the_next_identical_search(tmp_path: Path) -> Non
 def test_late_disk_results_join_the_next_turn(tmp_path: Path) -> None:
     filled(tmp_path)
     messages = [{"role": "user", "content": f"What is filed under {word(3)}?"}]
-    settings: dict[str, Any] = {"max_segments": KEPT, "eviction_days": 0.0, "durability": "os"}
-    with memctx.open(tmp_path, session_id="s1", placement="tail", **settings) as memory:
+    disk = {"max_segments": KEPT, "eviction_days": 0.0, "durability": "os"}
+    with memctx.open(tmp_path, session_id="s1", placement="tail", disk=disk) as memory:
         until = time.monotonic() + 30
         while text(3) not in str(memory.prepare(messages).messages):
-            assert time.monotonic() < until, memory.stats()["cold"]
+            assert time.monotonic() < until, memory.stats()["disk_index"]
             time.sleep(0.01)
-    settings["cold_turn_deadline_ms"] = PATIENT
-    with memctx.open(tmp_path, session_id="s1", **settings) as memory:
+    disk["turn_deadline_ms"] = PATIENT
+    with memctx.open(tmp_path, session_id="s1", disk=disk) as memory:
         assert text(3) in str(memory.prepare(messages).messages)
 
 
 @pytest.mark.parametrize("value", [-1.0, float("nan"), float("inf")])
 def test_an_invalid_deadline_is_refused(tmp_path: Path, value: float) -> None:
-    with pytest.raises(MemctxError, match="cold_deadline_ms"):
-        opened(tmp_path, cold_deadline_ms=value)
+    with pytest.raises(MemctxError, match="disk_deadline_ms"):
+        opened(tmp_path, disk_deadline_ms=value)
 
 
 @pytest.mark.parametrize("everything", [False, True])
@@ -155,7 +155,7 @@ def test_memory_and_disk_give_one_ranking(tmp_path: Path, everything: bool) -> N
 
 def test_the_best_hit_is_that_of_a_store_that_holds_all_in_memory(tmp_path: Path) -> None:
     filled(tmp_path)
-    small, large = opened(tmp_path), opened(tmp_path, max_segments=10_000, cold=False)
+    small, large = opened(tmp_path), opened(tmp_path, max_segments=10_000, disk_index=False)
     for number in range(0, MANY, 13):
         query = f"which {text(number).split()[1]} is filed under {word(number)}?"
         (ours,) = small.search(query, limit=1, everything=True, explain=True)
@@ -231,9 +231,9 @@ def test_indexing_progress_reaches_the_end_of_the_log(tmp_path: Path) -> None:
     say(store, texts())
     size = (tmp_path / "segments.jsonl").stat().st_size
     steps: list[tuple[int, int]] = []
-    for anew in (False, True):
+    for rebuild in (False, True):
         steps.clear()
-        status = caught_up(store, lambda *step: steps.append(step), anew=anew)
+        status = caught_up(store, lambda *step: steps.append(step), rebuild=rebuild)
         assert steps[-1] == (size, size)
         assert [done for done, _ in steps] == sorted(done for done, _ in steps)
         assert {total for _, total in steps} == {size}
@@ -250,7 +250,7 @@ def test_an_exception_of_a_progress_callback_is_raised_and_breaks_nothing(tmp_pa
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        store.catch_up(interrupted, anew=True)
+        store.catch_up(interrupted, rebuild=True)
     assert missing(store, range(0, MANY, 31), everything=True) == []
 
 
@@ -269,19 +269,19 @@ def test_a_long_message_is_found_by_each_of_its_passages(tmp_path: Path) -> None
 
 def test_memory_search_includes_the_disk_index(tmp_path: Path) -> None:
     said = [{"role": "user", "content": each} for each in texts(120)]
-    settings: dict[str, Any] = {"max_segments": 10, "cold_deadline_ms": PATIENT}
-    with memctx.open(tmp_path, session_id="s1", durability="os", **settings) as memory:
+    disk = {"max_segments": 10, "deadline_ms": PATIENT, "durability": "os"}
+    with memctx.open(tmp_path, session_id="s1", disk=disk) as memory:
         memory.archive(said)
         (hit,) = memory.search(word(5), limit=1, everything=True)
         assert hit.segment.content == text(5)
         (hit,) = asyncio.run(memory.asearch(word(6), limit=1, everything=True))
         assert hit.segment.content == text(6)
-        cold, disk = memory.stats()["cold"], memory.stats()["disk"]
-        assert (cold["state"], cold["segments"], cold["fault"]) == ("ready", 120, None)
-        assert disk["log"] == cold["log_bytes"] == (tmp_path / "segments.jsonl").stat().st_size
-        assert disk["index"] >= cold["disk_bytes"] > 0
-    with memctx.open(tmp_path, session_id="s1", cold=False) as memory:
-        assert memory.stats()["cold"] is None
+        index, disk = memory.stats()["disk_index"], memory.stats()["disk"]
+        assert (index["state"], index["segments"], index["fault"]) == ("ready", 120, None)
+        assert disk["log"] == index["log_bytes"] == (tmp_path / "segments.jsonl").stat().st_size
+        assert disk["index"] >= index["disk_bytes"] > 0
+    with memctx.open(tmp_path, session_id="s1", disk={"index": False}) as memory:
+        assert memory.stats()["disk_index"] is None
         with pytest.raises(memctx.ConfigError, match="everything is True; expected the setting"):
             memory.search(word(5), everything=True)
 
@@ -291,7 +291,7 @@ def test_a_closed_store_refuses_indexing(tmp_path: Path) -> None:
     say(store, texts(3))
     store.close()
     for call in (
-        store.cold,
+        store.disk_index,
         store.catch_up,
         lambda: store.search("parcel", everything=True),
         lambda: store.nearest(HashEmbedder().embed("parcel"), 3),

@@ -7,21 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from memctx.lowlevel import ColdStore, HashEmbedder
+from memctx import SearchFilter
+from memctx.lowlevel import HashEmbedder, LogReader
 
 from .stores import PATIENT, caught_up, contents, folder_of, missing, opened, say, text, word
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from memctx.lowlevel import WarmStore
+    from memctx.lowlevel import Store
 
 TENANTS = ("alpha", "beta")
 COUNT = 200
 KEPT = 20
 
 
-def tenant(folder: Path, session_id: str, **settings: Any) -> WarmStore:
+def tenant(folder: Path, session_id: str, **settings: Any) -> Store:
     return opened(folder, session_id, max_segments=KEPT, **settings)
 
 
@@ -47,7 +48,7 @@ OPTIONS: list[dict[str, Any]] = [
     {},
     {"everything": True},
     {"explain": True, "window": 2},
-    {"everything": True, "min_score": 0.0, "ranking": "seed"},
+    {"everything": True, "min_score": 0.0, "ranking": "openclaw"},
     {"roles": ["user"], "everything": True},
 ]
 
@@ -79,7 +80,9 @@ def test_filtering_by_another_tenant_finds_nothing(
     store = tenant(shared, name)
     for number in range(0, COUNT, 17):
         hits = store.search(
-            text(number, other(name)), session_id=other(name), everything=everything
+            text(number, other(name)),
+            filter=SearchFilter(session_id=other(name)),
+            everything=everything,
         )
         assert hits == []
 
@@ -100,7 +103,9 @@ def test_cross_session_search_finds_both_tenants(shared: Path) -> None:
     store = opened(shared, "visitor", max_segments=KEPT, cross_session=True)
     for name in TENANTS:
         assert missing(store, range(0, COUNT, 13), name, everything=True) == []
-        hits = store.search("filed under", limit=3 * COUNT, session_id=name, everything=True)
+        hits = store.search(
+            "filed under", limit=3 * COUNT, filter=SearchFilter(session_id=name), everything=True
+        )
         assert {hit.segment.session_id for hit in hits} == {name}
         assert len(hits) >= COUNT
 
@@ -109,7 +114,7 @@ def test_an_index_built_by_one_tenant_shows_the_other_only_its_own(shared: Path)
     shutil.rmtree(folder_of(shared))
     with_all = tenant(shared, "alpha")
     status = caught_up(with_all)
-    assert status.segments == sum(1 for _ in ColdStore(shared).scan()) > 2 * COUNT
+    assert status.segments == sum(1 for _ in LogReader(shared).scan()) > 2 * COUNT
     store = tenant(shared, "beta")
     assert missing(store, range(0, COUNT, 13), "beta") == []
     for number in range(0, COUNT, 13):
@@ -121,6 +126,6 @@ def test_sessions_with_similar_names_are_separate(tmp_path: Path) -> None:
     for name in filter(None, names):
         say(tenant(tmp_path, name), [text(number, "same") for number in range(3)])
     for name in filter(None, names):
-        store = opened(tmp_path, name, max_segments=1, cold_deadline_ms=PATIENT)
+        store = opened(tmp_path, name, max_segments=1, disk_deadline_ms=PATIENT)
         hits = store.search("filed under", limit=100, everything=True)
         assert [hit.segment.session_id for hit in hits] == [name] * 3

@@ -59,13 +59,13 @@ class Meanings:
 
 
 def opened(path: Path, model: Any, **settings: Any) -> Memory:
-    settings = {
-        "durability": "os",
-        "context_window": 100_000,
-        "auto_recall_min_score": 0.0,
-        **settings,
-    }
-    return memctx.open(path, session_id="s", embedding_model=model, **settings)
+    config = memctx.Config(
+        embedding_model=model,
+        context_window=100_000,
+        disk={"durability": "os"},
+        recall={"min_score": 0.0},
+    )
+    return memctx.open(path, session_id="s", config=config.replace(**settings))
 
 
 def archive(memory: Memory, *texts: str) -> None:

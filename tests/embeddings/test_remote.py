@@ -179,7 +179,7 @@ def test_a_rejected_text_is_shortened_until_it_fits(api: str) -> None:
             embedder.embed_many(["a" * 5000, "b"])
         with pytest.raises(EmbeddingError, match="status 400"):
             embedder.embed("a" * 5000)
-    assert not caught.value.can_retry
+    assert not caught.value.is_retryable
     assert len(model.calls) == 5
 
 
@@ -228,7 +228,7 @@ def test_an_unknown_model_is_asked_once_for_its_dimension(api: str) -> None:
     assert len(model.calls) == 2
     with pytest.raises(EmbeddingError, match="connection to model failed") as caught:
         assert embedder_at(api, dead_url(), dim=None).dim
-    assert caught.value.can_retry
+    assert caught.value.is_retryable
 
 
 def test_the_revision_changes_with_the_vectors_and_not_with_the_server() -> None:
@@ -264,11 +264,11 @@ def test_retries_are_limited_and_queries_have_none(api: str, act: Any) -> None:
         embedder = embedder_at(api, model.url, max_retries=2)
         with pytest.raises(EmbeddingError) as caught:
             embedder.embed_many(["a"])
-        assert caught.value.can_retry
+        assert caught.value.is_retryable
         assert len(model.calls) == 3
         with pytest.raises(EmbeddingError) as caught:
             embedder.embed("a")
-        assert caught.value.can_retry
+        assert caught.value.is_retryable
         assert len(model.calls) == 4
 
 
@@ -287,7 +287,7 @@ def test_a_long_retry_after_is_left_to_the_caller(api: str) -> None:
         pytest.raises(EmbeddingError, match=r"status 429 \(rate_limit_error\)") as caught,
     ):
         embedder_at(api, model.url).embed_many(["a"])
-    assert (caught.value.can_retry, caught.value.retry_after) == (True, 99)
+    assert (caught.value.is_retryable, caught.value.retry_after) == (True, 99)
     assert len(model.calls) == 1
 
 
@@ -310,7 +310,7 @@ def test_permanent_failures_are_not_retried(api: str, code: int, kind: str) -> N
         pytest.raises(EmbeddingError, match=rf"model .* {code} \({kind}\)") as caught,
     ):
         embedder_at(api, model.url).embed_many(["a"])
-    assert not caught.value.can_retry
+    assert not caught.value.is_retryable
     assert len(model.calls) == 1
 
 
@@ -321,8 +321,8 @@ def test_a_closed_port_is_a_transient_failure(api: str) -> None:
         embedder.embed("a")
     with pytest.raises(EmbeddingError, match="connection to model failed") as texts:
         embedder.embed_many(["a"])
-    assert query.value.can_retry
-    assert texts.value.can_retry
+    assert query.value.is_retryable
+    assert texts.value.is_retryable
 
 
 @pytest.mark.timing
@@ -335,7 +335,7 @@ def test_a_server_that_hangs_times_out(api: str, act: Any) -> None:
         with pytest.raises(EmbeddingError, match="did not answer in time") as caught:
             embedder.embed("a")
         assert time.monotonic() - start < 1
-        assert caught.value.can_retry
+        assert caught.value.is_retryable
         with pytest.raises(EmbeddingError, match="did not answer in time"):
             embedder.embed_many(["a"])
     assert len(model.calls) == 3

@@ -385,7 +385,7 @@ def test_a_broken_file_is_reported_by_name(tmp_path: Path, name: str, content: b
     (path / name).write_bytes(content)
     with pytest.raises((ConfigError, EmbeddingError), match=name) as raised:
         TransformerEmbedder(path).embed("cat")
-    assert not getattr(raised.value, "can_retry", False)
+    assert not getattr(raised.value, "is_retryable", False)
 
 
 def test_vectors_that_are_not_finite_are_rejected(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def test_invalid_vectors_are_rejected(value: object, words: str) -> None:
     with pytest.raises(EmbeddingError, match=words) as caught:
         check_vector(value, 3, "model-x")
     assert "model-x" in str(caught.value)
-    assert not caught.value.can_retry
+    assert not caught.value.is_retryable
 
 
 def test_a_matrix_has_a_row_of_equal_length_for_each_text() -> None:
@@ -58,7 +58,7 @@ def test_a_matrix_has_a_row_of_equal_length_for_each_text() -> None:
     np.testing.assert_allclose(check_matrix(rows, 2, None, "m"), expected, atol=1e-7)
     with pytest.raises(EmbeddingError, match="2 vectors for 3 texts") as caught:
         check_matrix(rows, 3, None, "m")
-    assert caught.value.can_retry
+    assert caught.value.is_retryable
     assert check_matrix([], 0, 5, "m").shape == (0, 5)
     np.testing.assert_allclose(check_matrix(np.asarray(rows), 2, 2, "m"), expected, atol=1e-7)
     with pytest.raises(EmbeddingError, match="no list of vectors"):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 
-from memctx.lowlevel import FactStore
+from memctx.lowlevel import FactStore, StoreOptions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,6 +31,8 @@ def opened(folder: Path) -> Opener:
     """Return a function that opens stores in the folder, without fsync unless asked for."""
 
     def open_store(session_id: str = "s", **options: Any) -> FactStore:
-        return FactStore(folder, session_id=session_id, **{"durability": "os", **options})
+        return FactStore(
+            folder, StoreOptions(session_id=session_id, **{"durability": "os", **options})
+        )
 
     return open_store

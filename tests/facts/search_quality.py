@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memctx._core import FactStore
+from memctx._core import FactStore, StoreOptions
 
 from . import crowd as crowds
 
@@ -58,7 +58,7 @@ def scores(folder: Path, *, held_out: bool = False, crowd: Sequence[str] = ()) -
     """
     asked = read()
     chosen = asked["held_out"] if held_out else asked
-    store = FactStore(folder / "memory", session_id="s", durability="os")
+    store = FactStore(folder / "memory", StoreOptions(session_id="s", durability="os"))
     for name, content in asked["facts"].items():
         store.add("config", content, id=name)
     crowds.fill(store, crowd)

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memctx.lowlevel import FactStore
+from memctx.lowlevel import FactStore, StoreOptions
 
 IDS = st.sampled_from(["a", "b", "c", "d"])
 CONTENTS = st.sampled_from(
@@ -94,13 +94,13 @@ def test_changes_by_several_handles_agree_with_the_model(
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "memory"
-        handles = [FactStore(path, session_id="s", durability="os") for _ in range(2)]
+        handles = [FactStore(path, StoreOptions(session_id="s", durability="os")) for _ in range(2)]
         model = Model()
         for handle, changes in batches:
             planned = [model.change(change) for change in changes]
             outcomes = handles[handle].apply([row for _, row in planned])  # type: ignore[misc]
             assert outcomes == [outcome for outcome, _ in planned]
-        fresh = FactStore(path, session_id="s", durability="os")
+        fresh = FactStore(path, StoreOptions(session_id="s", durability="os"))
         for store in (*handles, fresh):
             assert sorted(fact.content for fact in store.facts()) == sorted(model.facts.values())
             assert len(store) == len(model.facts)

@@ -48,7 +48,7 @@ def test_supersede_can_change_the_type(facts: Facts) -> None:
 
 
 def recalled(recall: Recall) -> Candidates:
-    conversation = _core.Scanner("script").scan(
+    conversation = _core.MessageReader("script").read(
         [{"role": "user", "content": QUESTION}], "anthropic"
     )
     return recall.search(
@@ -59,7 +59,7 @@ def recalled(recall: Recall) -> Candidates:
 def test_a_turn_shows_a_fact_once_and_again_when_it_was_corrected(
     facts: Facts, tmp_path: Path
 ) -> None:
-    store = _core.WarmStore(tmp_path / "memory", session_id="s")
+    store = _core.Store(tmp_path / "memory", _core.StoreOptions(session_id="s"))
     recall = Recall(store, facts, Config(storage_path=tmp_path / "memory"))
     fact = facts.add("config", "The payment webhook listens on port 3000")
     block = recalled(recall).block((), 500)

@@ -135,4 +135,4 @@ def test_a_torn_tail_is_repaired_by_the_next_append(opened: Opener, folder: Path
     assert {fact.content for fact in store.facts()} == wanted
     assert {fact.content for fact in opened().facts()} == wanted
     assert log.read_bytes().startswith(torn)
-    assert store.health()["healed"] == 1
+    assert store.health()["repaired"] == 1

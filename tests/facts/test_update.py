@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from memctx._core import FactStore
+from memctx._core import FactStore, StoreOptions
 from memctx.facts import CandidateFact, update
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def store(tmp_path: Path) -> FactStore:
-    return FactStore(tmp_path, session_id="s1", durability="os")
+    return FactStore(tmp_path, StoreOptions(session_id="s1", durability="os"))
 
 
 def contents(store: FactStore) -> set[str]:
@@ -133,7 +133,7 @@ def test_an_update_without_changes_writes_nothing(store: FactStore) -> None:
 
 
 def test_updates_of_a_session_leave_other_sessions_alone(store: FactStore, tmp_path: Path) -> None:
-    other = FactStore(tmp_path, session_id="s2", durability="os")
+    other = FactStore(tmp_path, StoreOptions(session_id="s2", durability="os"))
     theirs = other.add("config", "The webhook listens on port 3000")
     candidate = CandidateFact(
         "config", "The webhook listens on port 8443", action="supersede", target=theirs.id

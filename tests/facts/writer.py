@@ -2,7 +2,7 @@
 
 import sys
 
-from memctx.lowlevel import FactStore
+from memctx.lowlevel import FactStore, StoreOptions
 
 
 def write_line(line: str) -> None:
@@ -12,7 +12,7 @@ def write_line(line: str) -> None:
 
 
 folder, tag, count = sys.argv[1:]
-store = FactStore(folder, session_id="s", durability="os")
+store = FactStore(folder, StoreOptions(session_id="s", durability="os"))
 write_line("begun")
 for number in range(int(count)):
     old = store.add("config", f"{tag} counts {number}")

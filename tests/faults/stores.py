@@ -11,7 +11,7 @@ import pytest
 
 import process
 from memctx import StoreError
-from memctx.lowlevel import WarmStore
+from memctx.lowlevel import Store, StoreOptions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,15 +27,15 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and rights o
 linux = pytest.mark.skipif(sys.platform != "linux", reason="limits and calls of Linux")
 
 
-def opened(folder: Path, session_id: str = SESSION, **settings: Any) -> WarmStore:
-    return WarmStore(folder, session_id=session_id, **settings)
+def opened(folder: Path, session_id: str = SESSION, **settings: Any) -> Store:
+    return Store(folder, StoreOptions(session_id=session_id, **settings))
 
 
-def say(store: WarmStore, *texts: str) -> list[Added]:
+def say(store: Store, *texts: str) -> list[Added]:
     return store.add([("user", text, LATER, None) for text in texts])
 
 
-def contents(store: WarmStore) -> list[str]:
+def contents(store: Store) -> list[str]:
     return [segment.content for segment in store.segments()]
 
 
@@ -54,7 +54,7 @@ def filled(folder: Path, count: int = 6, **settings: Any) -> list[str]:
     return texts
 
 
-def results(store: WarmStore) -> list[list[tuple[str, float]]]:
+def results(store: Store) -> list[list[tuple[str, float]]]:
     """Return the hits of the searches, in order and with scores."""
     return [
         [(hit.segment.content, hit.score) for hit in store.search(query, limit=20)]

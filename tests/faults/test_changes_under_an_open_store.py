@@ -13,7 +13,7 @@ import pytest
 import memctx
 from embeddings import models
 from memctx import StoreError
-from memctx.lowlevel import ColdStore
+from memctx.lowlevel import LogReader
 
 from .stores import child, contents, filled, linux, opened, posix, said_by, say, text
 
@@ -264,7 +264,7 @@ def test_a_closed_store_can_be_closed_again_and_raises_otherwise(tmp_path: Path)
         lambda: say(store, "too late"),
         lambda: store.search("word"),
         lambda: store.get("x"),
-        lambda: store.neighbours("x"),
+        lambda: store.neighbors("x"),
         store.segments,
         store.sessions,
         store.stats,
@@ -298,9 +298,9 @@ def test_a_closed_memory_raises(tmp_path: Path) -> None:
 def test_a_log_reader_reads_a_store_that_is_written_to(tmp_path: Path) -> None:
     store = opened(tmp_path)
     say(store, "one thing", "two things")
-    cold = ColdStore(tmp_path)
-    scan = cold.scan()
+    reader = LogReader(tmp_path)
+    scan = reader.scan()
     next(scan)
     say(store, "three things")
     assert [segment.content for segment in scan] == ["two things"]
-    assert [segment.content for segment in cold.scan()][-1] == "three things"
+    assert [segment.content for segment in reader.scan()][-1] == "three things"

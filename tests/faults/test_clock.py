@@ -25,10 +25,10 @@ def test_a_clock_that_jumps_ten_years_evicts_nothing_new(tmp_path: Path) -> None
     assert len(hits) == len(said)
     assert all(math.isfinite(hit.score) and 0 <= hit.score <= 1 for hit in hits)
     first = next(segment for segment in store.segments())
-    around = [segment.content for segment in store.neighbours(first.id, 9)]
+    around = [segment.content for segment in store.neighbors(first.id, 9)]
     assert around == said[1:]
     store.close()
-    reopened = opened(tmp_path, cold=False)  # what left memory may be found on disk
+    reopened = opened(tmp_path, disk_index=False)  # what left memory may be found on disk
     assert [segment.content for segment in reopened.segments()] == said
     assert {hit.segment.content for hit in reopened.search("deploy remark")} == {*said} - {said[2]}
 

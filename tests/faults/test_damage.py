@@ -191,7 +191,7 @@ def test_a_damaged_neighbor_is_left_out(snapped: Damage) -> None:
     lines = log.read_bytes().split(b"\n")
     lines[2] = lines[2].replace(b"deploy", b"demolt", 1)
     log.write_bytes(b"\n".join(lines))
-    around = [segment.content for segment in store.neighbours(ids[3], 2)]
+    around = [segment.content for segment in store.neighbors(ids[3], 2)]
     assert around == [text(number) for number in (1, 4, 5)]
     with pytest.raises(CorruptStoreError, match="checksum"):
         store.get(ids[2])
@@ -208,7 +208,7 @@ def test_a_record_that_lacks_only_its_line_end_is_not_stored_again(damage: Damag
     store = opened(damage.whole)
     assert [added.outcome for added in say(store, damage.texts[-1])] == ["duplicate"]
     assert contents(opened(damage.whole)) == damage.texts
-    assert store.health()["healed"] == 1
+    assert store.health()["repaired"] == 1
 
 
 def test_a_snapshot_knows_how_many_lines_were_skipped(damage: Damage) -> None:

@@ -19,7 +19,7 @@ LIMITED = """
     import json, resource, signal, sys, memctx
     folder, limit = sys.argv[1], int(sys.argv[2])
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    store = memctx.lowlevel.WarmStore(folder, session_id="s1", durability=sys.argv[3])
+    store = memctx.lowlevel.Store(folder, memctx.lowlevel.StoreOptions(session_id="s1", durability=sys.argv[3]))
     acked, refused = [], []
 
     def add(content):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import memctx
 from memctx import ConfigError
-from memctx.lowlevel import ColdStore
+from memctx.lowlevel import LogReader
 
 from .stores import contents, opened, say
 
@@ -143,8 +143,8 @@ def test_an_invalid_log_line_is_skipped(tmp_path: Path, bad: bytes) -> None:
     assert len(store.search("remark")) == 2
     (skipped,) = store.health()["skipped"]
     assert (skipped["line"], skipped["offset"]) == (2, len(line("a", "remark one")) + 1)
-    (cold,) = ColdStore(tmp_path).health()["skipped"]
-    assert cold["line"] == 2
+    (skipped,) = LogReader(tmp_path).health()["skipped"]
+    assert skipped["line"] == 2
     say(store, "remark three")
     assert (tmp_path / "segments.jsonl").read_bytes().startswith(log)
     assert contents(opened(tmp_path)) == ["remark one", "remark two", "remark three"]

@@ -23,7 +23,7 @@ MEASURED = """
 
     text = "the deploy failed on port 8443 " * (int(sys.argv[3]) // 31)
     before, began = peak(), time.monotonic()
-    store = memctx.lowlevel.WarmStore(sys.argv[1], session_id="s1")
+    store = memctx.lowlevel.Store(sys.argv[1], memctx.lowlevel.StoreOptions(session_id="s1"))
     if sys.argv[2] == "add":
         (added,) = store.add([("user", text, None, None)])
         store.add([("user", "a remark after it", None, None)])
@@ -91,7 +91,7 @@ def test_a_message_of_100_mb_is_stored(tmp_path: Path) -> None:
 
 TOO_LONG = """
     import sys, memctx
-    store = memctx.lowlevel.WarmStore(sys.argv[1], session_id="s1")
+    store = memctx.lowlevel.Store(sys.argv[1], memctx.lowlevel.StoreOptions(session_id="s1"))
     try:
         store.add([("tool", "\\x01" * (45 << 20), None, None)])
     except memctx.ConfigError as fault:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from memctx.lowlevel import ColdStore
+from memctx.lowlevel import LogReader
 
 from .stores import contents, filled, opened, results, say
 
@@ -77,7 +77,7 @@ def test_an_openclaw_directory_opens_and_its_bytes_are_kept(store_of_the_origina
     assert (folder / "vectors.bin").read_bytes() == vmem
     reopened = opened(folder, eviction_days=0)
     assert contents(reopened)[-1] == "a remark of today"
-    assert len(list(ColdStore(folder).scan())) == 6
+    assert len(list(LogReader(folder).scan())) == 6
 
 
 def test_a_message_stored_by_openclaw_is_a_duplicate(store_of_the_original: Path) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 WRITER = """
     import sys, memctx
     folder, tag, count, session = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
-    store = memctx.lowlevel.WarmStore(folder, session_id=session, lock_timeout=60)
+    store = memctx.lowlevel.Store(folder, memctx.lowlevel.StoreOptions(session_id=session, lock_timeout=60))
     for number in range(count):
         store.add([("user", f"{tag} says {number}: " + f"{tag}{number} " * (number % 50), None, None)])
         print(f"{tag} {number}", flush=True)
@@ -27,7 +27,8 @@ WRITER = """
 ECHO = """
     import json, sys, memctx
     folder, count = sys.argv[1], int(sys.argv[2])
-    store = memctx.lowlevel.WarmStore(folder, session_id="s1", durability="os", lock_timeout=60)
+    options = memctx.lowlevel.StoreOptions(session_id="s1", durability="os", lock_timeout=60)
+    store = memctx.lowlevel.Store(folder, options)
     print("ready", flush=True)
     sys.stdin.readline()
     outcomes = []

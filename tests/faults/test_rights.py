@@ -10,7 +10,7 @@ import pytest
 
 import memctx
 from memctx import StoreError
-from memctx.lowlevel import ColdStore
+from memctx.lowlevel import LogReader
 
 from .stores import REFUSED, contents, filled, opened, posix, results, say
 
@@ -30,7 +30,7 @@ def test_a_read_only_mount_can_be_searched(tmp_path: Path, mount: Callable[..., 
     store = opened(folder)
     assert results(store) == wanted
     assert contents(store) == texts
-    assert list(ColdStore(folder).scan())
+    assert list(LogReader(folder).scan())
     with pytest.raises(StoreError, match="read-only"):
         say(store, "cannot be stored")
     assert store.health()["read_only"]
@@ -79,13 +79,13 @@ def test_a_missing_directory_is_made_with_its_parents(tmp_path: Path) -> None:
 
 def test_a_log_reader_creates_no_directory(tmp_path: Path) -> None:
     with pytest.raises(REFUSED):
-        ColdStore(tmp_path / "missing")
+        LogReader(tmp_path / "missing")
     assert not (tmp_path / "missing").exists()
 
 
 def test_a_file_as_store_directory_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
-    for open_it in (opened, ColdStore):
+    for open_it in (opened, LogReader):
         with pytest.raises(REFUSED, match="file"):
             open_it(tmp_path / "file")
     with pytest.raises(REFUSED, match="file"):
@@ -97,7 +97,7 @@ def test_a_file_as_store_directory_is_refused(tmp_path: Path) -> None:
 def test_a_linked_directory_is_refused(tmp_path: Path) -> None:
     filled(tmp_path / "real")
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    for open_it in (opened, ColdStore):
+    for open_it in (opened, LogReader):
         with pytest.raises(StoreError, match="symbolic link"):
             open_it(tmp_path / "link")
     (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
@@ -134,7 +134,7 @@ def test_nothing_is_read_or_written_through_a_link(tmp_path: Path, name: str) ->
 
 def contents_of(folder: Path) -> list[str]:
     try:
-        return [segment.content for segment in ColdStore(folder).scan()]
+        return [segment.content for segment in LogReader(folder).scan()]
     except REFUSED:
         return []
 
@@ -151,7 +151,7 @@ def test_the_directory_of_another_user_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "store"
     filled(folder)
     os.chown(folder, 12_345, -1)
-    for open_it in (opened, ColdStore):
+    for open_it in (opened, LogReader):
         with pytest.raises(StoreError, match="another user"):
             open_it(folder)
 
@@ -161,7 +161,7 @@ def test_a_directory_that_everyone_may_write_to_is_refused(tmp_path: Path) -> No
     folder = tmp_path / "store"
     filled(folder)
     folder.chmod(0o777)
-    for open_it in (opened, ColdStore):
+    for open_it in (opened, LogReader):
         with pytest.raises(StoreError, match="chmod"):
             open_it(folder)
     folder.chmod(0o700)

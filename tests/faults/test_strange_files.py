@@ -140,7 +140,7 @@ def test_a_folder_that_others_may_write_to_is_refused(tmp_path: Path, mode: int)
     store.chmod(mode)
     for open_it in (
         opened,
-        memctx.lowlevel.ColdStore,
+        memctx.lowlevel.LogReader,
         lambda path: memctx.open(path, session_id="s1"),
     ):
         with pytest.raises(StoreError) as caught:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # Ten records, each tried up to three times; then all is said of what happened.
 STUBBORN = """
     import json, sys, memctx
-    store = memctx.lowlevel.WarmStore(sys.argv[1], session_id="s1")
+    store = memctx.lowlevel.Store(sys.argv[1], memctx.lowlevel.StoreOptions(session_id="s1"))
     faults, acked, lost = [], [], []
     for number in range(10):
         content = f"stubborn remark {number}"
@@ -164,7 +164,7 @@ def test_a_record_of_a_failed_sync_is_written_again(
 
 BATCHES = """
     import json, sys, memctx
-    store = memctx.lowlevel.WarmStore(sys.argv[1], session_id="s1")
+    store = memctx.lowlevel.Store(sys.argv[1], memctx.lowlevel.StoreOptions(session_id="s1"))
     acked = []
     for batch in range(10):
         texts = [f"batch {batch} holds remark {number}" for number in range(5)]
@@ -191,7 +191,7 @@ def test_a_store_works_without_a_second_thread(tmp_path: Path, first: int) -> No
 NO_HANDLES = """
     import json, os, resource, sys, memctx
     folder, early = sys.argv[1], sys.argv[2] == "early"
-    store = None if early else memctx.lowlevel.WarmStore(folder, session_id="s1")
+    store = None if early else memctx.lowlevel.Store(folder, memctx.lowlevel.StoreOptions(session_id="s1"))
     found = [] if early else [len(store.search("deploy failed"))]
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(map(int, os.listdir("/proc/self/fd"))), hard))
@@ -202,7 +202,7 @@ NO_HANDLES = """
     except OSError:
         pass
     if early:
-        store = memctx.lowlevel.WarmStore(folder, session_id="s1")
+        store = memctx.lowlevel.Store(folder, memctx.lowlevel.StoreOptions(session_id="s1"))
     found.append(len(store.search("deploy failed")))
     try:
         store.add([("user", "without a handle", None, None)])

@@ -31,7 +31,7 @@ class Bridge(Generic[M]):
         views = [(message, view) for message in messages for view in self._views(message)]
         owners = {id(view): message for message, view in views}
         calls = {view["tool_call_id"]: message for message, view in views if "tool_call_id" in view}
-        turn = memory.prepare([view for _, view in views], shape="openai")
+        turn = memory.prepare([view for _, view in views], format="openai")
         assert not turn.report.errors, turn.report.errors
         sent: list[M] = []
         texts: dict[int, dict[str, str]] = {}

@@ -25,7 +25,9 @@ def run(
 ) -> Iterator[tuple[Provider, memctx.Memory]]:
     """Give a provider and a memory to a framework, and hold what it sent to the rules."""
     window = conversation.WINDOW
-    opened = memctx.open(path / "memory", session_id="s", context_window=window, durability="os")
+    opened = memctx.open(
+        path / "memory", session_id="s", context_window=window, disk={"durability": "os"}
+    )
     with Provider(reasoning=reasoning) as provider, opened as memory:
         yield provider, memory
     assert provider.refused == []

@@ -39,7 +39,7 @@ class Remembering(CustomLogger):
     ) -> dict[str, Any]:
         """Prepare the messages of a call."""
         del call_type
-        turn = await self._memory.aprepare(kwargs["messages"], shape="openai")
+        turn = await self._memory.aprepare(kwargs["messages"], format="openai")
         assert not turn.report.errors, turn.report.errors
         return kwargs | {"messages": turn.messages}
 

@@ -72,7 +72,7 @@ def test_a_raw_object_is_refused_by_class_and_left_alone(
             "repair": memctx.repair,
         }
         pattern = CLASSES[name.partition("-")[0].partition(" ")[0]]
-        with pytest.raises(memctx.MessageShapeError, match=pattern):
+        with pytest.raises(memctx.MessageFormatError, match=pattern):
             jobs[job](messages)
     assert all(one is two for one, two in zip(messages, objects, strict=True))
     assert list(map(plain, messages)) == before

@@ -1,4 +1,4 @@
-"""Signed thinking is stripped once what stood before it changed, whichever shape carries it."""
+"""Signed thinking is stripped once what stood before it changed, whichever format carries it."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_stale_thinking_in_chat_messages_is_stripped_after_a_trim(
             said += chat(len(said), CARRIERS[carrier])
             before = copy.deepcopy(said)
             turn = memory.prepare([*said, question])
-            assert turn.report.shape == "openai"
+            assert turn.report.format == "openai"
             assert said == before
     kept = [message for message in turn.messages if message.get("tool_calls")]
     assert kept
@@ -88,7 +88,7 @@ def test_thinking_stays_while_nothing_before_it_changes(tmp_path: Path) -> None:
 def test_thinking_beside_its_text_is_counted_once(tmp_path: Path) -> None:
     with memctx.open(tmp_path, session_id="s") as memory:
         both, one = (
-            memory.prepare([{"role": "assistant", "content": "so", **fields}], shape="openai")
+            memory.prepare([{"role": "assistant", "content": "so", **fields}], format="openai")
             for fields in (
                 {"thinking_blocks": [THINKING], "reasoning_content": "hm"},
                 {"thinking_blocks": [THINKING]},

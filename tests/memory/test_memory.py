@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import memctx
-from memctx import ConfigError, MessageShapeError, StoreError
+from memctx import ConfigError, MessageFormatError, StoreError
 from memctx.errors import EmbeddingError
 from memctx.messages import read_each
 
@@ -103,7 +103,7 @@ def test_a_tool_loop_is_archived_whole(tmp_path: Path) -> None:
 def test_archive_tools_selects_tools_by_name(
     tmp_path: Path, archive_tools: Any, kept: list[str]
 ) -> None:
-    with opened(tmp_path, archive_tools=archive_tools) as memory:
+    with opened(tmp_path, privacy={"archive_tools": archive_tools}) as memory:
         memory.archive(LOOP)
         found = [
             segment.metadata.get("tool", {}).get("name") for segment in memory.store.segments()
@@ -111,10 +111,10 @@ def test_archive_tools_selects_tools_by_name(
         assert [name for name in found if name] == kept
 
 
-@pytest.mark.parametrize("shape", ["ANTHROPIC", "CHAT", "RESPONSES", "PI"])
-def test_messages_of_every_host_are_archived(tmp_path: Path, shape: str) -> None:
+@pytest.mark.parametrize("format", ["ANTHROPIC", "CHAT", "RESPONSES", "PI"])
+def test_messages_of_every_host_are_archived(tmp_path: Path, format: str) -> None:
     """Question, call, result and answer are stored, and every piece that was given is accounted for."""
-    conversation = getattr(conversations, shape)
+    conversation = getattr(conversations, format)
     with opened(tmp_path) as memory:
         archived = memory.archive(conversation)
         stored = contents(memory)
@@ -148,7 +148,7 @@ def test_an_archive_that_skips_everything_says_why(tmp_path: Path) -> None:
         {"role": "assistant", "content": []},
         {"role": "assistant", "content": [{"type": "new_thing"}]},
     ]
-    with opened(tmp_path, archive_tools=False) as memory:
+    with opened(tmp_path, privacy={"archive_tools": False}) as memory:
         archived = memory.archive(skipped)
         why = {"empty": 1, "noise": 1, "system": 1, "thinking": 1, "tools": 2, "unknown": 1}
         assert (archived.added, archived.skipped, archived.reasons) == (0, 7, why)
@@ -173,7 +173,7 @@ def test_messages_keep_their_own_time(tmp_path: Path) -> None:
     """The time of a segment is that of its message, not of the archiving; a message without one gets that."""
     timed = {"role": "user", "content": "Deploy the API on Friday", "timestamp": 1_770_000_000_000}
     before = datetime.now(UTC).timestamp() * 1000
-    with opened(tmp_path, eviction_days=0) as memory:
+    with opened(tmp_path, disk={"eviction_days": 0}) as memory:
         memory.archive([timed, PORT])
         first, second = memory.store.segments()
         assert first.timestamp == 1_770_000_000_000
@@ -188,7 +188,7 @@ def test_a_search_can_be_narrowed(tmp_path: Path) -> None:
         "timestamp": 1_780_000_000_000,
     }
     middle = datetime.fromtimestamp(1_775_000_000, tz=UTC)
-    with opened(tmp_path, eviction_days=0) as memory:
+    with opened(tmp_path, disk={"eviction_days": 0}) as memory:
         memory.archive([old, new])
 
         def found(**options: Any) -> set[str]:
@@ -214,7 +214,7 @@ def test_another_session_is_seen_only_on_request(tmp_path: Path) -> None:
 
 def test_archive_refuses_values_that_are_no_list(tmp_path: Path) -> None:
     with opened(tmp_path) as memory:
-        with pytest.raises(MessageShapeError, match=r"message 1 \(str\) is not understood"):
+        with pytest.raises(MessageFormatError, match=r"message 1 \(str\) is not understood"):
             memory.archive([PORT, "text"])
         assert contents(memory) == []
 
@@ -281,7 +281,9 @@ def test_an_unavailable_embedder_is_replaced_and_reported(
 def test_archive_and_search_do_not_block_the_loop(tmp_path: Path) -> None:
     async def turn(memory: Memory) -> list[str]:
         archived, _ = await asyncio.gather(memory.aarchive([PORT]), memory.aarchive([RETRY]))
-        hits = await memory.asearch("webhook port", limit=1, roles=["user"])
+        hits = await memory.asearch(
+            "webhook port", limit=1, filter=memctx.SearchFilter(roles=["user"])
+        )
         assert archived.added == 1
         return [hit.segment.content for hit in hits]
 
@@ -291,7 +293,7 @@ def test_archive_and_search_do_not_block_the_loop(tmp_path: Path) -> None:
 
 def test_threads_archive_side_by_side(tmp_path: Path) -> None:
     """Nothing is lost and nothing doubled when several threads archive the same and different messages."""
-    with opened(tmp_path, durability="os") as memory:
+    with opened(tmp_path, disk={"durability": "os"}) as memory:
 
         def work(number: int) -> None:
             for turn in range(20):
@@ -308,7 +310,7 @@ def test_threads_archive_side_by_side(tmp_path: Path) -> None:
 
 def test_settings_reach_the_store(tmp_path: Path) -> None:
     pattern = {"ticket": r"TICKET-[0-9]+"}
-    with opened(tmp_path, redaction_patterns=pattern, pii=True) as memory:
+    with opened(tmp_path, privacy={"patterns": pattern, "pii": True}) as memory:
         memory.archive(
             [{"role": "user", "content": "see TICKET-4711 or mail jane.doe@example.org"}]
         )
@@ -319,7 +321,7 @@ def test_settings_reach_the_store(tmp_path: Path) -> None:
 
 def test_an_invalid_pattern_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="ticket"):
-        opened(tmp_path, redaction_patterns={"ticket": "("})
+        opened(tmp_path, privacy={"patterns": {"ticket": "("}})
 
 
 @pytest.mark.parametrize("session_id", ["a/b", "../up", "nul\0", "x" * 10_000, "会话"])

@@ -63,23 +63,25 @@ def test_the_path_of_the_settings_is_the_default(
 
 def test_arguments_win_over_the_config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A config that is given is all there is beside the arguments; the environment was its maker's to read."""
-    monkeypatch.setenv("MEMCTX_MAX_SEGMENTS", "7")
-    config = Config(pii=True, durability="os")
-    memory = memctx.open(tmp_path, session_id="s", config=config, durability="fsync")
-    assert (memory.config.pii, memory.config.durability) == (True, "fsync")
-    assert memory.config.max_segments == 20_000
-    assert memctx.open(tmp_path, session_id="t").config.max_segments == 7
+    monkeypatch.setenv("MEMCTX_DISK_MAX_SEGMENTS", "7")
+    config = Config(privacy={"pii": True}, disk={"durability": "os"})
+    memory = memctx.open(tmp_path, session_id="s", config=config, disk={"durability": "fsync"})
+    assert (memory.config.privacy.pii, memory.config.disk.durability) == (True, "fsync")
+    assert memory.config.disk.max_segments == 20_000
+    assert memctx.open(tmp_path, session_id="t").config.disk.max_segments == 7
 
 
 def test_other_settings_for_an_open_memory_are_refused(tmp_path: Path) -> None:
     """The message has the setting and both values; the memory stays as it is."""
-    memory = memctx.open(tmp_path, session_id="s", max_segments=500, context_window=1000)
+    memory = memctx.open(tmp_path, session_id="s", disk={"max_segments": 500}, context_window=1000)
     calls: list[dict[str, Any]] = [
-        {"max_segments": 600},
-        {"config": Config(max_segments=600)},
+        {"disk": {"max_segments": 600}},
+        {"config": Config(disk={"max_segments": 600})},
     ]
     for call in calls:
-        with pytest.raises(ConfigError, match=r"max_segments is 600; .*session 's'.* with 500$"):
+        with pytest.raises(
+            ConfigError, match=r"disk.max_segments is 600; .*session 's'.* with 500$"
+        ):
             memctx.open(tmp_path, session_id="s", **call)
     with pytest.raises(ConfigError, match=r"context_window is 2000; .* is open with 1000"):
         memctx.open(tmp_path, session_id="s", context_window=2000)
@@ -89,8 +91,8 @@ def test_other_settings_for_an_open_memory_are_refused(tmp_path: Path) -> None:
 
 def test_equal_or_no_settings_return_the_open_memory(tmp_path: Path) -> None:
     """Opening again with equal settings or with none returns the open memory."""
-    memory = memctx.open(tmp_path, session_id="s", max_segments=500)
-    assert memctx.open(tmp_path, session_id="s", max_segments=500) is memory
+    memory = memctx.open(tmp_path, session_id="s", disk={"max_segments": 500})
+    assert memctx.open(tmp_path, session_id="s", disk={"max_segments": 500}) is memory
     assert memctx.open(tmp_path, session_id="s") is memory
     assert memctx.open(tmp_path, session_id="s", config=Config()) is memory
 
@@ -100,8 +102,8 @@ def test_a_memory_that_does_not_open_is_not_remembered(tmp_path: Path) -> None:
     for _ in range(2):
         with pytest.raises((memctx.StoreError, OSError)):
             memctx.open(tmp_path / "file", session_id="s")
-        with pytest.raises(ConfigError, match="lock_timeout"):
-            memctx.open(tmp_path, session_id="s", lock_timeout=-1)
+        with pytest.raises(ConfigError, match=r"disk\.lock_timeout"):
+            memctx.open(tmp_path, session_id="s", disk={"lock_timeout": -1})
     assert registry.memories() == []
 
 

@@ -66,7 +66,7 @@ def test_a_disabled_memory_finds_but_does_not_recall_stored_messages(tmp_path: P
         asked = [{"role": "user", "content": "Which port has the Valkey cache?"}]
         assert memory.search("Valkey port")[0].segment.content.startswith("The cache")
         assert memory.prepare(asked).messages == asked
-    with opened(tmp_path, auto_recall_min_score=0.1) as memory:
+    with opened(tmp_path, recall={"min_score": 0.1}) as memory:
         assert memory.prepare(asked).report.recalled
 
 
@@ -121,6 +121,8 @@ def test_health_has_no_note_if_extraction_is_configured(
 
 
 def test_the_reserves_of_a_turn_and_of_a_compaction_have_names_of_their_own() -> None:
-    config = memctx.Config(reply_reserve_tokens=1_000, compaction={"reserveTokens": 2_000})
-    assert (config.reply_reserve_tokens, config.compaction.reserve_tokens) == (1_000, 2_000)
+    config = memctx.Config(
+        trim={"reply_reserve_tokens": 1_000}, compaction={"reserveTokens": 2_000}
+    )
+    assert (config.trim.reply_reserve_tokens, config.compaction.reserve_tokens) == (1_000, 2_000)
     assert "reserve_tokens" not in memctx.Config.model_fields

@@ -1,1 +1,1 @@
-"""Messages of every shape, read into records."""
+"""Messages of every format, read into records."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from memctx._core import Scanner
+from memctx._core import MessageReader
 from memctx.messages import Record, detect, read
 
 CONVERSATION: list[dict[str, Any]] = [
@@ -66,7 +66,7 @@ def test_a_tool_loop_becomes_speech_and_tools() -> None:
 
 
 def test_results_are_a_tools_and_belong_to_their_calls() -> None:
-    conversation = Scanner().scan(CONVERSATION)
+    conversation = MessageReader().read(CONVERSATION)
     assert conversation.roles == ["user", "assistant", "tool", "assistant"]
     assert conversation.units == [(0,), (1, 2), (3,)]
 

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import memctx
-from memctx import MessageShapeError, messages
-from memctx.messages import Shape
+from memctx import MessageFormatError, messages
+from memctx.messages import FormatName
 
 from . import foreign
 from .foreign import CONVERSATIONS, FRAMEWORKS, MODULES
@@ -62,7 +62,7 @@ def test_messages_of_frameworks_are_refused_and_stay_as_they_are(
 ) -> None:
     conversation = CONVERSATIONS[name]
     before = state(conversation)
-    with pytest.raises(MessageShapeError, match=r"^message 0 \(.*\) is not understood: "):
+    with pytest.raises(MessageFormatError, match=r"^message 0 \(.*\) is not understood: "):
         ENTRIES[entry](memory, conversation)
     assert state(conversation) == before
     assert list(memory.store.segments()) == []
@@ -72,7 +72,7 @@ def test_messages_of_frameworks_are_refused_and_stay_as_they_are(
 def test_the_error_names_class_field_and_remedy(name: str) -> None:
     """It does for classes that only look like a framework's as well."""
     conversation = CONVERSATIONS[name]
-    with pytest.raises(MessageShapeError) as caught:
+    with pytest.raises(MessageFormatError) as caught:
         memctx.validate(conversation)
     told = str(caught.value)
     assert f"({type(conversation[0]).__module__}.{type(conversation[0]).__qualname__})" in told
@@ -94,12 +94,12 @@ def test_a_framework_is_recognized_by_its_module(module: str) -> None:
     message = foreign.of(module, message)
     derived = type("Own", (type(message),), {"__module__": "app.chat"})
     message.__class__ = derived
-    with pytest.raises(MessageShapeError, match="messages are not read as they are"):
+    with pytest.raises(MessageFormatError, match="messages are not read as they are"):
         memctx.validate([HELLO, message])
 
 
 def test_an_orphan_that_is_not_understood_does_not_pass() -> None:
-    with pytest.raises(MessageShapeError):
+    with pytest.raises(MessageFormatError):
         memctx.validate([foreign.ToolMessage(content="8443", tool_call_id="gone")])
 
 
@@ -113,7 +113,7 @@ def test_a_computed_content_is_refused() -> None:
         def content(self) -> str:
             return "hello"
 
-    with pytest.raises(MessageShapeError, match="content is a property"):
+    with pytest.raises(MessageFormatError, match="content is a property"):
         memctx.validate([Computed()])
 
 
@@ -190,7 +190,9 @@ def test_a_message_that_is_not_understood_is_refused_with_its_index_and_field(
 ) -> None:
     given = [HELLO, strange]
     before = state(given)
-    with pytest.raises(MessageShapeError, match=rf"^message 1 \(\w+\) is not understood: .*{told}"):
+    with pytest.raises(
+        MessageFormatError, match=rf"^message 1 \(\w+\) is not understood: .*{told}"
+    ):
         memctx.validate(given)
     assert state(given) == before
 
@@ -198,7 +200,7 @@ def test_a_message_that_is_not_understood_is_refused_with_its_index_and_field(
 def test_a_mapping_is_read_like_a_dictionary() -> None:
     frozen = MappingProxyType(HELLO)
     assert memctx.validate([frozen]) == []
-    with pytest.raises(MessageShapeError, match="role is missing"):
+    with pytest.raises(MessageFormatError, match="role is missing"):
         memctx.validate([MappingProxyType({"content": "x"})])
 
 
@@ -206,11 +208,11 @@ def test_a_list_is_refused_again_once_it_was_refused(memory: Memory) -> None:
     """Nothing of it is remembered as read."""
     given = [HELLO, {"role": "narrator", "content": "x"}]
     for _ in range(3):
-        with pytest.raises(MessageShapeError, match=r"^message 1 "):
+        with pytest.raises(MessageFormatError, match=r"^message 1 "):
             memory.prepare(given)
     given[1] = {"role": "assistant", "content": "x"}
     assert memory.prepare(given).messages == given
-    with pytest.raises(MessageShapeError, match=r"^message 2 "):
+    with pytest.raises(MessageFormatError, match=r"^message 2 "):
         memory.prepare([*given, {"role": "narrator", "content": "x"}])
 
 
@@ -235,18 +237,18 @@ plain = st.builds(
     st.lists(plain, max_size=3),
     strangers,
     st.lists(plain, max_size=3),
-    st.sampled_from([None, *get_args(Shape)]),
+    st.sampled_from([None, *get_args(FormatName)]),
 )
 def test_drawn_strangers_are_refused_and_never_altered(
-    before: list[Any], stranger: Any, after: list[Any], shape: Shape | None
+    before: list[Any], stranger: Any, after: list[Any], format: FormatName | None
 ) -> None:
     """But for items of new types among others of the Responses API, and for empty contents of Gemini's, which stay."""
     given = [*before, stranger, *after]
     was = state(given)
     refused, repaired = None, None
     try:
-        repaired = memctx.repair(given, shape)
-    except MessageShapeError as error:
+        repaired = memctx.repair(given, format)
+    except MessageFormatError as error:
         refused = str(error)
     assert state(given) == was
     if repaired is None:
@@ -254,6 +256,6 @@ def test_drawn_strangers_are_refused_and_never_altered(
         assert refused.startswith(f"message {len(before)} ")
         return
     fields = stranger if isinstance(stranger, dict) else vars(stranger)
-    is_content = shape in {None, "gemini"} and fields.get("parts") == []
-    assert is_content or (shape == "responses" and fields.get("type") == "x")
+    is_content = format in {None, "gemini"} and fields.get("parts") == []
+    assert is_content or (format == "responses" and fields.get("type") == "x")
     assert any(message is stranger for message in repaired.messages)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from memctx._core import Scanner
+from memctx._core import MessageReader
 from memctx.messages import Record, detect, read
 
 CONTENTS: list[dict[str, Any]] = [
@@ -75,8 +75,8 @@ def test_contents_become_speech_and_tools() -> None:
 def test_calls_without_ids_are_grouped_with_their_responses() -> None:
     """The same call twice in a row makes two groups, each with its own response."""
     again = [*CONTENTS[:3], *CONTENTS[1:3]]
-    assert Scanner().scan(again).units == [(0,), (1, 2), (3, 4)]
-    assert Scanner().scan(again).roles == ["user", "assistant", "tool", "assistant", "tool"]
+    assert MessageReader().read(again).units == [(0,), (1, 2), (3, 4)]
+    assert MessageReader().read(again).roles == ["user", "assistant", "tool", "assistant", "tool"]
 
 
 def test_the_names_of_the_sdk_are_read_too() -> None:

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from memctx import ConfigError, MessageShapeError
-from memctx.messages import Record, Shape, detect, read, read_each
+from memctx import ConfigError, MessageFormatError
+from memctx.messages import FormatName, Record, detect, read, read_each
 
 from . import test_anthropic, test_bedrock, test_gemini, test_openai, test_pi
 
@@ -39,42 +39,42 @@ def modeled(value: Any, kind: type) -> Any:
 
 
 @pytest.mark.parametrize("kind", [SimpleNamespace, Model])
-@pytest.mark.parametrize("shape", CONVERSATIONS)
-def test_objects_read_like_dictionaries(shape: str, kind: type) -> None:
-    conversation = CONVERSATIONS[shape]
+@pytest.mark.parametrize("format", CONVERSATIONS)
+def test_objects_read_like_dictionaries(format: str, kind: type) -> None:
+    conversation = CONVERSATIONS[format]
     objects = modeled(conversation, kind)
-    assert detect(objects) == detect(conversation) == shape
+    assert detect(objects) == detect(conversation) == format
     assert read(objects) == read(conversation)
 
 
-@pytest.mark.parametrize("shape", CONVERSATIONS)
-def test_reading_changes_nothing(shape: str) -> None:
-    before = copy.deepcopy(CONVERSATIONS[shape])
-    read(CONVERSATIONS[shape])
-    assert CONVERSATIONS[shape] == before
+@pytest.mark.parametrize("format", CONVERSATIONS)
+def test_reading_changes_nothing(format: str) -> None:
+    before = copy.deepcopy(CONVERSATIONS[format])
+    read(CONVERSATIONS[format])
+    assert CONVERSATIONS[format] == before
 
 
-@pytest.mark.parametrize("shape", CONVERSATIONS)
-def test_every_message_has_a_list_of_records(shape: str) -> None:
-    conversation = CONVERSATIONS[shape]
+@pytest.mark.parametrize("format", CONVERSATIONS)
+def test_every_message_has_a_list_of_records(format: str) -> None:
+    conversation = CONVERSATIONS[format]
     each = read_each(conversation)
     assert len(each) == len(conversation)
     assert [record for records in each for record in records] == read(conversation)
 
 
-def test_the_shape_can_be_given() -> None:
+def test_the_format_can_be_given() -> None:
     message = {"role": "tool", "content": "done", "tool_call_id": "c"}
-    with pytest.raises(MessageShapeError, match='role is "tool"; expected user, assistant'):
+    with pytest.raises(MessageFormatError, match='role is "tool"; expected user, assistant'):
         read([message], "anthropic")
     assert [record.role for record in read([message], "openai")] == ["tool"]
-    with pytest.raises(ConfigError, match=r'shape must be "anthropic", "openai", .*, not "gpt"'):
+    with pytest.raises(ConfigError, match=r'format must be "anthropic", "openai", .*, not "gpt"'):
         read([message], "gpt")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("messages", ["text", b"bytes", None, 7, {"role": "user"}, {1}, iter([])])
 def test_messages_that_are_no_list_are_refused(messages: Any) -> None:
     kind = type(messages).__name__
-    with pytest.raises(MessageShapeError, match=f"^expected a list of messages, not {kind}$"):
+    with pytest.raises(MessageFormatError, match=f"^expected a list of messages, not {kind}$"):
         read(messages)
 
 
@@ -82,7 +82,7 @@ def test_messages_that_are_no_list_are_refused(messages: Any) -> None:
 def test_a_list_with_other_values_is_refused(wrong: Any) -> None:
     """The message says which item, what it is, and what was expected."""
     expected = "is not understood: role is missing; expected user, assistant, system or developer"
-    with pytest.raises(MessageShapeError) as caught:
+    with pytest.raises(MessageFormatError) as caught:
         read([{"role": "user", "content": "hi"}, wrong])
     assert str(caught.value).startswith(f"message 1 ({type(wrong).__name__}) {expected}; pass ")
 
@@ -118,18 +118,20 @@ MOMENT = 1_770_000_000_000.0
         ([], None),
     ],
 )
-@pytest.mark.parametrize("shape", get_args(Shape))
-def test_messages_keep_their_own_time(shape: Shape, given_as: Any, read_as: float | None) -> None:
+@pytest.mark.parametrize("format", get_args(FormatName))
+def test_messages_keep_their_own_time(
+    format: FormatName, given_as: Any, read_as: float | None
+) -> None:
     message = {"role": "user", "content": "hello", "timestamp": given_as}
-    assert read([message], shape) == [Record("user", "hello", read_as)]
+    assert read([message], format) == [Record("user", "hello", read_as)]
 
 
-@pytest.mark.parametrize("shape", get_args(Shape))
-def test_lone_surrogates_are_read_as_the_store_writes_them(shape: Shape) -> None:
+@pytest.mark.parametrize("format", get_args(FormatName))
+def test_lone_surrogates_are_read_as_the_store_writes_them(format: FormatName) -> None:
     """JSON text is text; half a surrogate pair is no character, and its replacement is stored."""
     text = "half \ud83d of a pair"
     expected = Record("user", "half \N{REPLACEMENT CHARACTER} of a pair")
-    assert read([{"role": "user", "content": text}], shape) == [expected]
+    assert read([{"role": "user", "content": text}], format) == [expected]
 
 
 def test_a_call_with_arguments_that_are_no_json_is_kept() -> None:
@@ -175,10 +177,10 @@ values = st.recursive(
 def test_any_dictionaries_are_read_or_refused(messages: list[dict[str, Any]]) -> None:
     """Reading fails in one way only, never changes what it reads, and yields text under roles the store knows."""
     before = copy.deepcopy(messages)
-    for shape in (None, *get_args(Shape)):
+    for message_format in (None, *get_args(FormatName)):
         try:
-            records = read(messages, shape)
-        except MessageShapeError:
+            records = read(messages, message_format)
+        except MessageFormatError:
             continue
         for record in records:
             assert record.role in {"user", "assistant", "tool"}

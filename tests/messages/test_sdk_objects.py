@@ -87,21 +87,21 @@ def dumped(message: Any) -> Any:
     return message if isinstance(message, dict) else message.model_dump(exclude_none=True)
 
 
-@pytest.mark.parametrize("shape", CONVERSATIONS)
-def test_objects_of_an_sdk_are_understood_as_their_dictionaries_are(shape: str) -> None:
-    said = CONVERSATIONS[shape]
-    assert detect(said) == shape
+@pytest.mark.parametrize("format", CONVERSATIONS)
+def test_objects_of_an_sdk_are_understood_as_their_dictionaries_are(format: str) -> None:
+    said = CONVERSATIONS[format]
+    assert detect(said) == format
     assert memctx.validate(said) == []
     assert memctx.repair(said).messages is said
     assert read(said) == read(list(map(dumped, said)))
     assert [record.role for record in read(said)][1:3] != []
 
 
-@pytest.mark.parametrize("shape", CONVERSATIONS)
-def test_a_lost_result_of_an_sdks_object_is_made_up_as_a_dictionary(shape: str) -> None:
+@pytest.mark.parametrize("format", CONVERSATIONS)
+def test_a_lost_result_of_an_sdks_object_is_made_up_as_a_dictionary(format: str) -> None:
     said = [
         message
-        for message in CONVERSATIONS[shape]
+        for message in CONVERSATIONS[format]
         if "8443" not in str(message) or message is ANSWER
     ]
     repaired = memctx.repair([*said, USER])

@@ -1,4 +1,4 @@
-"""The four spellings of tool calls, in every shape that carries them: read, paired, repaired, shortened and trimmed."""
+"""The four spellings of tool calls, in every format that has them: read, paired, repaired, shortened and trimmed."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def gemini_result(call_id: str, text: str) -> Message:
     return {"role": "user", "parts": [{"functionResponse": response}]}
 
 
-# By the shape: who calls, the field with the blocks, how a block is written, and how results are.
+# By the format: who calls, the field with the blocks, how a block is written, and how results are.
 HOSTS: dict[str, tuple[str, str, str, list[Any]]] = {
     "pi": ("assistant", "content", "typed", [pi_result, openclaw_result]),
     "openai": ("assistant", "content", "typed", [chat_result]),
@@ -79,7 +79,7 @@ HOSTS: dict[str, tuple[str, str, str, list[Any]]] = {
 class Case(NamedTuple):
     """A host, how it writes calls, and how it writes results."""
 
-    shape: str
+    format: str
     write: Callable[[str, str, str], Message]
     spelling: str
     arguments: str
@@ -87,7 +87,7 @@ class Case(NamedTuple):
 
     def __str__(self) -> str:
         write, result = self.write.__name__, self.result.__name__
-        return f"{self.shape}-{write}-{self.spelling}-{self.arguments}-{result}"
+        return f"{self.format}-{write}-{self.spelling}-{self.arguments}-{result}"
 
     def call(self, call_id: str) -> Message:
         """Return a call's block."""
@@ -95,8 +95,8 @@ class Case(NamedTuple):
 
     def talk(self) -> list[Message]:
         """Return two calls in turn, each with its result."""
-        model, field, _, _ = HOSTS[self.shape]
-        is_untyped = self.shape in {"gemini", "bedrock"}
+        model, field, _, _ = HOSTS[self.format]
+        is_untyped = self.format in {"gemini", "bedrock"}
         said: list[Message] = [
             {"role": "user", field: [{"text": "Which port?"}] if is_untyped else "Which port?"}
         ]
@@ -106,8 +106,8 @@ class Case(NamedTuple):
 
 
 CASES = [
-    Case(shape, write, spelling, arguments, result)
-    for shape, (_, _, ways, results) in HOSTS.items()
+    Case(name, write, spelling, arguments, result)
+    for name, (_, _, ways, results) in HOSTS.items()
     for write in ((typed, wrapped) if ways == "both" else (typed,))
     for spelling, arguments in itertools.product(SPELLINGS, ARGUMENTS)
     for result in results
@@ -118,16 +118,16 @@ LONG = "8443 " * 2_000
 cases = pytest.mark.parametrize("case", CASES, ids=str)
 
 
-def pairing(messages: Sequence[Any], shape: Any = None) -> list[str]:
+def pairing(messages: Sequence[Any], format: Any = None) -> list[str]:
     """Return the problems of calls and results."""
-    codes = (problem.code for problem in memctx.validate(messages, shape))
+    codes = (problem.code for problem in memctx.validate(messages, format))
     return [code for code in codes if "result" in code or "call" in code]
 
 
 @cases
 def test_calls_of_every_spelling_are_read_and_paired(case: Case) -> None:
     said = case.talk()
-    assert detect(said) == case.shape
+    assert detect(said) == case.format
     records = [record for record in read(said) if record.role == "tool"]
     assert [record.metadata["tool"] for record in records] == [
         {"name": "read", "callId": call_id, "kind": kind}
@@ -158,7 +158,7 @@ def test_a_lost_result_is_made_up_and_a_lost_call_drops_its_result(case: Case) -
 @cases
 def test_results_are_shortened_in_the_hosts_spelling(case: Case) -> None:
     said = case.talk()
-    assert edit.replace_result(said[2], 0, "short", case.shape) == case.result("c1", "short")
+    assert edit.replace_result(said[2], 0, "short", case.format) == case.result("c1", "short")
 
 
 @cases
@@ -169,7 +169,7 @@ def test_a_turn_trims_units_whole_and_leaves_the_rest_as_it_is(case: Case, tmp_p
     assert turn.report.repaired == ()
     # What is protected takes more than this window; nothing else goes wrong.
     assert all(error.startswith("over the limit") for error in turn.report.errors)
-    assert pairing(turn.messages, case.shape) == []
+    assert pairing(turn.messages, case.format) == []
     assert [message for message in turn.messages if message in said[1::2]] == said[1::2]
     trimmed = memctx.context.smart_trim(said, "port", safe_limit=5_000, protected_recent=0)
     assert [said.index(message) for message in trimmed.trimmed] == [1, 2]
@@ -205,10 +205,10 @@ def test_a_result_among_blocks_is_kept_where_results_are_messages() -> None:
         anthropic_result("c1", "8443"),
         {"role": "user", "content": "and?"},
     ]
-    for shape in ("pi", "openai"):
-        assert memctx.validate(said, shape) == []
-        assert memctx.repair(said, shape).messages is said
-        assert [record.text for record in read(said, shape) if record.role == "tool"] == [
+    for message_format in ("pi", "openai"):
+        assert memctx.validate(said, message_format) == []
+        assert memctx.repair(said, message_format).messages is said
+        assert [record.text for record in read(said, message_format) if record.role == "tool"] == [
             'read {"path":"c1"}',
             "8443",
         ]

@@ -38,7 +38,9 @@ WAYS: dict[str, Callable[[Provider, memctx.Memory], list[Any]]] = {
 
 def opened(path: Path, **settings: Any) -> memctx.Memory:
     window = conversation.WINDOW
-    return memctx.open(path, session_id="s", context_window=window, durability="os", **settings)
+    return memctx.open(
+        path, session_id="s", context_window=window, disk={"durability": "os"}, **settings
+    )
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -18,7 +18,7 @@ import pytest
 import memctx
 import process
 from memctx import facts as knowledge
-from memctx.lowlevel import WarmStore, vmem
+from memctx.lowlevel import Store, StoreOptions, vmem
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,13 +55,14 @@ def test_02_a_segment_without_vector_is_not_near_everything(tmp_path: Path) -> N
 
     A text without a letter has no direction: no search finds it by one.
     """
-    store = WarmStore(tmp_path, session_id="s1")
+    store = Store(tmp_path, StoreOptions(session_id="s1"))
     store.add([("tool", "!!! ??? ---", LATER, None), ("user", "We deploy on Friday", LATER, None)])
     for query in ("deploy on Friday", "something else entirely", "???"):
         assert "!!! ??? ---" not in [hit.segment.content for hit in store.search(query)]
     store.close()
     ids = {
-        segment.content: segment.id for segment in WarmStore(tmp_path, session_id="s1").segments()
+        segment.content: segment.id
+        for segment in Store(tmp_path, StoreOptions(session_id="s1")).segments()
     }
     kept, vectors = vmem.read(tmp_path / "vectors.bin")
     norms = dict(zip(kept, np.linalg.norm(vectors, axis=1), strict=True))
@@ -71,7 +72,7 @@ def test_02_a_segment_without_vector_is_not_near_everything(tmp_path: Path) -> N
 WRITER = """
     import sys, memctx
     for number in range(10**9):
-        store = memctx.lowlevel.WarmStore(sys.argv[1], session_id="s1", durability="os")
+        store = memctx.lowlevel.Store(sys.argv[1], memctx.lowlevel.StoreOptions(session_id="s1", durability="os"))
         store.add([("user", f"{sys.argv[2]} says {number} {part}", None, None) for part in range(40)])
         store.snapshot()
         if number == 0:
@@ -97,7 +98,7 @@ def test_03_vectors_are_never_half_written(tmp_path: Path) -> None:
         ids, vectors = vmem.read(tmp_path / "vectors.bin")
         assert len(ids) == len(vectors) == int.from_bytes(data[12:16], "little") >= 40
         assert np.linalg.norm(vectors, axis=1) == pytest.approx(1)
-    store = WarmStore(tmp_path, session_id="s1")
+    store = Store(tmp_path, StoreOptions(session_id="s1"))
     assert store.health()["faults"] == []
     assert store.search("writer says")
 
@@ -117,7 +118,7 @@ def test_04_every_segment_gets_its_vector(tmp_path: Path) -> None:
 
 def test_05_near_duplicates_do_not_fill_the_results(tmp_path: Path) -> None:
     """OpenClaw's diversity pass is given as many candidates as it may return, so it changes nothing."""
-    store = WarmStore(tmp_path, session_id="s1")
+    store = Store(tmp_path, StoreOptions(session_id="s1"))
     alike = [f"The deploy of the payment service failed again, attempt {n}" for n in range(8)]
     other = "Payment service deploy failed: the certificate of the registry has expired"
     rest = [
@@ -138,13 +139,13 @@ def test_14_an_id_that_occurs_twice_is_one_segment(tmp_path: Path) -> None:
     said = [("a", "first words"), ("b", "words between"), ("a", "last words")]
     lines = [json.dumps({**segment, "id": name, "content": content}) for name, content in said]
     (tmp_path / "segments.jsonl").write_text("\n".join(lines) + "\n")
-    store = WarmStore(tmp_path, session_id="s1")
+    store = Store(tmp_path, StoreOptions(session_id="s1"))
     assert [segment.content for segment in store.segments()] == ["words between", "last words"]
     assert len(store) == 2
     found = store.get("a")
     assert found is not None
     assert found.content == "last words"
-    assert [segment.content for segment in store.neighbours("b", 5)] == ["last words"]
+    assert [segment.content for segment in store.neighbors("b", 5)] == ["last words"]
     assert sorted(hit.segment.id for hit in store.search("words", limit=9, window=3)) == ["a", "b"]
 
 
@@ -156,8 +157,8 @@ def test_15_a_segment_has_the_time_of_its_message(tmp_path: Path) -> None:
         memory.archive([message])
         (segment,) = memory.store.segments()
         assert segment.timestamp == pytest.approx(moment, abs=1)
-        assert memory.search("deploy", until=moment + 1)
-        assert not memory.search("deploy", since=moment + 1000)
+        assert memory.search("deploy", filter=memctx.SearchFilter(until=moment + 1))
+        assert not memory.search("deploy", filter=memctx.SearchFilter(since=moment + 1000))
 
 
 LIMITED = """
@@ -232,9 +233,14 @@ def test_19_a_session_sees_nothing_of_another(tmp_path: Path) -> None:
         (foreign,) = theirs.archive(user("The code word of the others is heron")).ids
     with opened(tmp_path, "ours") as ours:
         assert ours.search("code word heron") == []
-        assert ours.search("code word heron", session_id="theirs", window=5) == []
+        assert (
+            ours.search(
+                "code word heron", filter=memctx.SearchFilter(session_id="theirs"), window=5
+            )
+            == []
+        )
         assert ours.store.get(foreign) is None
-        assert ours.store.neighbours(foreign, 5) == []
+        assert ours.store.neighbors(foreign, 5) == []
         assert list(ours.store.segments()) == []
         assert ours.store.sessions() == []
         assert (ours.stats()["segments"], ours.stats()["sessions"], len(ours.store)) == (0, 0, 0)

@@ -24,13 +24,13 @@ from memctx.testing import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from memctx.messages import Shape
+    from memctx.messages import FormatName
 
-FORMATS: list[Shape] = ["openai", "responses", "anthropic", "gemini", "bedrock"]
+FORMATS: list[FormatName] = ["openai", "responses", "anthropic", "gemini", "bedrock"]
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_built_messages_are_valid_and_detected(format: Shape) -> None:
+def test_built_messages_are_valid_and_detected(format: FormatName) -> None:
     messages = [
         user("Which port?", format),
         *tool_exchange("read", {"path": "web.toml"}, "port = 8443", format=format),
@@ -42,7 +42,7 @@ def test_built_messages_are_valid_and_detected(format: Shape) -> None:
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_fake_model_refuses_a_result_without_its_call(format: Shape) -> None:
+def test_fake_model_refuses_a_result_without_its_call(format: FormatName) -> None:
     _, result = tool_exchange("read", {}, "port = 8443", format=format)
     model = FakeModel("8443", format=format)
     with pytest.raises(RequestRefusedError, match="orphan-result"):

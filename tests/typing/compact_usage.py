@@ -8,7 +8,7 @@ from memctx import _core
 from memctx.compaction import plan
 
 messages: list[dict[str, str]] = [{"role": "user", "content": "go on"}]
-conversation = _core.Scanner().scan(messages)
+conversation = _core.MessageReader().read(messages)
 
 # when
 assert_type(plan.reserve_tokens(200_000, floor=0), int)

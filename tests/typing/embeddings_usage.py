@@ -62,4 +62,4 @@ assert_type(
     OpenAIEmbedder("m", options=ClientOptions(base_url="http://127.0.0.1/v1")).embed("a"),
     NDArray[np.float32],
 )
-assert_type(EmbeddingError("down", can_retry=True).retry_after, float | None)
+assert_type(EmbeddingError("down", is_retryable=True).retry_after, float | None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, assert_type
 
@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 import memctx
 from memctx import Memory, compaction, context, messages, registry
-from memctx._core import Segment, StoreHit, WarmStore
+from memctx._core import SearchHit, Segment, Store
 from memctx.cli import verbs
 from memctx.compaction import Recovered
 from memctx.compaction import summary as summaries
-from memctx.config import WorkspaceSearchSettings
+from memctx.config import DiskSettings, WorkspaceSearchSettings
 from memctx.embeddings import (
     Chosen,
     Embedder,
@@ -53,7 +53,7 @@ assert_type(memctx.__version__, str)
 
 # text
 assert_type(memctx.tokenize("text"), list[str])
-assert_type(memctx.tokenize("text", mode="original"), list[str])
+assert_type(memctx.tokenize("text", mode="openclaw"), list[str])
 assert_type(memctx.estimate_tokens("text"), int)
 assert_type(memctx.estimate_tokens("text", "script"), int)
 memctx.tokenize("text", mode="other")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
@@ -73,7 +73,7 @@ hit.score = 1.0  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIs
 
 # text search
 index = memctx.lowlevel.Bm25Index()
-assert_type(memctx.lowlevel.Bm25Index(mode="original").mode, Literal["memctx", "original"])
+assert_type(memctx.lowlevel.Bm25Index(mode="openclaw").mode, Literal["memctx", "openclaw"])
 index.add("a", "text")
 index.add("b", "text", group="session-1")
 index.add_many([("c", "text"), ("d", "text")], group="session-2")
@@ -116,7 +116,7 @@ assert_type(embedder_of("transformer:models/all-MiniLM-L6-v2"), Embedder)
 assert_type(choose(encoder, url="http://127.0.0.1/v1"), Chosen)
 register("ours", static_embedder)
 embedder_of(3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-memctx.Config(embedding_model=encoder, embedding_url=None, embedding_timeout_ms=80.0)
+memctx.Config(embedding_model=encoder, embedding={"url": None, "timeout_ms": 80.0})
 
 # what a provider would refuse, and repairing it
 problem = memctx.validate([{"role": "user", "content": "text"}], "openai")[0]
@@ -167,36 +167,43 @@ assert_type(memctx.lowlevel.fusion.mmr(fused, 1, balance=0.5, vectors=matrix), l
 assert_type(memctx.lowlevel.fusion.mmr(fused, 1, texts=["text"]), list[Hit])
 
 # settings
-config = memctx.Config(max_segments=500, redaction="seed", archive_tools=["read"])
-assert_type(config.max_segments, int)
-assert_type(memctx.Config(cold=False, cold_deadline_ms=5).cold_deadline_ms, float)
-assert_type(config.redaction, Literal["mask", "seed", "off"])
+config = memctx.Config(
+    disk=DiskSettings(max_segments=500),
+    redaction="openclaw",
+    privacy={"archive_tools": ["read"]},
+)
+assert_type(config.disk.max_segments, int)
+assert_type(memctx.Config(disk={"index": False, "deadline_ms": 5}).disk.deadline_ms, float)
+assert_type(config.redaction, Literal["mask", "openclaw", "off"])
 assert_type(config.context_window, int | None)
 assert_type(config.storage_path, Path)
-assert_type(memctx.Config.load(file="memctx.toml", pii=True), memctx.Config)
+assert_type(memctx.Config.load(file="memctx.toml", privacy={"pii": True}), memctx.Config)
 assert_type(config.replace(redaction=False, storage_path="elsewhere"), memctx.Config)
 assert_type(config.given(), dict[str, Any])
-memctx.Config(max_segment=5)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
-config.pii = True  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIssue]
+memctx.Config(max_segments=5)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+config.privacy.pii = True  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIssue]
 
 # memory
 assert_type(memctx.open("~/.memctx", session_id="s1", context_window=200_000), Memory)
-assert_type(memctx.open(path, session_id="s1", config=config, durability="os"), Memory)
+assert_type(memctx.open(path, session_id="s1", config=config, disk={"durability": "os"}), Memory)
 assert_type(memctx.open(session_id="s1"), Memory)
-memctx.open(path, session_id="s1", durability="no")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+DiskSettings(durability="no")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 memctx.open(path, session_id="s1", max_segment=5)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
 memory = registry.runtime("s1", path=path)
 assert_type(memory, Memory)
-archived = memory.archive([{"role": "user", "content": "text"}], shape="anthropic")
+archived = memory.archive([{"role": "user", "content": "text"}], format="anthropic")
 assert_type(archived, memctx.Archived)
 assert_type(archived.ids, tuple[str, ...])
 assert_type((archived.added, archived.duplicates, archived.skipped), tuple[int, int, int])
-hits = memory.search("query", limit=5, since=datetime.now(), until=0.0, roles=["user"])  # noqa: DTZ005
-assert_type(hits, list[StoreHit])
-assert_type(memory.search("query", everything=True), list[StoreHit])
+now = datetime.now(UTC)
+found_by = memctx.SearchFilter(since=now, until=0.0, roles=["user"])
+assert_type((found_by.since, found_by.roles), tuple[float | None, list[str] | None])
+hits = memory.search("query", limit=5, filter=found_by)
+assert_type(hits, list[SearchHit])
+assert_type(memory.search("query", everything=True), list[SearchHit])
 assert_type(memory.search_workspace("query", 3, sources=["memory"]), list[openclaw.Cited])
 assert_type(hits[0].segment, Segment)
-assert_type(memory.store, WarmStore)
+assert_type(memory.store, Store)
 assert_type(memory.stats(), dict[str, Any])
 assert_type(memory.health(), dict[str, Any])
 assert_type((memory.session_id, memory.closed, memory.config), tuple[str, bool, memctx.Config])
@@ -284,19 +291,19 @@ async def turn() -> None:
     """Use the same for asyncio."""
     assert_type(await extractors[0].extract(request), ExtractionResult)
     assert_type(await memory.aarchive([]), memctx.Archived)
-    assert_type(await memory.asearch("query", limit=5, window=2), list[StoreHit])
+    assert_type(await memory.asearch("query", limit=5, window=2), list[SearchHit])
     compacted = await memory.compact(
         spoken, instructions="Keep ports", reason="threshold", pinned=[0]
     )
     assert_type(compacted, memctx.Compacted)
     assert_type((compacted.messages, compacted.skipped), tuple[list[Any], str | None])
-    assert_type(memory.compact_sync(spoken, shape="anthropic"), memctx.Compacted)
+    assert_type(memory.compact_sync(spoken, format="anthropic"), memctx.Compacted)
     assert_type(
         await memory.write_notes(lambda system, prompt: system + prompt, spoken),
         compaction.NotesWritten,
     )
     assert_type(
-        await compaction.run_with_recovery(ask, spoken, memory, shape="openai"),
+        await compaction.run_with_recovery(ask, spoken, memory, format="openai"),
         Recovered[int],
     )
 
@@ -346,12 +353,12 @@ except (memctx.errors.StoreLockedError, memctx.errors.UnsupportedVersionError) a
     assert_type(error, memctx.errors.StoreLockedError | memctx.errors.UnsupportedVersionError)
 not_a_value: ValueError = memctx.ConfigError("no")
 wrong_length: memctx.errors.VectorError = memctx.errors.DimensionMismatchError("no")
-wrong_shape: TypeError = memctx.MessageShapeError("no")
+wrong_format: TypeError = memctx.MessageFormatError("no")
 errors: list[memctx.MemctxError] = [memctx.StoreError("no"), memctx.errors.ExtractionError("no")]
 
 # facts
 fact_store = memctx.lowlevel.FactStore(
-    "folder", session_id="s1", cross_session=True, durability="os"
+    "folder", memctx.lowlevel.StoreOptions(session_id="s1", cross_session=True, durability="os")
 )
 facts = Facts(fact_store)
 fact = facts.add("config", "port 8443", context="set-up", sources=["segment"])
@@ -379,10 +386,10 @@ facts.add("setting", "port 8443")  # type: ignore[arg-type]  # pyright: ignore[r
 fact_store.apply([("add", "id")])  # type: ignore[list-item]  # pyright: ignore[reportArgumentType]
 
 # commands of a chat host
-outcome = verbs.dispatch(memory, "/memory search stripe", messages=[], shape="openai")
+outcome = verbs.dispatch(memory, "/memory search stripe", messages=[], format="openai")
 assert_type(outcome, verbs.Outcome | None)
 if outcome is not None:
     assert_type(outcome.text, str)
     assert_type(outcome.data, dict[str, Any])
     assert_type(outcome.action, Literal["none", "compact", "new", "reset"])
-verbs.dispatch(memory, "/status", shape="other")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+verbs.dispatch(memory, "/status", format="other")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

@@ -33,8 +33,11 @@ _IDS = "ids"
 """Beside the store: the id of every message, one for each line."""
 
 
-def _opened(folder: Path, session: str, *, cold: bool) -> memctx.lowlevel.WarmStore:
-    return memctx.lowlevel.WarmStore(folder / "memory", session_id=session, cold=cold, **_SETTINGS)
+def _opened(folder: Path, session: str, *, disk_index: bool) -> memctx.lowlevel.Store:
+    return memctx.lowlevel.Store(
+        folder / "memory",
+        memctx.lowlevel.StoreOptions(session_id=session, disk_index=disk_index, **_SETTINGS),
+    )
 
 
 class Builder:
@@ -43,7 +46,7 @@ class Builder:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True)
         self._folder = folder
-        self._store: memctx.lowlevel.WarmStore | None = None
+        self._store: memctx.lowlevel.Store | None = None
         self._ids = (folder / _IDS).open("w", encoding="ascii")
         self.aside = (0.0, 0.0)
         """Seconds, by the clock and of the processor, that opening and closing took."""
@@ -64,18 +67,18 @@ class Builder:
     def finish(self) -> None:
         self._ids.close()
         self._close()
-        store = _opened(self._folder, "race", cold=True)
+        store = _opened(self._folder, "race", disk_index=True)
         status = store.catch_up()
         assert status is not None
         assert status.indexed_bytes == status.log_bytes, status.fault
         self.remark = f"{status.segments:,} segments, {status.graph_passages:,} passages in graphs"
         store.close()
 
-    def _of(self, session: str) -> memctx.lowlevel.WarmStore:
+    def _of(self, session: str) -> memctx.lowlevel.Store:
         if self._store is None or self._store.session_id != session:
             wall, cpu = perf_counter(), process_time()
             self._close()
-            self._store = _opened(self._folder, session, cold=False)
+            self._store = _opened(self._folder, session, disk_index=False)
             len(self._store)
             was_wall, was_cpu = self.aside
             self.aside = (was_wall + perf_counter() - wall, was_cpu + process_time() - cpu)
@@ -91,7 +94,7 @@ class Searcher:
     """Search over memory and disk."""
 
     def __init__(self, folder: Path) -> None:
-        self._store = _opened(folder, "race", cold=True)
+        self._store = _opened(folder, "race", disk_index=True)
 
     def search(self, question: Question) -> list[tuple[str, str]]:
         hits = self._store.search(question.text, limit=TOP, everything=True)

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from memctx._core import StaticEmbedder, StoreHit
-    from memctx.lowlevel import WarmStore
+    from memctx._core import SearchHit, StaticEmbedder
+    from memctx.lowlevel import Store
     from recall.encoders import Encoder
     from recall.material import Vectors
     from recall.memory import Memory
 
 
-def own(path: Path, model: StaticEmbedder) -> WarmStore:
+def own(path: Path, model: StaticEmbedder) -> Store:
     """Open the store at a path, with the vectors of a model that the core runs itself."""
     store = opened(path, "asking", model=model, replaces_vectors=True)
     while store.embedding().is_replacing:
@@ -34,7 +34,7 @@ def own(path: Path, model: StaticEmbedder) -> WarmStore:
     return store
 
 
-def supplied(memory: Memory, path: Path, encoder: Encoder, vectors: Vectors) -> WarmStore:
+def supplied(memory: Memory, path: Path, encoder: Encoder, vectors: Vectors) -> Store:
     """Open the store at a path, with the vectors of an encoder instead of its own."""
     dim = vectors.pieces.shape[1]
     model = (encoder.name, encoder.revision, dim, encoder.is_latin_only)
@@ -49,7 +49,7 @@ def supplied(memory: Memory, path: Path, encoder: Encoder, vectors: Vectors) -> 
     return store
 
 
-def worded(path: Path) -> WarmStore:
+def worded(path: Path) -> Store:
     """Open the store at a path without vectors: it searches by words alone."""
     store = opened(path, "asking", model=("nothing", "1", 1, False), replaces_vectors=True)
     while texts := store.unembedded(BATCH):
@@ -58,7 +58,7 @@ def worded(path: Path) -> WarmStore:
 
 
 def ask(
-    memory: Memory, store: WarmStore, limit: int, vectors: Vectors | None = None, **options: Any
+    memory: Memory, store: Store, limit: int, vectors: Vectors | None = None, **options: Any
 ) -> Listed:
     """Return the hits of a filled store for a memory's questions.
 
@@ -75,7 +75,7 @@ def ask(
     return Listed(messages, pieces)
 
 
-def _pieces(memory: Memory, messages: NDArray[np.intp], hits: Sequence[StoreHit]) -> list[int]:
+def _pieces(memory: Memory, messages: NDArray[np.intp], hits: Sequence[SearchHit]) -> list[int]:
     """Return the number of the piece of each hit."""
     found = []
     for message, hit in zip(messages, hits, strict=False):

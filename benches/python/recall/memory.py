@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from memctx._core import Segment
-    from memctx.lowlevel import WarmStore
+    from memctx.lowlevel import Store
 
 REACH = 2
 DAY = 86_400_000.0
@@ -53,7 +53,7 @@ class Memory:
     def of(
         cls,
         name: str,
-        store: WarmStore,
+        store: Store,
         names: Mapping[str, str],
         questions: Sequence[Mapping[str, Any]],
     ) -> Memory:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from memctx.lowlevel import WarmStore
+from memctx.lowlevel import Store, StoreOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from memctx._core import StoreHit
+    from memctx._core import SearchHit
     from recall.memory import Memory
 
 # The scale of `match` in the core, which is read backwards here.
@@ -37,14 +37,16 @@ class Words:
 
 def ask(memory: Memory, folder: Path) -> Words:
     """Ask all questions of the pieces of a memory."""
-    store = WarmStore(
+    store = Store(
         folder,
-        session_id="pieces",
-        max_segments=10**6,
-        eviction_days=0.0,
-        durability="os",
-        redaction="off",
-        cold=False,
+        StoreOptions(
+            session_id="pieces",
+            max_segments=10**6,
+            eviction_days=0.0,
+            durability="os",
+            redaction="off",
+            disk_index=False,
+        ),
     )
     # A role of its own for each, so that two pieces that say the same both stay.
     added = store.add([(f"r{at}", text, None, None) for at, text in enumerate(memory.texts)])
@@ -60,7 +62,7 @@ def ask(memory: Memory, folder: Path) -> Words:
     return Words(scores, cover)
 
 
-def _cover(query: str, hits: Sequence[StoreHit]) -> float:
+def _cover(query: str, hits: Sequence[SearchHit]) -> float:
     """Return the cover behind the `match` of some hits: that of the hit whose own vector adds nothing to it."""
     if not hits:
         return 0.0

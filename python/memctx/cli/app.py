@@ -13,7 +13,7 @@ import memctx
 from memctx.cli import output
 from memctx.cli.escaping import terminal
 from memctx.cli.verbs.table import GROUPS, VERBS
-from memctx.errors import ConfigError, MemctxError, MessageShapeError
+from memctx.errors import ConfigError, MemctxError, MessageFormatError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,7 +65,7 @@ class Application(OrderedGroup):
             return super().invoke(ctx)
         except BrokenPipeError:
             raise
-        except (ConfigError, MessageShapeError) as error:
+        except (ConfigError, MessageFormatError) as error:
             raise Misuse(str(error)) from error
         except (MemctxError, OSError) as error:
             raise Failure(str(error)) from error

@@ -41,7 +41,7 @@ from memctx.context import state_writer
 from memctx.errors import ConfigError, MemctxError
 from memctx.hosts.openclaw import Workspace
 from memctx.hosts.pi import CounterFile
-from memctx.messages import Shape, repair
+from memctx.messages import FormatName, repair
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -71,12 +71,12 @@ class Compactor:
         session_id: str,
         store: str | PathLike[str],
         archive: Callable[..., Archived],
-        scan: Callable[[Sequence[Any], Shape | None], Conversation],
+        read: Callable[[Sequence[Any], FormatName | None], Conversation],
         hooks: Hooks | None = None,
     ) -> None:
         """Make a compactor that keeps its counters in ``store``.
 
-        ``archive`` stores messages and returns once they are durable. ``scan`` reads messages and knows the recalled
+        ``archive`` stores messages and returns once they are durable. ``read`` reads messages and knows the recalled
         blocks of the session.
         """
         self.hooks = Hooks() if hooks is None else hooks
@@ -84,14 +84,14 @@ class Compactor:
         self._settings = config.compaction
         self._session_id = session_id
         self._archive = archive
-        self._read = scan
+        self._read = read
         self._window = resolve_context_window_tokens(config.context_window)
         settings = self._settings
         self._reserve = reserve_tokens(
             self._window, settings.reserve_tokens, settings.reserve_tokens_floor
         )
         self._redactor = _core.Redactor(
-            config.redaction, pii=config.pii, patterns=config.redaction_patterns or None
+            config.redaction, pii=config.privacy.pii, patterns=config.privacy.patterns or None
         )
         self._store = store
         self.reopen()
@@ -123,22 +123,22 @@ class Compactor:
         return self._counter_file.load()
 
     def should_compact(
-        self, messages: Sequence[Any], *, usage: object = None, shape: Shape | None = None
+        self, messages: Sequence[Any], *, usage: object = None, format: FormatName | None = None
     ) -> bool:
         """Return whether the messages have grown into the reserve of the window."""
         settings = self._settings
         if not settings.enabled:
             return False
-        tokens = self._tokens(messages, usage, shape)
+        tokens = self._tokens(messages, usage, format)
         return should_compact(tokens, self._window, self._reserve, early=settings.compact_at)
 
     def should_write_notes(
-        self, messages: Sequence[Any], *, usage: object = None, shape: Shape | None = None
+        self, messages: Sequence[Any], *, usage: object = None, format: FormatName | None = None
     ) -> bool:
         """Return whether notes are due."""
         if self._notes_writer is None:
             return False
-        return self._notes_writer.is_due(self._tokens(messages, usage, shape), self._window)
+        return self._notes_writer.is_due(self._tokens(messages, usage, format), self._window)
 
     async def write_notes(
         self,
@@ -146,12 +146,12 @@ class Compactor:
         messages: Sequence[Any],
         *,
         usage: object = None,
-        shape: Shape | None = None,
+        format: FormatName | None = None,
     ) -> NotesWritten:
         """Have the model write notes if they are due: once before each compaction."""
         if self._notes_writer is None:
             return NotesWritten("skipped", reason="no workspace is set")
-        tokens = self._tokens(messages, usage, shape)
+        tokens = self._tokens(messages, usage, format)
         return await self._notes_writer.run(tokens, self._window, run_turn)
 
     async def compact(  # noqa: PLR0913 - each has a default
@@ -159,7 +159,7 @@ class Compactor:
         messages: Sequence[Any],
         *,
         instructions: str | None = None,
-        shape: Shape | None = None,
+        format: FormatName | None = None,
         reason: Trigger = "manual",
         pinned: Collection[int] = (),
         transcript: Transcript | None = None,
@@ -169,14 +169,14 @@ class Compactor:
         if reason not in get_args(Trigger):
             expected = ", ".join(get_args(Trigger))
             raise ConfigError(f"reason is {reason!r}; expected one of {expected}")
-        conversation = self._read(messages, shape)
+        conversation = self._read(messages, format)
         plan = await asyncio.to_thread(self._prepare, messages, conversation, reason, pinned)
         if isinstance(plan, NoCut):
             return _skip(messages, conversation, reason, plan.reason)
         if transcript is not None and plan.pinned:
             raise ConfigError("pinned messages cannot be kept in a transcript; give one of both")
         entry = None if transcript is None else find_first_kept_entry(transcript, plan)
-        archived = await asyncio.to_thread(self._archive, plan.leaving, shape=conversation.shape)
+        archived = await asyncio.to_thread(self._archive, plan.leaving, format=conversation.format)
         instructions = "\n".join(filter(None, (self._settings.instructions, instructions))) or None
         decision = await self._ask_hooks(plan, reason, instructions, entry)
         if decision.is_cancelled:
@@ -198,12 +198,14 @@ class Compactor:
         """Return the turn as changed by the ``context`` hooks."""
         if not self.hooks.has("context"):
             return turn
-        shape = turn.report.shape  # unknown where memory failed
-        known = cast("Shape", shape) if shape in get_args(Shape) else None
+        message_format = turn.report.format  # unknown where memory failed
+        known = (
+            cast("FormatName", message_format) if message_format in get_args(FormatName) else None
+        )
         return replace(turn, messages=self.hooks.context(turn.messages, known))
 
-    def _tokens(self, messages: Sequence[Any], usage: object, shape: Shape | None) -> int:
-        conversation = self._read(messages, shape)
+    def _tokens(self, messages: Sequence[Any], usage: object, format: FormatName | None) -> int:
+        conversation = self._read(messages, format)
         return context_tokens(messages, usage=usage, conversation=conversation)
 
     def _prepare(
@@ -259,7 +261,7 @@ class Compactor:
         """Summarize what leaves; the oldest parts first where the history takes too much of the window."""
         if decision.summary is not None:
             return Summary(decision.summary, "full")
-        settings, cut, shape = self._settings, plan.cut, plan.conversation.shape
+        settings, cut, message_format = self._settings, plan.cut, plan.conversation.format
         options = SummaryOptions(
             window=self._window,
             reserve_tokens=max(self._reserve, 1),
@@ -267,7 +269,7 @@ class Compactor:
             instructions=instructions,
             quality_retries=settings.quality_retries,
             time_limit=settings.timeout_seconds,
-            shape=shape,
+            format=message_format,
             redactor=self._redactor,
         )
         summarizer = resolve_summarizer(self._config.summarizer)
@@ -275,7 +277,10 @@ class Compactor:
         leaving, share = cut.tokens_summarized + cut.tokens_prefix, settings.max_history_share
         if is_crowded(cut.tokens_before, leaving, self._window, share):
             pruned = prune_history_for_context_share(
-                history, max_context_tokens=self._window, max_history_share=share, shape=shape
+                history,
+                max_context_tokens=self._window,
+                max_history_share=share,
+                format=message_format,
             )
             if oldest := pruned.dropped_messages_list:
                 dropped = await summarize_with_fallback(
@@ -313,14 +318,14 @@ class Compactor:
     ) -> Compacted:
         conversation, cut = plan.conversation, plan.cut
         text = self._fit_summary(summary.text, plan)
-        message = summary_message(text, conversation.shape, conversation.tokens)
+        message = summary_message(text, conversation.format, conversation.tokens)
         messages = self._build_messages(plan, message)
         return Compacted(
             messages=messages,
             reason=reason,
-            shape=conversation.shape,
+            format=conversation.format,
             tokens_before=conversation.tokens,
-            tokens_after=self._read(messages, conversation.shape).tokens,
+            tokens_after=self._read(messages, conversation.format).tokens,
             summary=text,
             first_kept=cut.first_kept,
             summary_index=len(cut.head),
@@ -349,12 +354,12 @@ class Compactor:
 
     def _build_messages(self, plan: Preparation, summary: dict[str, Any]) -> list[Any]:
         """Build the new list, which must have no problem that the messages did not have before."""
-        messages = plan.build_messages(summary, strips=self._config.thinking == "strip")
-        shape = plan.conversation.shape
+        messages = plan.build_messages(summary, strips=self._config.trim.thinking == "strip")
+        message_format = plan.conversation.format
         known = {problem[1] for problem in _core.problems(plan.conversation)}
-        if self._new_problems(messages, shape, known):
-            messages = list(repair(messages, shape).messages)
-        if problems := self._new_problems(messages, shape, known):
+        if self._new_problems(messages, message_format, known):
+            messages = list(repair(messages, message_format).messages)
+        if problems := self._new_problems(messages, message_format, known):
             index, code, words, _ = problems[0]
             raise MemctxError(
                 f"the compacted messages would be refused: message {index}, {code}: {words}"
@@ -362,9 +367,9 @@ class Compactor:
         return messages
 
     def _new_problems(
-        self, messages: list[Any], shape: Shape, known: set[str]
+        self, messages: list[Any], format: FormatName, known: set[str]
     ) -> list[tuple[int, str, str, str | None]]:
-        found = _core.problems(self._read(messages, shape))
+        found = _core.problems(self._read(messages, format))
         return [problem for problem in found if problem[1] not in known]
 
     def _write_entry(
@@ -380,7 +385,7 @@ class Compactor:
             from_hook=result.fallback_level == "hook",
         )
         written, messages = transcript.get(entry_id), list(result.messages)
-        if result.shape == "pi" and written is not None and result.summary_index is not None:
+        if result.format == "pi" and written is not None and result.summary_index is not None:
             messages[result.summary_index] = written.message
         return replace(result, messages=messages, entry_id=entry_id)
 
@@ -415,7 +420,7 @@ def _skip(
     messages: Sequence[Any], conversation: Conversation, reason: Trigger, why: str
 ) -> Compacted:
     logger.info("nothing is compacted: %s", why)
-    return Compacted(list(messages), reason, conversation.shape, conversation.tokens, skipped=why)
+    return Compacted(list(messages), reason, conversation.format, conversation.tokens, skipped=why)
 
 
 def _refuse_turn(system: str, prompt: str) -> str:

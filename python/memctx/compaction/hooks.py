@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from memctx.compaction.plan import Files
     from memctx.compaction.result import Compacted, Trigger
-    from memctx.config import Compaction
-    from memctx.messages import Shape
+    from memctx.config import CompactionSettings
+    from memctx.messages import FormatName
 
 HookName: TypeAlias = Literal[
     "before_compaction", "after_compaction", "session_before_compact", "context"
@@ -80,7 +80,7 @@ class SessionBeforeCompact:
     tokens_before: int
     previous_summary: str | None
     files: Files
-    settings: Compaction
+    settings: CompactionSettings
     instructions: str | None
 
 
@@ -159,20 +159,20 @@ class Hooks:
             logger.warning("a session_before_compact hook returned no summary; ignored")
         return HookDecision()
 
-    def context(self, messages: list[Any], shape: Shape | None) -> list[Any]:
+    def context(self, messages: list[Any], format: FormatName | None) -> list[Any]:
         """Return the messages for the model as changed by the ``context`` hooks, one after the other.
 
         Each gets copies, and may return ``{"messages": [...]}``. A list that a provider would refuse is ignored.
         """
         for handler in self._handlers.get("context", ()):
             try:
-                messages = _apply_answer(handler(copy.deepcopy(messages)), messages, shape)
+                messages = _apply_answer(handler(copy.deepcopy(messages)), messages, format)
             except Exception:
                 logger.exception("a context hook failed; the messages are unchanged")
         return messages
 
 
-def _apply_answer(answer: object, messages: list[Any], shape: Shape | None) -> list[Any]:
+def _apply_answer(answer: object, messages: list[Any], format: FormatName | None) -> list[Any]:
     """Return the messages that a hook returned, or the given ones if it returned none."""
     if not isinstance(answer, Mapping):
         return messages
@@ -180,13 +180,13 @@ def _apply_answer(answer: object, messages: list[Any], shape: Shape | None) -> l
     if not isinstance(given, list | tuple):
         raise TypeError(f"messages are {type(given).__name__}; expected a list")
     changed = list(cast("Sequence[Any]", given))
-    if worse := set(_codes(changed, shape)) - set(_codes(messages, shape)):
+    if worse := set(_codes(changed, format)) - set(_codes(messages, format)):
         raise ValueError(f"the provider would refuse the messages: {', '.join(sorted(worse))}")
     return changed
 
 
-def _codes(messages: Sequence[Any], shape: Shape | None) -> list[str]:
-    return [problem.code for problem in validate(messages, shape)]
+def _codes(messages: Sequence[Any], format: FormatName | None) -> list[str]:
+    return [problem.code for problem in validate(messages, format)]
 
 
 async def _call(event: str, handler: Callable[[Any], object], payload: object) -> object:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from memctx._core import Conversation
     from memctx.compaction.plan import Cut, Failure, Files
-    from memctx.messages import Shape
+    from memctx.messages import FormatName
 
 # Fillers for formats in which the roles must alternate.
 ACKNOWLEDGED = "[memctx] The summary is read; the conversation goes on."
@@ -25,27 +25,27 @@ LEFT_OUT = "[memctx] Messages that stood here are in the summary."
 _ASK = re.compile(r"^<latest-ask>\n(.*?)\n</latest-ask>", re.DOTALL | re.MULTILINE)
 
 
-def summary_message(summary: str, shape: Shape, tokens_before: int) -> dict[str, Any]:
+def summary_message(summary: str, format: FormatName, tokens_before: int) -> dict[str, Any]:
     """Return the message that holds a summary.
 
     >>> summary_message("Port 8443.", "pi", 51_234)["role"]
     'compactionSummary'
     """
-    if shape == "pi":
+    if format == "pi":
         now = time.time_ns() // 1_000_000
         fields = {"summary": summary, "tokensBefore": tokens_before, "timestamp": now}
         return {"role": "compactionSummary", **fields}
-    if shape in {"anthropic", "openai"}:  # as in `Context.for_model`
+    if format in {"anthropic", "openai"}:  # as in `Context.for_model`
         return {"role": "user", "content": [{"type": "text", "text": format_summary(summary)}]}
-    return edit.user_message(format_summary(summary), shape)
+    return edit.user_message(format_summary(summary), format)
 
 
 def find_summaries(conversation: Conversation) -> list[int] | None:
-    """Return the indices of earlier summaries; None where the scanner alone knows them.
+    """Return the indices of earlier summaries; None where the reader alone knows them.
 
     A summary of memctx is the first message behind the system prompts, and contains nothing else.
     """
-    if conversation.shape == "pi":
+    if conversation.format == "pi":
         return None
     indices = set(conversation.summaries)
     roles, recalled = conversation.roles, set(conversation.recalled)
@@ -75,18 +75,18 @@ def parse_ask(summary: str) -> str | None:
     return found[-1].replace("<\\/latest-ask", "</latest-ask") if found else None
 
 
-def join_parts(parts: Sequence[Sequence[Any]], shape: Shape) -> list[Any]:
+def join_parts(parts: Sequence[Sequence[Any]], format: FormatName) -> list[Any]:
     """Join the parts into one list; where roles must alternate, insert a message between those that do not."""
     messages: list[Any] = []
     for part in parts:
-        if messages and part and FORMATS[shape].roles_alternate:
+        if messages and part and FORMATS[format].roles_alternate:
             is_person, is_next = (_is_person(each) for each in (messages[-1], part[0]))
             if is_person and is_next:
-                known = FORMATS[shape]
+                known = FORMATS[format]
                 block = {"text": ACKNOWLEDGED}
                 messages.append({"role": known.assistant_role, known.content_field: [block]})
             elif not is_person and not is_next:
-                messages.append(edit.user_message(LEFT_OUT, shape))
+                messages.append(edit.user_message(LEFT_OUT, format))
         messages += part
     return messages
 
@@ -145,7 +145,7 @@ class Preparation:
         parts = [[*head, summary]]
         for unit in (*self.pinned, range(self.cut.first_kept, len(self.messages))):
             parts += self._parts(unit, self.signed if strips else set[int]())
-        return join_parts(parts, self.conversation.shape)
+        return join_parts(parts, self.conversation.format)
 
     def find_stale_thinking(self, messages: Sequence[Any]) -> tuple[int, ...]:
         """Return the indices in the new list of messages with stale thinking."""
@@ -158,7 +158,7 @@ class Preparation:
         for index in indices:
             message = self.messages[index]
             if index in stale:
-                message = edit.remove_thinking(message, self.conversation.shape)
+                message = edit.remove_thinking(message, self.conversation.format)
             if message is None:
                 parts.append([])
             else:
@@ -194,7 +194,7 @@ def prepare_compaction(
         return NoCut("all before the recent messages is pinned")
     first, count = cut.first_kept, len(conversation)
     leaving = conversation.without(sorted({*stays, *range(first, count)}))
-    left, shape = [*history, *prefix], conversation.shape
+    left, message_format = [*history, *prefix], conversation.format
     previous = previous_summary(conversation, cut.summaries)
     return Preparation(
         messages=list(messages),
@@ -205,8 +205,8 @@ def prepare_compaction(
         ask=_find_ask(messages, conversation, cut, previous),
         history=history,
         prefix=prefix,
-        files=file_operations(left, shape, conversation=leaving),
-        failures=tool_failures(left, shape, conversation=leaving),
+        files=file_operations(left, message_format, conversation=leaving),
+        failures=tool_failures(left, message_format, conversation=leaving),
     )
 
 
@@ -220,13 +220,13 @@ def _find_ask(
     messages: Sequence[Any], conversation: Conversation, cut: Cut, previous: str | None
 ) -> str:
     """Return the latest ask if the kept messages have none; it may be in the previous summary only."""
-    shape, first = conversation.shape, cut.first_kept
+    message_format, first = conversation.format, cut.first_kept
     count = len(conversation)
     kept = conversation.without(list(range(first)))
-    if latest_ask(messages[first:], shape, conversation=kept) is not None:
+    if latest_ask(messages[first:], message_format, conversation=kept) is not None:
         return ""
     before = conversation.without(list(range(first, count)))
-    found = latest_ask(messages[:first], shape, conversation=before)
+    found = latest_ask(messages[:first], message_format, conversation=before)
     if found is not None and parse_summary(found) is None:
         return found
     return parse_ask(previous or "") or ""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from memctx.compaction.result import Compacted, Trigger
     from memctx.config import Config
     from memctx.hosts.pi import Transcript
-    from memctx.messages import Shape
+    from memctx.messages import FormatName
 
 Answer = TypeVar("Answer")
 
@@ -26,7 +26,7 @@ class Options(TypedDict, total=False):
     """Keyword arguments of `run_with_recovery`."""
 
     instructions: str | None
-    shape: Shape | None
+    format: FormatName | None
     pinned: Collection[int]
     transcript: Transcript | None
     on_text: Callable[[str], None] | None

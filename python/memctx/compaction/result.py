@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from memctx.compaction.preparation import Preparation
     from memctx.compaction.summary import FallbackLevel
     from memctx.hosts.pi import Transcript
-    from memctx.messages import Shape
+    from memctx.messages import FormatName
 
 Trigger: TypeAlias = Literal["manual", "threshold", "overflow"]
 """Reason for a compaction."""
@@ -35,7 +35,7 @@ class Compacted:
     for removed stale thinking. The given messages where nothing was compacted."""
     reason: Trigger
     """Reason for the compaction."""
-    shape: Shape
+    format: FormatName
     """Format of the messages."""
     tokens_before: int
     """Estimated cost of the messages before."""
@@ -67,7 +67,7 @@ class Compacted:
     """Cost of the summary."""
     stale_thinking: tuple[int, ...] = ()
     """Indices in the new list of signed thinking that the provider may refuse behind a summary. It is removed and this
-    is empty, unless the setting ``thinking`` is ``report``."""
+    is empty, unless the setting ``trim.thinking`` is ``report``."""
     entry_id: str | None = None
     """Id of the compaction's entry in the transcript, if there is one."""
 
@@ -85,21 +85,21 @@ def find_first_kept_entry(transcript: Transcript, plan: Preparation) -> str | No
     Raises:
         ConfigError: the transcript holds another conversation.
     """
-    shape = plan.conversation.shape
+    message_format = plan.conversation.format
     context = transcript.context()
     pairs = [
         (entry_id, message)
         for entry_id, message in zip(context.entry_ids, context.messages, strict=True)
         if (entry := transcript.get(entry_id)) is not None
-        and (entry.type == "message" or (shape == "pi" and entry.type != "compaction"))
+        and (entry.type == "message" or (message_format == "pi" and entry.type != "compaction"))
     ]
-    scanner = _core.Scanner(capacity=0)
-    written = scanner.scan([message for _, message in pairs], shape).keys
-    kept = scanner.scan(plan.messages, shape).keys[plan.cut.first_kept :]
+    reader = _core.MessageReader(capacity=0)
+    written = reader.read([message for _, message in pairs], message_format).keys
+    kept = reader.read(plan.messages, message_format).keys[plan.cut.first_kept :]
     for count in range(min(len(written), len(kept)), 0, -1):
         if written[-count:] == kept[:count]:
             return pairs[-count][0]
-    before = scanner.scan(plan.messages, shape).keys[: plan.cut.first_kept]
+    before = reader.read(plan.messages, message_format).keys[: plan.cut.first_kept]
     if not written or (before and written[-1] == before[-1]):
         return None
     raise ConfigError(

@@ -1,4 +1,4 @@
-"""`Compaction`: the settings of compactions, of their summaries, and of the notes written before."""
+"""`CompactionSettings`: the settings of compactions, of their summaries, and of the notes written before."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar, Literal, TypeAlias
 from pydantic import BeforeValidator, Field
 
 from memctx.config.group import Group
+from memctx.config.groups import Count, CountOrZero, Switch  # noqa: TC001 - pydantic reads them
 
 CompactionMode: TypeAlias = Literal["default", "safeguard"]
 
@@ -20,14 +21,13 @@ def _soft_threshold(value: object) -> object:
     raise ValueError("expected a number of tokens, or a share of the window below 1")
 
 
-Tokens = Annotated[int, Field(strict=True, ge=0)]
 Seconds = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
 
 
-class Compaction(Group, frozen=True):
+class CompactionSettings(Group, frozen=True):
     """Settings of compactions, of their summaries, and of the notes written before.
 
-    >>> Compaction(memoryFlush={"softThresholdTokens": 6_000}).soft_threshold
+    >>> CompactionSettings(memoryFlush={"softThresholdTokens": 6_000}).soft_threshold
     6000
     """
 
@@ -60,7 +60,7 @@ class Compaction(Group, frozen=True):
         }
     )
 
-    enabled: Annotated[bool, Field(strict=True)] = Field(
+    enabled: Switch = Field(
         default=True,
         description="Whether it is ever due by itself; one that is asked for is made either way",
     )
@@ -69,15 +69,15 @@ class Compaction(Group, frozen=True):
         description="`safeguard` summarizes in stages, with required sections and a check of them; `default` in one "
         "call where that fits",
     )
-    reserve_tokens: Tokens = Field(
+    reserve_tokens: CountOrZero = Field(
         default=16_384,
         description="Tokens of the window kept free for the next prompt and its answer",
     )
-    reserve_tokens_floor: Tokens = Field(
+    reserve_tokens_floor: CountOrZero = Field(
         default=20_000,
         description="Tokens kept free at least, but for small windows; 0 is no such floor",
     )
-    keep_recent_tokens: Annotated[int, Field(strict=True, ge=1)] = Field(
+    keep_recent_tokens: Count = Field(
         default=20_000, description="Tokens of the newest messages that stay as they are"
     )
     max_history_share: Annotated[float, Field(strict=True, ge=0.1, le=0.9)] = Field(
@@ -100,7 +100,7 @@ class Compaction(Group, frozen=True):
     hook_seconds: Seconds = Field(
         default=10.0, description="Seconds that hooks are waited for, all of one kind together"
     )
-    memory_flush: Annotated[bool, Field(strict=True)] = Field(
+    memory_flush: Switch = Field(
         default=True,
         description="Whether the model may write notes into the `workspace` shortly before a compaction",
     )

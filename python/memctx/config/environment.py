@@ -1,14 +1,17 @@
-"""Settings from the environment: ``MEMCTX_`` and the name in capitals, such as ``MEMCTX_MAX_SEGMENTS``."""
+"""Settings from the environment: ``MEMCTX_`` and the path in capitals, such as ``MEMCTX_DISK_MAX_SEGMENTS``."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_origin
 
-from memctx.config.names import nearest
+from memctx.config.names import OPENCLAW_NAMES, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
+
+    from pydantic.fields import FieldInfo
 
 PREFIX = "MEMCTX_"
 WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
@@ -16,33 +19,68 @@ WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "of
 SLIP = 0.85
 
 
-def variable(field: str) -> str:
-    """Return the variable that a setting is read from."""
-    return PREFIX + field.upper()
+def variable(path: str) -> str:
+    """Return the variable that a setting is read from.
+
+    >>> variable("disk.max_segments")
+    'MEMCTX_DISK_MAX_SEGMENTS'
+    """
+    return PREFIX + path.upper().replace(".", "_")
 
 
-def read(environ: Mapping[str, str], fields: Collection[str]) -> tuple[dict[str, str], list[str]]:
-    """Return the text of each setting that the environment has, and an error for each misspelled variable."""
-    known = {variable(field): field for field in fields}
+def read(environ: Mapping[str, str], paths: Collection[str]) -> tuple[dict[str, str], list[str]]:
+    """Return the text of each setting and each group that the environment has, and an error for each misspelled one."""
+    groups = {path.partition(".")[0] for path in paths}
+    known = {variable(path): path for path in (*groups, *paths)}
+    meant = {name: name for name in known} | {
+        variable(name): variable(path) for name, path in OPENCLAW_NAMES.items()
+    }
+    without_group = {
+        variable(path.rpartition(".")[2]): variable(path) for path in reversed(list(paths))
+    }
     found: dict[str, str] = {}
     faults: list[str] = []
     for name, text in environ.items():
         if name in known:
             found[known[name]] = text
-        elif name.startswith(PREFIX) and (meant := nearest(name, known, SLIP)):
-            faults.append(f"{name} in the environment is no setting; did you mean {meant}?")
+        elif name.startswith(PREFIX) and (
+            near := name if name in without_group else nearest(name, meant, SLIP)
+        ):
+            right = (without_group | meant)[near]
+            faults.append(f"{name} in the environment is no setting; did you mean {right}?")
     return found, faults
 
 
-def value(text: str, *, kind: type) -> object:
-    """Parse the text of a variable: ``kind`` is `str` for words, `bool` for switches, `tuple` for lists, else JSON."""
-    if text.strip().lower() in WORDS and kind is not str:
-        return WORDS[text.strip().lower()]
-    if kind is bool and text.strip() in {"0", "1"}:
-        return text.strip() == "1"
-    if kind is str:
+def source(path: str, texts: Mapping[str, str]) -> str:
+    """Return the variables that a setting, or the settings of a group, were read from."""
+    names = [
+        variable(each)
+        for each in texts
+        if f"{path}.".startswith(f"{each}.") or each.startswith(f"{path}.")
+    ]
+    return " and ".join(names)
+
+
+def parse(texts: Mapping[str, str], fields: Mapping[str, FieldInfo]) -> dict[str, object]:
+    """Return the values of variables, by path."""
+    return {
+        path: _value(text, fields[path].annotation if path in fields else None)
+        for path, text in texts.items()
+    }
+
+
+def _value(text: str, annotation: object) -> object:
+    """Parse the text of a variable: words for a name or a path, else a switch, JSON, or items between commas."""
+    is_word = annotation in (str, Path, Any) or get_origin(annotation) is Literal
+    if is_word:
         return text
+    word = text.strip().lower()
+    if word in WORDS:
+        return WORDS[word]
+    if annotation is bool and word in {"0", "1"}:
+        return word == "1"
     try:
         return json.loads(text)
     except ValueError:
-        return [item.strip() for item in text.split(",")] if kind is tuple else text
+        is_list = annotation == bool | tuple[str, ...] or get_origin(annotation) is tuple
+        return [item.strip() for item in text.split(",")] if is_list else text

@@ -10,8 +10,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from memctx.config import idle
-from memctx.config.names import snake_case
+from memctx.config.faults import note_without_effect
+from memctx.config.names import path_of
 from memctx.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 ENTRY = ("plugins", "entries", "memory-context")
 BLOCKS = ((*ENTRY, "config"), ("agents", "defaults", "memoryContext"))
 
-# Paths of the host's settings that apply here too, by their names here.
+# Keys of the host's settings that apply here too, by their paths here.
 HOST_SETTINGS = {
     "compaction": ("agents", "defaults", "compaction"),
     "context_window": ("agents", "defaults", "contextTokens"),
     "pruning": ("agents", "defaults", "contextPruning"),
     "workspace": ("agents", "defaults", "workspace"),
-    "workspace_max_chars": ("agents", "defaults", "bootstrapMaxChars"),
-    "workspace_max_total_chars": ("agents", "defaults", "bootstrapTotalMaxChars"),
+    "bootstrap.max_chars": ("agents", "defaults", "bootstrapMaxChars"),
+    "bootstrap.max_total_chars": ("agents", "defaults", "bootstrapTotalMaxChars"),
     "workspace_search": ("agents", "defaults", "memorySearch"),
     "enabled": (*ENTRY, "enabled"),
 }
@@ -64,7 +64,7 @@ def read(path: str | PathLike[str]) -> dict[str, Any]:
     """Return the settings in a file, as they are spelled there; those without effect are noted and left out."""
     path = Path(path).expanduser()
     settings = _settings(_parse(path), path)
-    idle.note(str(path), WITHOUT_EFFECT & settings.keys())
+    note_without_effect(str(path), WITHOUT_EFFECT & settings.keys())
     return {name: value for name, value in settings.items() if name not in WITHOUT_EFFECT}
 
 
@@ -120,10 +120,10 @@ def _settings(found: dict[str, Any], path: Path) -> dict[str, Any]:
     for keys in BLOCKS:
         block = _at(found, keys)
         if isinstance(block, dict):
-            own = {snake_case(name) for name in cast("dict[str, Any]", block)}
-            kept = {name: value for name, value in settings.items() if snake_case(name) not in own}
+            own = {path_of(name) for name in cast("dict[str, Any]", block)}
+            kept = {name: value for name, value in settings.items() if path_of(name) not in own}
             settings = kept | cast("dict[str, Any]", block)
-    idle.note(str(path), _without_effect(found))
+    note_without_effect(str(path), _without_effect(found))
     return settings
 
 
@@ -145,7 +145,7 @@ def _host_settings(found: dict[str, Any], path: Path) -> dict[str, Any]:
     pruning = given.get("pruning")
     if isinstance(pruning, dict) and "ttl" in pruning:
         rest = dict(cast("dict[str, Any]", pruning))
-        given |= {"cache_ttl": _seconds(rest.pop("ttl")), "pruning": rest}
+        given |= {"trim.cache_ttl": _seconds(rest.pop("ttl")), "pruning": rest}
     search = given.get("workspace_search")
     if isinstance(search, dict) and "sessions" not in search:
         folders = [str(each) for each in sorted(path.parent.glob("agents/*/sessions"))]

@@ -1,4 +1,4 @@
-"""`Group`: settings of one subject, flat in memctx and nested in OpenClaw's files."""
+"""`Group`: settings of one subject, and the conversion between groups and dotted paths."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from pydantic import BaseModel, ValidationError, model_validator
 
-from memctx.config import idle
-from memctx.config.faults import refused
-from memctx.config.names import by_field, snake_case
+from memctx.config.faults import note_without_effect, refused
+from memctx.config.names import by_field, collect, path_of, snake_case
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pydantic.fields import FieldInfo
+
 
 class Group(BaseModel, frozen=True, extra="forbid", validate_default=True, defer_build=True):
-    """Settings of one subject."""
+    """Settings of one subject: frozen, checked, and strict about names."""
 
     LABEL: ClassVar[str] = ""
     """Name of the setting of `Config` that holds the group."""
@@ -29,14 +30,40 @@ class Group(BaseModel, frozen=True, extra="forbid", validate_default=True, defer
         try:
             super().__init__(**settings)
         except ValidationError as error:
-            raise refused(error, type(self)) from None
+            raise refused(error, self.paths(), self.LABEL) from None
 
     # As pydantic marks its own: a group inside of `Config` is validated in place, and its faults name their fields.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]  # pyright: ignore[reportFunctionMemberAccess]
 
-    @model_validator(mode="before")
     @classmethod
-    def _from_any(cls, value: object) -> object:
+    def paths(cls) -> dict[str, FieldInfo]:
+        """Return every setting by its dotted path, those of groups inside included."""
+        found: dict[str, FieldInfo] = {}
+        for name, field in cls.model_fields.items():
+            path = f"{cls.LABEL}.{name}" if cls.LABEL else name
+            group = groups_of(cls).get(name)
+            found |= {path: field} if group is None else group.paths()
+        return found
+
+    def given(self) -> dict[str, Any]:
+        """Return the settings that were set rather than left at their defaults, by dotted path.
+
+        >>> from memctx import Config
+        >>> Config(disk={"max_segments": 500}, enabled=True).given()
+        {'enabled': True, 'disk.max_segments': 500}
+        """
+        found: dict[str, Any] = {}
+        for name in type(self).model_fields:
+            value = getattr(self, name)
+            if isinstance(value, Group):
+                found |= value.given()
+            elif name in self.model_fields_set:
+                found[f"{self.LABEL}.{name}" if self.LABEL else name] = value
+        return found
+
+    @classmethod
+    def normalize(cls, value: object) -> object:
+        """Return settings under the names of their fields; anything else unchanged, for pydantic to refuse."""
         value = cls.from_scalar(value)
         if not isinstance(value, Mapping):
             return value
@@ -48,7 +75,7 @@ class Group(BaseModel, frozen=True, extra="forbid", validate_default=True, defer
             else:
                 name = cls.NESTED.get(path, given)
                 found[given if name in found else name] = inner
-        idle.note("settings", without_effect)
+        note_without_effect("settings", without_effect)
         return by_field(cls.combine(found), cls.model_fields)
 
     @classmethod
@@ -60,6 +87,11 @@ class Group(BaseModel, frozen=True, extra="forbid", validate_default=True, defer
     def combine(cls, settings: dict[str, Any]) -> dict[str, Any]:
         """Return the settings after combining those that depend on each other."""
         return settings
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_any(cls, value: object) -> object:
+        return cls.normalize(value)
 
     @classmethod
     def _flatten(
@@ -75,3 +107,57 @@ class Group(BaseModel, frozen=True, extra="forbid", validate_default=True, defer
                 yield from cls._flatten(inner, f"{path}.", f"{given}.")
             else:
                 yield path, given, value
+
+
+def groups_of(model: type[BaseModel]) -> dict[str, type[Group]]:
+    """Return the groups among the fields of a model."""
+    kinds = {name: field.annotation for name, field in model.model_fields.items()}
+    return {
+        name: kind
+        for name, kind in kinds.items()
+        if isinstance(kind, type) and issubclass(kind, Group)
+    }
+
+
+def flatten(settings: Mapping[str, Any], model: type[BaseModel]) -> dict[str, Any]:
+    """Return settings by dotted path: of groups, of dotted names, in camelCase, and by their names in OpenClaw.
+
+    Unknown and repeated settings keep their given names, for the model to refuse.
+    """
+    return collect(
+        each for given, value in settings.items() for each in _paths(given, value, model)
+    )
+
+
+def _paths(given: str, value: object, model: type[BaseModel]) -> Iterator[tuple[str, str, Any]]:
+    """Yield the spelling, the path and the value of a setting, or of each setting in a group."""
+    path = path_of(given)
+    head, dot, rest = path.partition(".")
+    group = groups_of(model).get(head)
+    if group is None:
+        yield given, path if path in model.model_fields else given, value
+        return
+    found: object
+    if isinstance(value, group):
+        found = {name.rpartition(".")[2]: setting for name, setting in value.given().items()}
+    else:
+        found = group.normalize({rest: value} if dot else value)
+    if not isinstance(found, Mapping):
+        yield given, head, value
+        return
+    for name, setting in cast("Mapping[str, Any]", found).items():
+        full = f"{head}.{name}"
+        yield given if dot else full, full, setting
+
+
+def nest(settings: Mapping[str, Any], model: type[BaseModel]) -> dict[str, Any]:
+    """Return settings by dotted path as a mapping for each group."""
+    groups = groups_of(model)
+    nested: dict[str, Any] = {}
+    for path, value in settings.items():
+        group, dot, name = path.partition(".")
+        if not dot or group not in groups:
+            nested[path] = value
+        elif isinstance(inner := nested.setdefault(group, {}), dict):
+            inner[name] = value
+    return nested

@@ -7,8 +7,8 @@ from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from memctx.config.embedding import EmbeddingUrl, checked_model
 from memctx.config.group import Group
+from memctx.config.groups import Count, CountOrZero, EmbeddingUrl, Share, Switch, check_model
 
 SearchSource: TypeAlias = Literal["memory", "sessions"]
 
@@ -26,10 +26,7 @@ MMR_LAMBDA, HALF_LIFE_DAYS = 0.7, 30.0
 
 
 def _optional_model(value: object) -> object:
-    return None if value is None else checked_model(value)
-
-
-Weight = Annotated[float, Field(strict=True, ge=0, le=1)]
+    return None if value is None else check_model(value)
 
 
 class WorkspaceSearchSettings(Group, frozen=True):
@@ -71,9 +68,7 @@ class WorkspaceSearchSettings(Group, frozen=True):
         }
     )
 
-    enabled: Annotated[bool, Field(strict=True)] = Field(
-        default=True, description="Whether the workspace is searched at all"
-    )
+    enabled: Switch = Field(default=True, description="Whether the workspace is searched at all")
     sources: tuple[SearchSource, ...] = Field(
         default=("memory",),
         description="What is searched: `memory` for the workspace and `extra_paths`, `sessions` for session files",
@@ -92,32 +87,28 @@ class WorkspaceSearchSettings(Group, frozen=True):
     embedding_url: EmbeddingUrl = Field(
         default=None, description="The server of that model, where it is not the provider's own"
     )
-    max_results: Annotated[int, Field(strict=True, ge=1)] = Field(
-        default=6, description="Passages that a search gives at most"
-    )
-    min_score: Annotated[float, Field(strict=True, ge=0, le=1)] = Field(
+    max_results: Count = Field(default=6, description="Passages that a search gives at most")
+    min_score: Share = Field(
         default=0.0, description="Score that a passage must reach; OpenClaw has 0.35"
     )
-    vector_weight: Weight | None = Field(
+    vector_weight: Share | None = Field(
         default=None,
         description="Weight of vectors; 0.7, or 0.2 where they are hashed and know no meanings",
     )
-    text_weight: Weight | None = Field(
+    text_weight: Share | None = Field(
         default=None, description="Weight of words; what `vector_weight` leaves of 1"
     )
     candidate_multiplier: Annotated[int, Field(strict=True, ge=1, le=20)] = Field(
         default=4, description="Candidates looked at for each result, by words and by vectors"
     )
-    chunk_tokens: Annotated[int, Field(strict=True, ge=1)] = Field(
-        default=400, description="Tokens of a passage"
-    )
-    overlap_tokens: Annotated[int, Field(strict=True, ge=0)] = Field(
+    chunk_tokens: Count = Field(default=400, description="Tokens of a passage")
+    overlap_tokens: CountOrZero = Field(
         default=80, description="Tokens that a passage shares with the one before"
     )
     half_life_days: Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)] | None = Field(
         default=None, description="Days after which a note of a day counts half; OpenClaw has 30"
     )
-    mmr_lambda: Weight | None = Field(
+    mmr_lambda: Share | None = Field(
         default=None,
         description="Relevance against variety when passages are chosen, 1 is relevance alone; OpenClaw has 0.7",
     )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from memctx.context.cut import Cut
     from memctx.context.read import MessageRef, Source
     from memctx.context.state import Block, State
-    from memctx.messages import Shape
+    from memctx.messages import FormatName
 
 # Tells the key of a message with a shortened result from that of the message with it cleared.
 FORMS = {"soft": 1, "clear": 2}
@@ -33,7 +33,7 @@ NO_SOURCE = SourceIndex(-1)
 class Outgoing:
     """The list under construction, as parallel columns; a position, an index into them, stays in here."""
 
-    shape: Shape
+    format: FormatName
     messages: list[Any]
     keys: MutableSequence[int]
     """Key of each message as it is sent."""
@@ -50,7 +50,7 @@ class Outgoing:
         """Return the messages that a cut leaves of a source."""
         sent = cut.sent
         outgoing = cls(
-            shape=source.conversation.shape,
+            format=source.conversation.format,
             messages=_core.items_at(source.messages, sent),
             keys=cut.keys_sent,
             tokens=cut.tokens_sent[:],
@@ -63,7 +63,7 @@ class Outgoing:
     @property
     def alternates(self) -> bool:
         """True if the provider refuses neighbors of one role, so that a block goes inside of a message."""
-        return FORMATS[self.shape].roles_alternate
+        return FORMATS[self.format].roles_alternate
 
     def insert(self, block: Block, source: Source) -> bool:
         """Insert a block before its anchor; return False if that is not sent."""
@@ -74,12 +74,12 @@ class Outgoing:
         key = _core.text_key(block.text)
         if self._must_go_inside(position, source):
             message = self.messages[position]
-            self.messages[position] = edit.add_text_block(message, block.text, self.shape)
+            self.messages[position] = edit.add_text_block(message, block.text, self.format)
             self.keys[position] = _core.chain([self.keys[position], key])[-1]
             self.tokens[position] += block.tokens
         else:
             insort(self._block_anchors, at)
-            self.messages.insert(position, edit.user_message(block.text, self.shape))
+            self.messages.insert(position, edit.user_message(block.text, self.format))
             self.keys.insert(position, key)
             self.tokens.insert(position, block.tokens)
             self.sources.insert(position, NO_SOURCE)
@@ -98,8 +98,8 @@ class Outgoing:
             if roles[position] == roles[position - 1] and was_apart:
                 first, second = self.messages[position - 1 : position + 1]
                 # The message between them is gone, to which the thinking of the second is bound.
-                second = edit.remove_thinking(second, self.shape) or second
-                self.messages[position - 1] = edit.merge(first, second, self.shape)
+                second = edit.remove_thinking(second, self.format) or second
+                self.messages[position - 1] = edit.merge(first, second, self.format)
                 self.keys[position - 1] = _core.chain(self.keys[position - 1 : position + 1])[-1]
                 self.tokens[position - 1] += self.tokens[position]
                 self._delete(position)
@@ -137,7 +137,7 @@ class Outgoing:
             if position is None:  # the whole message is removed
                 continue
             self.messages[position] = edit.replace_result(
-                self.messages[position], item.ordinal, item.text, self.shape
+                self.messages[position], item.ordinal, item.text, self.format
             )
             self.keys[position] ^= item.key ^ FORMS[item.form]
             self.tokens[position] -= item.tokens_before - item.tokens_after
@@ -171,7 +171,7 @@ class Outgoing:
     def _strip_thinking(self, positions: Sequence[int]) -> None:
         """Remove the thinking of some messages; a message that was nothing else is deleted."""
         for position in reversed(positions):
-            stripped = edit.remove_thinking(self.messages[position], self.shape)
+            stripped = edit.remove_thinking(self.messages[position], self.format)
             if stripped is None:
                 self._delete(position)
             else:

@@ -43,13 +43,13 @@ class Budget:
         window, wanted = config.context_window, config.working_budget
         budget = window if wanted is None or (window is not None and window < wanted) else wanted
         if budget is None:
-            return cls(None, None, None, None, config.hard_cap_tokens)
-        cap = min(config.hard_cap_tokens, int(budget * CAP_SHARE))
-        reserve = min(config.reply_reserve_tokens, int(budget * RESERVE_SHARE))
+            return cls(None, None, None, None, config.recall.hard_cap_tokens)
+        cap = min(config.recall.hard_cap_tokens, int(budget * CAP_SHARE))
+        reserve = min(config.trim.reply_reserve_tokens, int(budget * RESERVE_SHARE))
         limit = budget - reserve - cap
         full = window or budget
-        overflow = full - min(config.reply_reserve_tokens, int(full * RESERVE_SHARE))
-        return cls(full, limit, int(limit * config.trim_to), overflow, cap)
+        overflow = full - min(config.trim.reply_reserve_tokens, int(full * RESERVE_SHARE))
+        return cls(full, limit, int(limit * config.trim.to), overflow, cap)
 
     def room(self, tokens: int) -> int:
         """Return how many tokens recalled text may take beside messages of ``tokens`` tokens."""

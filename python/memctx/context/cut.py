@@ -13,7 +13,7 @@ from memctx import _core
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, MutableSequence, Sequence
 
-    from memctx._core import Conversation, Pruned, StoreHit, Trim
+    from memctx._core import Conversation, Pruned, SearchHit, Trim
     from memctx.config import Config
     from memctx.context.budget import Budget
     from memctx.context.read import SourceIndex
@@ -126,7 +126,7 @@ class Cut:
         out = {key: earlier[key] for key in self._replayed.removed_keys}
         return out | {unit.key: (unit.layer, unit.score) for unit in self._trim.removed}
 
-    def find_visible(self, contents: Sequence[StoreHit | str]) -> list[bool]:
+    def find_visible(self, contents: Sequence[SearchHit | str]) -> list[bool]:
         """Return for each text whether the model reads it in a message that is sent whole."""
         hidden = sorted({*self._trim.removed_messages, *(item.message for item in self._pruned)})
         return _core.visible(self._kept, hidden, contents)
@@ -184,10 +184,10 @@ class CutPlanner:
         is_cold: bool,
     ) -> Cut:
         """Plan a cut; ``is_cold`` says that the provider's cache has expired, so that an edit costs nothing."""
-        recent = self.config.protected_recent
+        recent = self.config.trim.protected_recent
         apply = partial(replay.apply, conversation, protected_recent=recent, pinned=pinned)
         replayed, kept, indices = apply(state.trimmed)
-        if 2 * replayed.recognised < len(state.trimmed):
+        if 2 * replayed.recognized < len(state.trimmed):
             # A host that keeps the sent messages has none of the removed ones; those that match only read alike.
             state = replace(state, trimmed={}, pruned={})
             replayed, kept, indices = apply(state.trimmed)
@@ -227,9 +227,11 @@ class CutPlanner:
         pinned: Sequence[int],
         is_due: bool,
     ) -> Trim:
-        recent = self.config.protected_recent
+        recent = self.config.trim.protected_recent
         # By relevance to a query of a word or two, a trim would remove what the next question is about.
-        may_trim = self.config.trim_short_queries or len(query) >= self.config.min_query_chars
+        may_trim = (
+            self.config.trim.short_queries or len(query) >= self.config.recall.min_query_chars
+        )
         if self.budget.target is None or not may_trim:
             return _core.plan_trim(
                 conversation, "", limit=UNLIMITED, target=UNLIMITED, protected_recent=recent
@@ -255,19 +257,8 @@ class CutPlanner:
             return []
         return _core.plan_prune(
             conversation,
-            mode=settings.mode,
+            settings,
             context_window=self.budget.limit,
-            keep_last_assistants=settings.keep_last_assistants,
-            soft_trim_ratio=settings.soft_trim_ratio,
-            hard_clear_ratio=settings.hard_clear_ratio,
-            min_prunable_tool_chars=settings.min_prunable_tool_chars,
-            soft_trim_max_chars=settings.soft_trim_max_chars,
-            soft_trim_head_chars=settings.soft_trim_head_chars,
-            soft_trim_tail_chars=settings.soft_trim_tail_chars,
-            hard_clear=settings.hard_clear,
-            placeholder=settings.placeholder,
-            allow=settings.allow,
-            deny=settings.deny,
             sticky=state.pruned,
             is_cold=is_free,
         )

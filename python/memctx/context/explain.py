@@ -49,7 +49,7 @@ class Masking:
 
     def __init__(self, config: Config) -> None:
         self._redactor = _core.Redactor(
-            config.redaction, pii=config.pii, patterns=config.redaction_patterns or None
+            config.redaction, pii=config.privacy.pii, patterns=config.privacy.patterns or None
         )
         self._last = ("", "")
 

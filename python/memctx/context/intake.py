@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from memctx._core import Conversation, WarmStore
+    from memctx._core import Conversation, Store
     from memctx.embeddings import EmbeddingService
     from memctx.facts.worker import BackgroundExtraction
 
@@ -39,7 +39,7 @@ class Archived:
     """Number left out by reason. A message is not stored if it is a ``"system"`` prompt, a block that was
     ``"recalled"``, ``"thinking"``, of an ``"unknown"`` type, a session file's own line or one the user hid from the
     model (``"host"``), or ``"empty"``; a record is left out as ``"noise"``, or as one of the ``"tools"`` that
-    `archive_tools` does not name."""
+    `privacy.archive_tools` does not name."""
 
     def __str__(self) -> str:
         """Return the counts on one line."""
@@ -53,7 +53,7 @@ class Intake:
 
     def __init__(
         self,
-        store: WarmStore,
+        store: Store,
         *,
         tools: bool | Sequence[str],
         embedding: EmbeddingService | None,
@@ -103,7 +103,7 @@ class Intake:
 
 
 def is_wanted(record: Row, tools: bool | Sequence[str]) -> bool:  # noqa: FBT001 - as the setting has it
-    """Return whether `archive_tools` lets a record be stored."""
+    """Return whether `privacy.archive_tools` lets a record be stored."""
     role, _, _, metadata = record
     if role != "tool" or isinstance(tools, bool):
         return role != "tool" or tools is True

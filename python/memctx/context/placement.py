@@ -74,7 +74,7 @@ class Placement:
         degraded: list[str] = []
 
         def search() -> Candidates | None:
-            if not config.auto_recall or len(query) < config.min_query_chars:
+            if not config.auto_recall or len(query) < config.recall.min_query_chars:
                 return None
             found = self.recall.search(query, cut.find_visible, room=room)
             if found.degraded is not None:

@@ -17,8 +17,8 @@ from memctx.messages import FORMATS, edit, repair_conversation
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from memctx._core import Conversation, Scanner
-    from memctx.messages import Change, Shape
+    from memctx._core import Conversation, MessageReader
+    from memctx.messages import Change, FormatName
 
 SourceIndex = NewType("SourceIndex", int)
 """Index of a message in `Source.messages`."""
@@ -45,14 +45,16 @@ class Source:
     """Cache of `find`: several steps of a turn look up the same messages."""
 
     @classmethod
-    def read(cls, scanner: Scanner, messages: Sequence[Any], shape: Shape | None) -> Source:
+    def read(
+        cls, reader: MessageReader, messages: Sequence[Any], format: FormatName | None
+    ) -> Source:
         """Parse messages, remove recalled blocks, and repair invalid messages."""
-        conversation = scanner.scan(messages, shape)
+        conversation = reader.read(messages, format)
         source = cls(messages, conversation, range(len(messages)))
         if conversation.recalled or conversation.carriers:
-            source = source._remove_blocks(scanner)
+            source = source._remove_blocks(reader)
         if _core.problems(source.conversation):
-            source = source._repair(scanner)  # noqa: SLF001
+            source = source._repair(reader)  # noqa: SLF001
         return source
 
     @cached_property
@@ -69,13 +71,13 @@ class Source:
     def newest(self) -> MessageRef | None:
         """The last message."""
         count = len(self.conversation)
-        return self.conversation.place(count - 1) if count else None
+        return self.conversation.occurrence(count - 1) if count else None
 
     @cached_property
     def newest_user(self) -> MessageRef | None:
         """The last message that a person wrote."""
         index = self.conversation.newest_user
-        return None if index is None else self.conversation.place(index)
+        return None if index is None else self.conversation.occurrence(index)
 
     @cached_property
     def head(self) -> int | None:
@@ -83,7 +85,7 @@ class Source:
         conversation = self.conversation
         indices = range(len(conversation))
         first = next((index for index in indices if not conversation.is_preamble(index)), None)
-        return None if first is None else conversation.place(first)[0]
+        return None if first is None else conversation.occurrence(first)[0]
 
     def find(self, message: MessageRef) -> SourceIndex | None:
         """Return the index of a message; None if it is not there."""
@@ -110,7 +112,7 @@ class Source:
         return [SourceIndex(at) for at, origin in enumerate(self.origins) if origin in indices]
 
     def query_count(self, setting: int | Literal["auto"]) -> int:
-        """Return how many of the person's last messages make the query, by the setting ``query_messages``.
+        """Return how many of the person's last messages make the query, by the setting ``recall.query_messages``.
 
         ``"auto"`` is the last one or, if that has only a word or two, the last three.
         """
@@ -119,9 +121,9 @@ class Source:
         newest = self.conversation.query(1)
         return 1 if _core.estimate_tokens(newest, "script") >= FEW_TOKENS else 3
 
-    def _remove_blocks(self, scanner: Scanner) -> Source:
+    def _remove_blocks(self, reader: MessageReader) -> Source:
         """Return the source without recalled blocks, whether whole messages or inside of others."""
-        conversation, shape = self.conversation, self.conversation.shape
+        conversation, message_format = self.conversation, self.conversation.format
         newest = conversation.newest_user
         # Every recalled block stands before something that a person wrote; others are quoted by a person.
         recalled = {
@@ -131,19 +133,19 @@ class Source:
         carriers = set(conversation.carriers)
         origins = [index for index in range(len(self.messages)) if index not in recalled]
         messages = [
-            edit.remove_blocks(self.messages[index], scanner.is_own_block, shape)
+            edit.remove_blocks(self.messages[index], reader.is_own_block, message_format)
             if index in carriers
             else self.messages[index]
             for index in origins
         ]
-        return Source(messages, scanner.scan(messages, shape), origins)
+        return Source(messages, reader.read(messages, message_format), origins)
 
-    def _repair(self, scanner: Scanner) -> Source:
+    def _repair(self, reader: MessageReader) -> Source:
         repaired = repair_conversation(self.messages, self.conversation)
         if not repaired.changes:
             return self
         origins = [None if index is None else self.origins[index] for index in repaired.origins]
-        conversation = scanner.scan(repaired.messages, self.conversation.shape)
+        conversation = reader.read(repaired.messages, self.conversation.format)
         changes = tuple(
             replace(change, index=self._given_or_same(change.index)) for change in repaired.changes
         )
@@ -156,7 +158,7 @@ class Source:
 
 def _find_quoted(conversation: Conversation, recalled: set[int]) -> set[int]:
     """Return the seeming blocks that must be a person's, since no request may begin with the rest."""
-    if not FORMATS[conversation.shape].begins_with_user:
+    if not FORMATS[conversation.format].begins_with_user:
         return set()
     roles = conversation.roles
     rest = (

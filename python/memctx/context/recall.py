@@ -13,11 +13,11 @@ from memctx.context.report import Recalled
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from memctx._core import Fact, FactHit, StoreHit, WarmStore
+    from memctx._core import Fact, FactHit, SearchHit, Store
     from memctx.config import Config, EstimatorName
     from memctx.embeddings import EmbeddingService
 
-    FindVisible = Callable[[Sequence[StoreHit | str]], Sequence[bool]]
+    FindVisible = Callable[[Sequence[SearchHit | str]], Sequence[bool]]
 
 # A search asks for as many candidates as a block has room for, and never fewer, as OpenClaw's plugin does.
 FEWEST_CANDIDATES = 8
@@ -59,7 +59,7 @@ class RecalledBlock:
 class Recall:
     """Searches one store for one session."""
 
-    store: WarmStore
+    store: Store
     facts: Facts
     config: Config
     embedding: EmbeddingService | None = None
@@ -76,19 +76,19 @@ class Recall:
             query,
             vector=None if asked is None else asked.vector,
             limit=limit,
-            min_score=self.config.auto_recall_min_score,
-            ranking=self.config.ranking,
-            window=self.config.recall_window,
-            deadline_ms=self.config.cold_turn_deadline_ms,
+            min_score=self.config.recall.min_score,
+            ranking=self.config.recall.ranking,
+            window=self.config.recall.window,
+            deadline_ms=self.config.disk.turn_deadline_ms,
         )
         best = hits[0].score if hits else 0.0
         facts = self.facts.search(query, limit=limit)
-        contents: list[StoreHit | str] = [*hits, *(hit.fact.content for hit in facts)]
+        contents: list[SearchHit | str] = [*hits, *(hit.fact.content for hit in facts)]
         unseen = [not is_seen for is_seen in find_visible(contents)]
         facts = list(compress(facts, unseen[len(hits) :]))
         hits = list(compress(hits, unseen))
         degraded = None if asked is None else asked.reason
-        return Candidates(query, facts, hits, best, self.config.estimator, degraded)
+        return Candidates(query, facts, hits, best, self.config.trim.estimator, degraded)
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Candidates:
 
     query: str
     facts: Sequence[FactHit]
-    hits: Sequence[StoreHit]
+    hits: Sequence[SearchHit]
     best: float
     """Best score of all hits, including those that the model sees."""
     estimator: EstimatorName | Callable[[str], int]
@@ -132,7 +132,7 @@ class Candidates:
             block.text, tokens, items, tuple(_passage_id(hits[index]) for index in cut)
         )
 
-    def _select_new(self, known: Collection[str]) -> tuple[list[FactHit], list[StoreHit]]:
+    def _select_new(self, known: Collection[str]) -> tuple[list[FactHit], list[SearchHit]]:
         least = LEAST_SHARE * self.best if known else 0.0
         return (
             [hit for hit in self.facts if fact_id(hit.fact) not in known],
@@ -145,7 +145,7 @@ class Candidates:
         )
 
     @cached_property
-    def _identified(self) -> list[tuple[StoreHit, float, str, str]]:
+    def _identified(self) -> list[tuple[SearchHit, float, str, str]]:
         """Each hit with its score, its segment's id and its passage's id."""
         return [(hit, hit.score, hit.segment.id, _passage_id(hit)) for hit in self.hits]
 
@@ -153,7 +153,7 @@ class Candidates:
 def _build_to_fit(
     query: str,
     facts: list[tuple[str, str, float]],
-    hits: list[StoreHit],
+    hits: list[SearchHit],
     room: int,
     count: Callable[[str], int],
 ) -> _core.Block:
@@ -172,7 +172,7 @@ def fact_id(fact: Fact) -> str:
     return f"{fact.id}.{fact.revision}" if fact.revision else fact.id
 
 
-def _passage_id(hit: StoreHit) -> str:
+def _passage_id(hit: SearchHit) -> str:
     """Return the id of the passage that answers."""
     start, end = hit.passage
     return f"{hit.segment.id}:{start}-{end}"
@@ -190,7 +190,7 @@ def _fact(hit: FactHit) -> Recalled:
     )
 
 
-def _segment(hit: StoreHit, *, is_cut: bool) -> Recalled:
+def _segment(hit: SearchHit, *, is_cut: bool) -> Recalled:
     return Recalled(
         id=hit.segment.id,
         role=hit.segment.role,

@@ -1,6 +1,6 @@
 """`Report`: the changes that a turn made to the messages, with reasons and costs; as objects, JSON or a table.
 
->>> report = Report(shape="openai", query="which port?", tokens=Tokens(before=120, after=120))
+>>> report = Report(format="openai", query="which port?", tokens=Tokens(before=120, after=120))
 >>> report.trimmed, report.errors
 ((), ())
 >>> print(report)
@@ -138,7 +138,7 @@ class Recalled:
     score: float
     """Score that it was ranked by."""
     match: float
-    """Quality of the match from 0 to 1, which `auto_recall_min_score` is compared with."""
+    """Quality of the match from 0 to 1, which `recall.min_score` is compared with."""
     openclaw_score: float
     """Score by the formula of OpenClaw's `memory-context` plugin, without its age term."""
     is_cut: bool
@@ -175,7 +175,7 @@ class Cache:
 class Report:
     """Changes made by `Memory.prepare`. It prints as a table; `to_json` has everything."""
 
-    shape: str
+    format: str
     query: str = ""
     """Query of the search, secrets masked as in stored text, cut if it is long."""
     tokens: Tokens = field(default_factory=lambda: Tokens(0))
@@ -241,7 +241,7 @@ def _heading(report: Report) -> str:
     tokens = report.tokens
     limit = "" if tokens.limit is None else f", limit {tokens.limit}"
     return (
-        f"{report.shape} · {tokens.before} tokens in, {tokens.after} out{limit} · query {query!r}"
+        f"{report.format} · {tokens.before} tokens in, {tokens.after} out{limit} · query {query!r}"
     )
 
 

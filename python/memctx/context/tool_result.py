@@ -20,13 +20,13 @@ import logging
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from memctx import _core
-from memctx.errors import ConfigError, MessageShapeError, StoreError
+from memctx.errors import ConfigError, MessageFormatError, StoreError
 from memctx.messages import FORMATS, edit, part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from memctx._core import Conversation, Shape, WarmStore
+    from memctx._core import Conversation, FormatName, Store
 
 Result = TypeVar("Result")
 
@@ -35,7 +35,7 @@ class Archive(Protocol):
     """A `Memory`, for its store."""
 
     @property
-    def store(self) -> WarmStore:
+    def store(self) -> Store:
         """The store of segments."""
         ...
 
@@ -47,13 +47,13 @@ def truncate_tool_result(  # noqa: PLR0913 - each has a default
     head_chars: int = 1500,
     tail_chars: int = 1500,
     archive: Callable[[str], object] | Archive | None = None,
-    shape: Shape | None = None,
+    format: FormatName | None = None,
 ) -> Result:
     """Shorten a tool's result to its head and tail if it is longer than ``max_chars``.
 
     ``result`` is the text itself, a message that carries results, or one block of such a message, in any format;
     pictures and files in it stay. It is not changed, and returned itself where nothing is too long. ``archive`` gets
-    the whole text first: a callable, or a `Memory`, which stores it as a tool's whatever its ``archive_tools`` says.
+    the whole text first: a callable, or a `Memory`, which stores it as a tool's whatever ``privacy.archive_tools`` says.
     If that fails nothing is shortened, so that nothing is lost, and the failure is logged. Lengths are in UTF-16 units.
 
     >>> truncate_tool_result("short")
@@ -63,25 +63,27 @@ def truncate_tool_result(  # noqa: PLR0913 - each has a default
 
     Raises:
         ConfigError: a length is below 0, or ``archive`` is asynchronous.
-        MessageShapeError: ``result`` is neither a text nor a message nor a result's block.
+        MessageFormatError: ``result`` is neither a text nor a message nor a result's block.
     """
     if isinstance(result, str):
         text = _core.shorten(result, max_chars, head_chars, tail_chars)
         row = ("tool", str(result), None, None)
         is_due = text is not None and _archive(archive, [result], [row])
         return cast("Result", text) if is_due else result
-    message, shape, holder = _message_of(result, shape)
-    conversation = _core.Scanner().scan([message], shape)
+    message, message_format, holder = _message_of(result, format)
+    conversation = _core.MessageReader().read([message], message_format)
     shortened = _core.shorten_results(conversation, max_chars, head_chars, tail_chars)
     wholes = [whole for _, _, whole, _ in shortened]
     if not shortened or not _archive(archive, wholes, _rows(conversation)):
         return result
     for _, ordinal, _, text in shortened:
-        message = edit.replace_result(message, ordinal, text, conversation.shape)
+        message = edit.replace_result(message, ordinal, text, conversation.format)
     return cast("Result", message[holder][0] if holder else message)
 
 
-def _message_of(result: object, shape: Shape | None) -> tuple[Any, Shape | None, str | None]:
+def _message_of(
+    result: object, format: FormatName | None
+) -> tuple[Any, FormatName | None, str | None]:
     """Return the message, its format if that is known, and the field into which a block was put to make one."""
     kind, role = part.text(result, "type"), part.text(result, "role")
     for each in FORMATS.values():
@@ -94,8 +96,8 @@ def _message_of(result: object, shape: Shape | None) -> tuple[Any, Shape | None,
             return {"role": "user", each.content_field: [result]}, each.name, each.content_field
     if kind is None and part.text(part.unwrapped(result), "role") is None:
         name = type(result).__name__
-        raise MessageShapeError(f"expected a text, a message or the block of a result, not {name}")
-    return result, shape, None
+        raise MessageFormatError(f"expected a text, a message or the block of a result, not {name}")
+    return result, format, None
 
 
 def _rows(conversation: Conversation) -> list[tuple[str, str, float | None, str | None]]:
@@ -127,7 +129,7 @@ def _archive(
     return True
 
 
-def _store(store: WarmStore, rows: Sequence[tuple[str, str, float | None, str | None]]) -> None:
+def _store(store: Store, rows: Sequence[tuple[str, str, float | None, str | None]]) -> None:
     left_out = sum(added.outcome == "noise" for added in store.add(rows))
     if left_out:
         raise StoreError(f"{left_out} of {len(rows)} results are noise")

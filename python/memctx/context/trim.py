@@ -21,7 +21,7 @@ from memctx import _core
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from memctx._core import Shape
+    from memctx._core import FormatName
 
 Message = TypeVar("Message")
 
@@ -46,7 +46,7 @@ def smart_trim(  # noqa: PLR0913 - each has a default
     protected_recent: int = 6,
     estimate: Callable[[Message], int] | None = None,
     protect_task: bool = True,
-    shape: Shape | None = None,
+    format: FormatName | None = None,
 ) -> SmartTrimmed[Message]:
     """Remove messages until the rest costs no more than ``safe_limit`` tokens.
 
@@ -67,9 +67,9 @@ def smart_trim(  # noqa: PLR0913 - each has a default
 
     Raises:
         ConfigError: a number is below 0.
-        MessageShapeError: ``messages`` is no list of messages.
+        MessageFormatError: ``messages`` is no list of messages.
     """
-    conversation = _core.Scanner().scan(messages, shape)
+    conversation = _core.MessageReader().read(messages, format)
     plan = _core.plan_trim(
         conversation,
         query,

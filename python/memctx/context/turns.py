@@ -25,8 +25,8 @@ from memctx.context.report import LazyList, Report
 from memctx.context.sent_blocks import SentBlocks
 from memctx.context.state import MOST, TAIL, TOO_MANY, State, choose_state, update_states
 from memctx.context.state_writer import StateWriter
-from memctx.errors import ConfigError, MemctxError, MessageShapeError, StoreError
-from memctx.messages import Shape
+from memctx.errors import ConfigError, MemctxError, MessageFormatError, StoreError
+from memctx.messages import FormatName
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -87,13 +87,13 @@ class Turns:
         path = state_writer.path_of(self._store.path, self._store.session_id)
         self._writer = StateWriter(path, self._store.session_id, self._archive)
         self._sent_blocks = SentBlocks(path.with_suffix(".blocks"))
-        self._scanner = self._new_scanner()
+        self._reader = self._new_scanner()
 
     def prepare(
         self,
         messages: Sequence[Any],
         *,
-        shape: Shape | None,
+        format: FormatName | None,
         pinned: Collection[int],
         model: str | None,
     ) -> Turn:
@@ -106,29 +106,31 @@ class Turns:
                 self._settle()
                 states = self._current()
                 self._recognize(self._sent_blocks.refresh())
-                source = Source.read(self._scanner, messages, shape)
-                watch.lap("scan")
+                source = Source.read(self._reader, messages, format)
+                watch.lap("read")
                 return self._run(source, states, watch, pinned=pinned, model=model)
-            except (MessageShapeError, ConfigError):
+            except (MessageFormatError, ConfigError):
                 raise  # an error of the caller, not of memory
             except Exception as error:  # noqa: BLE001 - the host goes on after any failure
                 text = self._log_error("memory failed; the messages are sent unchanged", error)
-                report = Report(shape or "unknown", errors=(text,), warnings=self._take_warnings())
+                report = Report(format or "unknown", errors=(text,), warnings=self._take_warnings())
                 return self._number(list(messages), report, None)
 
-    def scan(self, messages: Sequence[Any], shape: Shape | None) -> Conversation:
+    def read(self, messages: Sequence[Any], format: FormatName | None) -> Conversation:
         """Parse messages as a turn does: only the blocks that this session sent count as recalled."""
         with self._lock:
             self._current()
             self._recognize(self._sent_blocks.refresh())
-            scanner = self._scanner
-        return scanner.scan(messages, shape)
+            reader = self._reader
+        return reader.read(messages, format)
 
     def replace(self, turn: Turn, messages: list[Any]) -> Turn:
         """Return the turn with other messages to send."""
-        shape = turn.report.shape  # unknown if memory failed
-        known = cast("Shape", shape) if shape in get_args(Shape) else None
-        tokens = self.scan(messages, known).tokens
+        message_format = turn.report.format  # unknown if memory failed
+        known = (
+            cast("FormatName", message_format) if message_format in get_args(FormatName) else None
+        )
+        tokens = self.read(messages, known).tokens
         with self._lock:
             self._outstanding.set_estimate(turn.number, tokens)
         return replace(turn, messages=messages)
@@ -220,14 +222,16 @@ class Turns:
             self._recognize([*known, *self._sent_blocks.add(sent)])
         return self._states
 
-    def _new_scanner(self) -> _core.Scanner:
-        return _core.Scanner(self._config.estimator, own_blocks=list(self._sent_blocks.keys))
+    def _new_scanner(self) -> _core.MessageReader:
+        return _core.MessageReader(
+            self._config.trim.estimator, own_blocks=list(self._sent_blocks.keys)
+        )
 
     def _recognize(self, keys: Sequence[int]) -> None:
         """Treat blocks with some keys as recalled from now on."""
-        if keys and not self._scanner.add_own_blocks(keys):
+        if keys and not self._reader.add_own_blocks(keys):
             # Another process sent one that was taken for a person's text: drop what was parsed so.
-            self._scanner = self._new_scanner()
+            self._reader = self._new_scanner()
 
     def _number(self, messages: list[Any], report: Report, conversation: int | None) -> Turn:
         turn = Turn(messages, report, next(_numbers))
@@ -270,7 +274,7 @@ class Turns:
         state, now = choose_state(states, source), time.time()
         if self._budget.limit is None:
             self._warn("context_window", NO_WINDOW)
-        is_cold = _is_cold(state, now, self._config.cache_ttl, model)
+        is_cold = _is_cold(state, now, self._config.trim.cache_ttl, model)
         query, shown = self._query(source)
         cut = self._planner.plan(
             source.conversation,
@@ -289,7 +293,7 @@ class Turns:
         tail = tuple(outgoing.keys[-TAIL:])
         sent = tuple(block for block in blocks.sent if outgoing.insert(block, source))
         outgoing.merge_neighbors(source)
-        strip = self._config.thinking == "strip"
+        strip = self._config.trim.thinking == "strip"
         binding = outgoing.bind_thinking(source, state, strip=strip)
         watch.lap("assemble")
         is_edited = bool(removed or binding.stale or outgoing.alternates)
@@ -297,7 +301,7 @@ class Turns:
         watch.lap("check")
         done = _Done(source, state, is_cold, shown, cut, removed, blocks, sent, outgoing, binding)
         cache = explain.cache(
-            source, outgoing, binding, state, is_cold=is_cold, thinking=self._config.thinking
+            source, outgoing, binding, state, is_cold=is_cold, thinking=self._config.trim.thinking
         )
         after = replace(done.next_state(cache), tail=tail, touched=now, model=model or state.model)
         self._recognize(self._sent_blocks.add(block.text for block in sent))
@@ -314,7 +318,7 @@ class Turns:
 
         Of a long text the search gets both ends, which may cut a secret in two: only its head is shown.
         """
-        count = source.query_count(self._config.query_messages)
+        count = source.query_count(self._config.recall.query_messages)
         query = source.conversation.query(count)
         is_long = len(query) > LONGEST
         return query, source.conversation.query(count, head=SEARCHED) if is_long else query
@@ -322,7 +326,7 @@ class Turns:
     def _is_short(self, query: str) -> bool:
         """Return whether a query is too short for a trim by the settings."""
         config = self._config
-        return not config.trim_short_queries and len(query) < config.min_query_chars
+        return not config.trim.short_queries and len(query) < config.recall.min_query_chars
 
     def _report(
         self, done: _Done, after: State, cache: Cache, watch: Stopwatch, *, is_short: bool
@@ -330,7 +334,7 @@ class Turns:
         source, cut, state, limit = done.source, done.cut, done.before, self._budget.limit
         degraded: list[str] = []
         if cut.is_due and is_short:
-            degraded.append("not trimmed: the query is short and trim_short_queries is off")
+            degraded.append("not trimmed: the query is short and trim.short_queries is off")
         if done.blocks.degraded is not None:
             degraded.append(self._mask(f"recalled by words alone: {done.blocks.degraded}"))
         over = explain.over_limit(
@@ -340,7 +344,7 @@ class Turns:
             degraded.append(f"over the limit of {limit:,} tokens")
         is_newest_sent = done.sent[-1:] == done.blocks.sent[-1:]
         return Report(
-            shape=source.conversation.shape,
+            format=source.conversation.format,
             query=self._mask(done.shown_query),
             tokens=explain.tokens(source, cut, before=state, after=after, limit=limit),
             pruned=LazyList(lambda: explain.pruned(source, cut, state)),
@@ -373,7 +377,7 @@ class Turns:
         The messages to send are parsed again if the turn edited any; if it only repeats, the cut alone is checked.
         """
         if is_edited:
-            found = _core.problems(self._scanner.scan(outgoing.messages, outgoing.shape))
+            found = _core.problems(self._reader.read(outgoing.messages, outgoing.format))
         else:
             found = cut.find_problems()
         known = (

@@ -208,7 +208,7 @@ class Resolution:
             return cls(None, None, FALLBACK, FALLBACK, replaces="embedding_model" in config.given())
         metadata = read_metadata(config.storage_path)
         try:
-            chosen = choose(asked, url=config.embedding_url)
+            chosen = choose(asked, url=config.embedding.url)
         except ConfigError as error:
             if not is_built_in(asked):
                 raise

@@ -15,7 +15,7 @@ from memctx.providers.retry import backoff, jitter
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from memctx._core import WarmStore
+    from memctx._core import Store
     from memctx.protocols import Embedder
 
 logger = logging.getLogger("memctx.embeddings")
@@ -35,7 +35,7 @@ POLL_SECONDS = 0.05
 class EmbeddingService:
     """Embeds the texts of a store in the background, and queries within a timeout."""
 
-    def __init__(self, store: WarmStore, embedder: Embedder, *, timeout_ms: float) -> None:
+    def __init__(self, store: Store, embedder: Embedder, *, timeout_ms: float) -> None:
         self._store = store
         self._embedder = embedder
         self._timeout_ms = timeout_ms
@@ -73,7 +73,7 @@ class EmbeddingWorker:
     fail while others succeed are excluded until the store is opened again. No text gets a made-up vector.
     """
 
-    def __init__(self, store: WarmStore, embedder: Embedder) -> None:
+    def __init__(self, store: Store, embedder: Embedder) -> None:
         self._store = store
         self._embedder = embedder
         self._notified = threading.Event()
@@ -130,7 +130,7 @@ class EmbeddingWorker:
                 self._embed(texts)
             except EmbeddingError as error:
                 self._record_failure(error)
-                if error.can_retry or not self._embed_singly(texts):
+                if error.is_retryable or not self._embed_singly(texts):
                     raise
             return True
 
@@ -145,7 +145,7 @@ class EmbeddingWorker:
             raise EmbeddingError(str(error)) from error
         except Exception as error:  # noqa: BLE001 - of any class, and its text may contain a key
             message = f"{embedder.name} failed ({type(error).__name__})"
-            raise EmbeddingError(message, can_retry=True) from None
+            raise EmbeddingError(message, is_retryable=True) from None
         self._store.supply([name for name, _ in texts], vectors)
         self._work = Work(embedded=self._work.embedded + len(texts))
 
@@ -157,7 +157,7 @@ class EmbeddingWorker:
                 self._embed([text])
             except EmbeddingError as error:
                 self._record_failure(error)
-                if error.can_retry:
+                if error.is_retryable:
                     return False
                 refused.append(text[0])
             if len(refused) == len(texts):
@@ -171,7 +171,7 @@ class EmbeddingWorker:
 
 
 def wait_for_vectors(
-    store: WarmStore,
+    store: Store,
     worker: EmbeddingWorker | None,
     progress: Callable[[int, int], object] | None,
 ) -> None:

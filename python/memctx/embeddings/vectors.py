@@ -90,7 +90,7 @@ def check_matrix(value: object, count: int, dim: int | None, name: str) -> NDArr
     rows = list(cast("Iterable[object]", value))
     if len(rows) != count:
         message = f"{name} returned {len(rows)} vectors for {count} texts"
-        raise EmbeddingError(message, can_retry=True)
+        raise EmbeddingError(message, is_retryable=True)
     if not rows:
         return np.empty((0, dim or 0), np.float32)
     vectors = [check_vector(rows[0], dim, name)]
@@ -112,7 +112,7 @@ def parse_rows(document: Mapping[str, Any], name: str) -> list[object]:
             fields = cast("dict[str, object]", item)
             rows[_parse_index(fields.get("index", position))] = _decode(fields.get("embedding"))
     if not items or rows.keys() != set(range(len(items))):
-        raise EmbeddingError(f"{name} sent no list of embeddings", can_retry=True)
+        raise EmbeddingError(f"{name} sent no list of embeddings", is_retryable=True)
     return [rows[index] for index in range(len(items))]
 
 

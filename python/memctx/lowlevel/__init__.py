@@ -13,8 +13,7 @@
 from memctx._core import (
     Added,
     Bm25Index,
-    ColdStatus,
-    ColdStore,
+    DiskIndexStatus,
     EmbeddingStatus,
     Explanation,
     FactHit,
@@ -22,15 +21,16 @@ from memctx._core import (
     FlatIndex,
     HashEmbedder,
     Hit,
-    WarmStore,
+    LogReader,
+    Store,
+    StoreOptions,
 )
 from memctx.lowlevel import fusion, ingest, vmem
 
 __all__ = [
     "Added",
     "Bm25Index",
-    "ColdStatus",
-    "ColdStore",
+    "DiskIndexStatus",
     "EmbeddingStatus",
     "Explanation",
     "FactHit",
@@ -38,7 +38,9 @@ __all__ = [
     "FlatIndex",
     "HashEmbedder",
     "Hit",
-    "WarmStore",
+    "LogReader",
+    "Store",
+    "StoreOptions",
     "fusion",
     "ingest",
     "vmem",

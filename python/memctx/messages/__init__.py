@@ -19,7 +19,7 @@ from memctx.messages.block import result_field as result_field
 from memctx.messages.block import results_of as results_of
 from memctx.messages.block import text_in as text_in
 from memctx.messages.formats import FORMATS as FORMATS
-from memctx.messages.formats import Shape
+from memctx.messages.formats import FormatName
 from memctx.messages.reader import Record, detect, read, read_each
 from memctx.messages.usage import answer_tokens as answer_tokens
 from memctx.messages.usage import prompt_tokens as prompt_tokens
@@ -29,10 +29,10 @@ from memctx.messages.validity import Problem, Repaired, repair, validate
 from memctx.messages.validity import repair_conversation as repair_conversation
 
 __all__ = [
+    "FormatName",
     "Problem",
     "Record",
     "Repaired",
-    "Shape",
     "detect",
     "read",
     "read_each",

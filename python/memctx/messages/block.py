@@ -19,36 +19,36 @@ THINKING = frozenset({"thinking", "redacted_thinking"})
 RESULTS = ("tool_result", "toolResult", "functionResponse", "function_response")
 
 
-def field_of(shape: str) -> str:
+def field_of(format: str) -> str:
     """Return the name of the field that holds the blocks of a message."""
-    return FORMATS[shape].content_field
+    return FORMATS[format].content_field
 
 
-def blocks_of(message: object, shape: str) -> list[object]:
+def blocks_of(message: object, format: str) -> list[object]:
     """Return the blocks of a message; a plain text is one block."""
-    content = part.get(message, field_of(shape))
+    content = part.get(message, field_of(format))
     if isinstance(content, str):
-        block = text_block(content, shape)
-        kind = FORMATS[shape].assistant_text_type
+        block = text_block(content, format)
+        kind = FORMATS[format].assistant_text_type
         if kind is not None and part.text(message, "role") == "assistant":
             block = {"type": kind, "text": content}
         return [block] if content else []
     return [] if content is None else list(part.blocks(content))
 
 
-def text_block(text: str, shape: str, neighbors: Sequence[object] = ()) -> object:
+def text_block(text: str, format: str, neighbors: Sequence[object] = ()) -> object:
     """Return a block of text, written as its neighbors are."""
-    kind = FORMATS[shape].text_type
+    kind = FORMATS[format].text_type
     fields: dict[str, object] = {"type": kind, "text": text} if kind else {"text": text}
     return part.make_like(neighbors[0], fields) if neighbors else fields
 
 
-def text_in(block: object, shape: str) -> str | None:
+def text_in(block: object, format: str) -> str | None:
     """Return the text of a block of text; None for any other."""
     if isinstance(block, str):
         return block
     kind = part.text(block, "type")
-    if kind is not None and FORMATS[shape].text_type is not None and kind not in TEXTS:
+    if kind is not None and FORMATS[format].text_type is not None and kind not in TEXTS:
         return None
     return None if is_thinking(block) else part.text(block, "text")
 
@@ -62,9 +62,9 @@ def is_thinking(block: object) -> bool:
     )
 
 
-def result_field(block: object, shape: str) -> str | None:
+def result_field(block: object, format: str) -> str | None:
     """Return the field of a block that holds a tool's result; "" if the block is the result, None if there is none."""
-    message_format = FORMATS[shape]
+    message_format = FORMATS[format]
     if not message_format.results_in_blocks:
         return None
     kind = part.text(block, "type")
@@ -80,14 +80,14 @@ def result_field(block: object, shape: str) -> str | None:
     return None
 
 
-def is_result(block: object, shape: str) -> bool:
+def is_result(block: object, format: str) -> bool:
     """Return whether a block is or holds the result of a tool that the host ran."""
-    return result_field(block, shape) is not None
+    return result_field(block, format) is not None
 
 
-def results_of(message: object, shape: str) -> list[object]:
+def results_of(message: object, format: str) -> list[object]:
     """Return the blocks of a message that are or hold results."""
-    return [block for block in blocks_of(message, shape) if is_result(block, shape)]
+    return [block for block in blocks_of(message, format) if is_result(block, format)]
 
 
 def has_content(block: object) -> bool:

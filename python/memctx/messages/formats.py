@@ -10,7 +10,7 @@ from memctx import _core
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Shape: TypeAlias = Literal["anthropic", "openai", "responses", "gemini", "bedrock", "pi"]
+FormatName: TypeAlias = Literal["anthropic", "openai", "responses", "gemini", "bedrock", "pi"]
 """Name of a message format."""
 
 MISSING = _core.MISSING_RESULT
@@ -28,7 +28,7 @@ class MissingResult(Protocol):
 class Format:
     """Rules and spellings of one provider's messages."""
 
-    name: Shape
+    name: FormatName
     missing_result: MissingResult
 
     roles_alternate: bool = False

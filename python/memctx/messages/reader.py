@@ -11,7 +11,7 @@ from memctx import _core
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memctx.messages.formats import Shape
+    from memctx.messages.formats import FormatName
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,23 +36,23 @@ class Record:
         return None if tool is None else tool.get("name", "")
 
 
-def detect(messages: Sequence[Any]) -> Shape:
+def detect(messages: Sequence[Any]) -> FormatName:
     """Return the format of a list of messages; ``"anthropic"`` where all formats would read it alike.
 
     Raises:
-        MessageShapeError: it is no list, or a message in it is not understood.
+        MessageFormatError: it is no list, or a message in it is not understood.
     """
     return _core.detect(messages)
 
 
-def read(messages: Sequence[Any], shape: Shape | None = None) -> list[Record]:
-    """Return the records of all messages, in order; ``shape`` overrides `detect`."""
-    return [record for records in read_each(messages, shape) for record in records]
+def read(messages: Sequence[Any], format: FormatName | None = None) -> list[Record]:
+    """Return the records of all messages, in order; ``format`` overrides `detect`."""
+    return [record for records in read_each(messages, format) for record in records]
 
 
-def read_each(messages: Sequence[Any], shape: Shape | None = None) -> list[list[Record]]:
+def read_each(messages: Sequence[Any], format: FormatName | None = None) -> list[list[Record]]:
     """Return the records of each message: none for a system prompt, thinking, and blocks of unknown types."""
-    conversation = _core.Scanner(capacity=0).scan(messages, shape)
+    conversation = _core.MessageReader(capacity=0).read(messages, format)
     return [[_record(*row) for row in rows] for rows in conversation.records()]
 
 

@@ -13,10 +13,10 @@ from memctx.messages.formats import FORMATS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memctx._core import Conversation, Shape
+    from memctx._core import Conversation, FormatName
 
 # Without a cache, and with the cheapest estimator: neither is used here.
-SCANNER = _core.Scanner("utf16", capacity=0)
+READER = _core.MessageReader("utf16", capacity=0)
 # Text of a message of which nothing is left, where roles must alternate.
 PLACEHOLDER = "[memctx] A tool result stood here without its call before it."
 
@@ -36,10 +36,10 @@ class Problem:
 
 
 @checks.public
-def validate(messages: Sequence[Any], shape: Shape | None = None) -> list[Problem]:
+def validate(messages: Sequence[Any], format: FormatName | None = None) -> list[Problem]:
     """Return what the provider would refuse with status 400, in the order of the messages; nothing if it accepts them.
 
-    ``shape`` names the format of the messages where it cannot be detected. Rules that depend on the rest of the
+    ``format`` names the format of the messages where it cannot be detected. Rules that depend on the rest of the
     request, such as whether thinking is enabled, are not checked. The codes, each for providers with the rule:
     ``orphan-result``, ``duplicate-result``, ``result-not-adjacent``, ``text-before-result``, ``unanswered-call`` (the
     calls of a running turn too), ``duplicate-call``, ``call-not-after-user``, ``roles-alternate``,
@@ -55,10 +55,10 @@ def validate(messages: Sequence[Any], shape: Shape | None = None) -> list[Proble
     1 orphan-result a tool result whose call does not stand before it (id "c1")
 
     Raises:
-        MessageShapeError: it is no list, or a message in it is not understood.
-        ConfigError: the shape is unknown.
+        MessageFormatError: it is no list, or a message in it is not understood.
+        ConfigError: the format is unknown.
     """
-    return [Problem(*found) for found in _core.problems(SCANNER.scan(messages, shape))]
+    return [Problem(*found) for found in _core.problems(READER.read(messages, format))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class Repaired:
 
 
 @checks.public
-def repair(messages: Sequence[Any], shape: Shape | None = None) -> Repaired:
+def repair(messages: Sequence[Any], format: FormatName | None = None) -> Repaired:
     """Bring calls and results together, so that the provider accepts them.
 
     A result moves right behind its call, wherever after the call it stands. A result without a call before it and a
@@ -117,10 +117,10 @@ def repair(messages: Sequence[Any], shape: Shape | None = None) -> Repaired:
     [(3, 'moved-result')]
 
     Raises:
-        MessageShapeError: it is no list, or a message in it is not understood.
-        ConfigError: the shape is unknown.
+        MessageFormatError: it is no list, or a message in it is not understood.
+        ConfigError: the format is unknown.
     """
-    return repair_conversation(messages, SCANNER.scan(messages, shape))
+    return repair_conversation(messages, READER.read(messages, format))
 
 
 def repair_conversation(messages: Sequence[Any], conversation: Conversation) -> Repaired:
@@ -129,7 +129,7 @@ def repair_conversation(messages: Sequence[Any], conversation: Conversation) -> 
     if plan is None:
         return Repaired(messages, ())
     steps, changes = plan
-    repairer = _Repairer(messages, conversation.shape)
+    repairer = _Repairer(messages, conversation.format)
     return Repaired(
         [repairer.apply(*step) for step in steps],
         tuple(repairer.describe(*change) for change in changes),
@@ -142,7 +142,7 @@ class _Repairer:
     """Builds the repaired messages of a plan."""
 
     messages: Sequence[Any]
-    shape: Shape
+    format: FormatName
 
     def apply(self, kind: str, index: int | None, answers: Sequence[_core.PlannedResult]) -> object:
         """Return one message of the repaired list."""
@@ -151,9 +151,9 @@ class _Repairer:
         message: object = self.messages[index]
         if kind == "keep":
             return message
-        placeholder = text_block(PLACEHOLDER, self.shape)
+        placeholder = text_block(PLACEHOLDER, self.format)
         results = [self._result(answer) for answer in answers] if kind == "answer" else []
-        return edit.replace_results(message, results, self.shape, otherwise=placeholder)
+        return edit.replace_results(message, results, self.format, otherwise=placeholder)
 
     def describe(
         self, index: int, ordinal: int, code: str, words: str, call_id: str | None
@@ -162,16 +162,16 @@ class _Repairer:
         removed: object = None
         if code.startswith("dropped"):
             removed = self.messages[index]
-            if FORMATS[self.shape].results_in_blocks:
-                removed = results_of(part.unwrapped(removed), self.shape)[ordinal]
+            if FORMATS[self.format].results_in_blocks:
+                removed = results_of(part.unwrapped(removed), self.format)[ordinal]
         return Change(index, code, words, call_id, removed)
 
     def _new_message(self, answers: Sequence[_core.PlannedResult]) -> object:
         """Return a message of results alone."""
-        if not FORMATS[self.shape].results_in_blocks:
+        if not FORMATS[self.format].results_in_blocks:
             return self._missing(answers[0])
         blocks = [self._result(answer) for answer in answers]
-        fields: dict[str, object] = {"role": "user", field_of(self.shape): blocks}
+        fields: dict[str, object] = {"role": "user", field_of(self.format): blocks}
         # Only the class of another user's message is known to hold one.
         users = (part.unwrapped(message) for message in self.messages)
         neighbor = next((user for user in users if part.text(user, "role") == "user"), None)
@@ -181,16 +181,16 @@ class _Repairer:
         """Return the block of a result, or of the error that stands for a missing one."""
         index, ordinal, is_given, *_ = answer
         if is_given:
-            return results_of(part.unwrapped(self.messages[index]), self.shape)[ordinal]
-        return results_of(self._missing(answer), self.shape)[0]
+            return results_of(part.unwrapped(self.messages[index]), self.format)[ordinal]
+        return results_of(self._missing(answer), self.format)[0]
 
     def _missing(self, answer: _core.PlannedResult) -> object:
         """Return the message that stands for a missing result, with the time of its call."""
         index, _, _, call_id, name = answer
         caller = part.unwrapped(self.messages[index])
         kind = part.text(caller, "type") or "function_call"
-        missing = edit.missing_result(call_id, name, self.shape, kind=kind)
+        missing = edit.missing_result(call_id, name, self.format, kind=kind)
         timestamp = part.get(caller, "timestamp")
-        if FORMATS[self.shape].has_timestamps and timestamp is not None:
+        if FORMATS[self.format].has_timestamps and timestamp is not None:
             return part.with_fields(missing, {"timestamp": timestamp})
         return missing

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Generator
 
+    from anthropic import AsyncAnthropic
+
+    from memctx.providers.options import ClientOptions
+
 _is_ours: ContextVar[bool] = ContextVar("memctx_is_ours", default=False)
 
 
@@ -45,6 +49,19 @@ def ssl_context() -> ssl.SSLContext:
     import httpx2  # noqa: PLC0415 - slow to import; the HTTP client of both SDKs
 
     return httpx2.create_ssl_context()
+
+
+def new_anthropic_client(options: ClientOptions, timeout: float) -> AsyncAnthropic:
+    """Return a new client of the Anthropic API without retries of its own, to be closed by the caller."""
+    import anthropic  # noqa: PLC0415 - slow to import
+
+    return anthropic.AsyncAnthropic(
+        api_key=options.api_key,
+        base_url=options.base_url,
+        timeout=timeout,
+        max_retries=0,
+        http_client=anthropic.DefaultAsyncHttpxClient(verify=ssl_context()),
+    )
 
 
 @contextmanager

@@ -112,7 +112,7 @@ impl Error {
     }
 
     /// Return whether a file is not what was written, so that trying again cannot help.
-    #[cfg(feature = "cold")]
+    #[cfg(feature = "disk-index")]
     pub(crate) fn is_damage(&self) -> bool {
         use io::ErrorKind::{InvalidData, InvalidInput, IsADirectory, NotADirectory, NotFound, UnexpectedEof};
         match self {

@@ -97,7 +97,7 @@
 
 mod blocks;
 pub mod bm25;
-#[cfg(feature = "cold")]
+#[cfg(feature = "disk-index")]
 pub mod disk_index;
 pub mod embed;
 mod error;

@@ -1,11 +1,11 @@
 //! Evicted segments are found on disk, and ranked as if they were in memory.
-#![cfg(feature = "cold")]
+#![cfg(feature = "disk-index")]
 #![allow(clippy::unwrap_used)]
 
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use memctx_core::store::{Found, Record, Request, Settings, Store};
+use memctx_core::store::{Found, Record, Request, SearchFilter, Settings, Store};
 use proptest::prelude::*;
 
 fn open(folder: &Path, session: &str, most: usize) -> Store {
@@ -41,7 +41,7 @@ fn evicted_segments_are_found() {
     let request = everything("which port has number7?");
     let found = store.search_everything(&request).unwrap();
     assert_eq!(found[0].segment.content, "service number7 listens on port 4007");
-    let status = store.cold().unwrap().unwrap();
+    let status = store.disk_index().unwrap().unwrap();
     assert_eq!((status.segments, status.passages, status.fault), (200, 200, None));
     assert_eq!(status.indexed_bytes, status.log_bytes);
 }
@@ -57,7 +57,15 @@ fn evicted_segments_of_other_sessions_stay_hidden() {
     let request = Request { window: 2, limit: 40, ..everything("their secret port 3") };
     let found = store.search_everything(&request).unwrap();
     assert!(found.len() > 10 && found.iter().all(|found| found.segment.session == "ours"));
-    assert!(store.search_everything(&Request { session: Some("theirs"), ..request }).unwrap().is_empty());
+    assert!(
+        store
+            .search_everything(&Request {
+                filter: SearchFilter { session: Some("theirs".to_owned()), ..SearchFilter::default() },
+                ..request
+            })
+            .unwrap()
+            .is_empty()
+    );
     let vector = memctx_core::embed::HashEmbedder::new(384).unwrap();
     let mut theirs = [0.0; 384];
     vector.embed("their secret port 3", &mut theirs);
@@ -109,7 +117,7 @@ fn the_last_line_of_an_id_counts() {
     assert!(!contents(&store.search_everything(&everything("old7")).unwrap()).contains(&"old7 wording"));
     let found = store.search_everything(&everything("newest3 new3 old3")).unwrap();
     assert!(contents(&found).contains(&"newest3 wording") && !contents(&found).contains(&"new3 wording"));
-    assert_eq!(store.cold().unwrap().unwrap().segments, 70);
+    assert_eq!(store.disk_index().unwrap().unwrap().segments, 70);
 }
 
 proptest! {

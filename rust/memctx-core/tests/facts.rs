@@ -303,7 +303,7 @@ fn a_torn_or_damaged_line_costs_itself() {
     add(&store, "c", "third");
     assert_eq!(ids(&store.facts(None, 9, false).expect("read")), ["c", "a"]);
     let health = store.health().expect("read");
-    assert_eq!((health.healed, health.skipped_lines, health.skipped[0].line), (1, 1, 2));
+    assert_eq!((health.repaired, health.skipped_lines, health.skipped[0].line), (1, 1, 2));
     assert!(fs::read(dir.log()).expect("there").starts_with(&bytes), "nothing is cut");
 }
 

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use memctx_core::Error;
-use memctx_core::store::{Durability, Found, LogReader, Outcome, Ranking, Record, Request, Settings, Store, Wanted};
+use memctx_core::store::{
+    Durability, Found, LogReader, Outcome, Ranking, Record, Request, SearchFilter, Settings, Store,
+};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -102,14 +104,24 @@ fn sessions_do_not_see_each_other_unless_asked_to() {
     say(&two, "user", "the secret of session two");
     assert_eq!(find(&one, "secret").len(), 1);
     assert!(
-        one.search(&Request { query: "secret", limit: 9, session: Some("a/../b\0"), ..Request::default() })
-            .expect("searched")
-            .is_empty()
+        one.search(&Request {
+            query: "secret",
+            limit: 9,
+            filter: SearchFilter { session: Some("a/../b\0".to_owned()), ..SearchFilter::default() },
+            ..Request::default()
+        })
+        .expect("searched")
+        .is_empty()
     );
     assert_eq!(one.segments().expect("readable").count(), 1);
     let all = dir.open_with(|settings| settings.cross_session = true);
     assert_eq!(find(&all, "secret").len(), 2);
-    let of_two = Request { query: "secret", limit: 9, session: Some("a/../b\0"), ..Request::default() };
+    let of_two = Request {
+        query: "secret",
+        limit: 9,
+        filter: SearchFilter { session: Some("a/../b\0".to_owned()), ..SearchFilter::default() },
+        ..Request::default()
+    };
     assert_eq!(all.search(&of_two).expect("searched").len(), 1);
     assert_eq!(all.sessions().expect("known"), ["one", "a/../b\0"]);
     assert_eq!(fs::read_dir(dir.path()).expect("there").count(), 2, "the log and the lock");
@@ -139,12 +151,17 @@ fn filters_narrow_a_search() {
         roles
     };
     let all = || Request { query: "deploy", limit: 10, ..Request::default() };
+    let open = SearchFilter::default;
+    let filtered = |filter| Request { filter, ..all() };
     assert_eq!(roles(all()), ["assistant", "tool", "user"]);
-    assert_eq!(roles(Request { roles: Some(vec!["user", "tool"]), ..all() }), ["tool", "user"]);
-    assert_eq!(roles(Request { since: Some(2_000.0), ..all() }), ["assistant", "tool"]);
-    assert_eq!(roles(Request { until: Some(2_000.0), ..all() }), ["assistant", "user"]);
-    assert_eq!(roles(Request { topics: Some(vec!["Database"]), ..all() }), ["assistant"]);
-    assert_eq!(roles(Request { topics: Some(vec!["no such"]), ..all() }), [""; 0]);
+    assert_eq!(
+        roles(filtered(SearchFilter { roles: Some(vec!["user".to_owned(), "tool".to_owned()]), ..open() })),
+        ["tool", "user"]
+    );
+    assert_eq!(roles(filtered(SearchFilter { since: Some(2_000.0), ..open() })), ["assistant", "tool"]);
+    assert_eq!(roles(filtered(SearchFilter { until: Some(2_000.0), ..open() })), ["assistant", "user"]);
+    assert_eq!(roles(filtered(SearchFilter { topics: Some(vec!["Database".to_owned()]), ..open() })), ["assistant"]);
+    assert_eq!(roles(filtered(SearchFilter { topics: Some(vec!["no such".to_owned()]), ..open() })), [""; 0]);
     assert_eq!(roles(Request { limit: 0, ..all() }), [""; 0]);
 }
 
@@ -163,7 +180,7 @@ fn neighbors_come_with_a_result_and_stay_in_its_session() {
     assert_eq!(distances, [0, 1, 1, 2]);
     assert!((found[1].score / found[0].score - 0.85).abs() < 1e-9);
     assert!((found[3].score / found[0].score - 0.70).abs() < 1e-9);
-    let around = store.neighbours(&found[0].segment.id, 1).expect("read");
+    let around = store.neighbors(&found[0].segment.id, 1).expect("read");
     assert_eq!(
         around.iter().map(|it| it.content.as_str()).collect::<Vec<_>>(),
         ["turn 8 talks of bears", "turn ten talks of zebras"]
@@ -192,7 +209,7 @@ fn the_minimum_is_tested_on_the_calibrated_score() {
     let store = dir.open();
     say(&store, "user", "the invoice number is 4711");
     say(&store, "user", "completely different things happened");
-    for ranking in [Ranking::Best, Ranking::Seed] {
+    for ranking in [Ranking::Best, Ranking::OpenClaw] {
         let request = Request { query: "invoice number", limit: 5, min_score: 0.5, ranking, ..Request::default() };
         let found = store.search(&request).expect("searched");
         assert!(found.iter().all(|found| found.matched >= 0.5));
@@ -231,7 +248,7 @@ fn a_long_text_is_found_by_its_middle() {
 #[test]
 fn eviction_leaves_the_disk_alone() {
     let dir = TestDir::new();
-    let store = dir.open_with(|settings| (settings.max_segments, settings.cold) = (5, false));
+    let store = dir.open_with(|settings| (settings.max_segments, settings.disk_index) = (5, false));
     for number in 0..12 {
         say(&store, "user", &format!("message number {number} about apples"));
     }
@@ -242,7 +259,7 @@ fn eviction_leaves_the_disk_alone() {
     // It is gone from memory, so it may be said and stored again.
     say(&store, "user", "message number 0 about apples");
     assert_eq!(contents(&store).len(), 13);
-    let reopened = dir.open_with(|settings| (settings.max_segments, settings.cold) = (5, false));
+    let reopened = dir.open_with(|settings| (settings.max_segments, settings.disk_index) = (5, false));
     assert_eq!(reopened.len().expect("open"), 5);
     assert_eq!(dir.open().len().expect("open"), 12);
 }
@@ -362,7 +379,7 @@ fn a_snapshot_answers_like_the_log() {
         assert!((found.1 - expected.1).abs() < 1e-6 && found.0 == expected.0, "{found:?} {expected:?}");
     }
     assert_eq!(
-        store.neighbours(&find(&store, "snapshot lacks")[0].segment.id, 1).expect("read")[0].content,
+        store.neighbors(&find(&store, "snapshot lacks")[0].segment.id, 1).expect("read")[0].content,
         "segment 299 speaks of topic 10"
     );
 }
@@ -540,24 +557,25 @@ fn a_newer_format_is_left_alone() {
 }
 
 #[test]
-fn a_cold_scan_filters_and_gives_each_id_once() {
+fn a_log_scan_filters_and_gives_each_id_once() {
     let dir = TestDir::new();
     let store = dir.open();
     say_at(&store, "user", "deploy the api to staging", Some(1_000.0));
     say_at(&store, "assistant", "deploy of the database is done", Some(2_000.0));
-    let cold = LogReader::open(&dir.path()).expect("there");
-    let count = |wanted: Wanted| cold.scan(wanted).expect("readable").count();
-    assert_eq!(count(Wanted::default()), 2);
-    assert_eq!(count(Wanted { contains: Some("staging".to_owned()), ..Wanted::default() }), 1);
-    assert_eq!(count(Wanted { topics: Some(vec!["DATABASE".to_owned()]), ..Wanted::default() }), 1);
-    assert_eq!(count(Wanted { since: Some(1_500.0), ..Wanted::default() }), 1);
-    assert_eq!(count(Wanted { session: Some("s2".to_owned()), ..Wanted::default() }), 0);
+    let reader = LogReader::open(&dir.path()).expect("there");
+    let count = |filter: SearchFilter| reader.scan(filter, None).expect("readable").count();
+    assert_eq!(count(SearchFilter::default()), 2);
+    let staging = reader.scan(SearchFilter::default(), Some("staging".to_owned())).expect("readable");
+    assert_eq!(staging.count(), 1);
+    assert_eq!(count(SearchFilter { topics: Some(vec!["DATABASE".to_owned()]), ..SearchFilter::default() }), 1);
+    assert_eq!(count(SearchFilter { since: Some(1_500.0), ..SearchFilter::default() }), 1);
+    assert_eq!(count(SearchFilter { session: Some("s2".to_owned()), ..SearchFilter::default() }), 0);
     assert!(LogReader::open(&dir.folder.path().join("missing")).is_err());
 }
 
-fn read(cold: &LogReader, offset: u64, limit: usize) -> (Vec<String>, u64) {
-    let wanted = Wanted { session: Some("s1".to_owned()), ..Wanted::default() };
-    let (segments, next) = cold.read_from(offset, &wanted, limit).expect("readable");
+fn read(reader: &LogReader, offset: u64, limit: usize) -> (Vec<String>, u64) {
+    let wanted = SearchFilter { session: Some("s1".to_owned()), ..SearchFilter::default() };
+    let (segments, next) = reader.read_from(offset, &wanted, limit).expect("readable");
     (segments.into_iter().map(|segment| segment.content).collect(), next)
 }
 
@@ -565,30 +583,30 @@ fn read(cold: &LogReader, offset: u64, limit: usize) -> (Vec<String>, u64) {
 fn a_log_is_read_on_from_where_reading_ended() {
     let dir = TestDir::new();
     let store = dir.open();
-    let cold = LogReader::open(&dir.path()).expect("there");
-    assert_eq!(read(&cold, 0, 9), (vec![], 0));
-    assert_eq!(read(&cold, 70, 9), (vec![], 70), "there is no such dir yet");
+    let reader = LogReader::open(&dir.path()).expect("there");
+    assert_eq!(read(&reader, 0, 9), (vec![], 0));
+    assert_eq!(read(&reader, 70, 9), (vec![], 70), "there is no such dir yet");
     say(&store, "user", "apples first");
     say(&dir.open_as("s2"), "user", "another session");
     say(&store, "assistant", "pears second");
-    let (first, middle) = read(&cold, 0, 1);
+    let (first, middle) = read(&reader, 0, 1);
     assert_eq!(first, ["apples first"]);
-    let (second, end) = read(&cold, middle, 9);
+    let (second, end) = read(&reader, middle, 9);
     assert_eq!((second, end), (vec!["pears second".to_owned()], fs::metadata(dir.log()).expect("there").len()));
-    assert_eq!(read(&cold, end, 9), (vec![], end));
-    assert_eq!(read(&cold, middle, 0), (vec![], middle));
-    assert_eq!(read(&cold, 1, 9).0, ["pears second"], "a line that began before the dir is not read");
+    assert_eq!(read(&reader, end, 9), (vec![], end));
+    assert_eq!(read(&reader, middle, 0), (vec![], middle));
+    assert_eq!(read(&reader, 1, 9).0, ["pears second"], "a line that began before the dir is not read");
 
     let mut torn = fs::read(dir.log()).expect("there");
     torn.extend_from_slice(&torn.clone()[..40]);
     fs::write(dir.log(), &torn).expect("room");
-    assert_eq!(read(&cold, end, 9), (vec![], end), "a line without its end waits");
-    assert_eq!(read(&cold, end + 7, 9), (vec![], end + 7));
+    assert_eq!(read(&reader, end, 9), (vec![], end), "a line without its end waits");
+    assert_eq!(read(&reader, end + 7, 9), (vec![], end + 7));
     say(&store, "user", "plums after the damage");
-    assert_eq!(read(&cold, end, 9).0, ["plums after the damage"]);
-    assert_eq!(read(&cold, end + 7, 9).0, ["plums after the damage"]);
-    let roles = Wanted { roles: Some(vec!["assistant".to_owned()]), ..Wanted::default() };
-    assert_eq!(cold.read_from(0, &roles, 9).expect("readable").0.len(), 1);
+    assert_eq!(read(&reader, end, 9).0, ["plums after the damage"]);
+    assert_eq!(read(&reader, end + 7, 9).0, ["plums after the damage"]);
+    let roles = SearchFilter { roles: Some(vec!["assistant".to_owned()]), ..SearchFilter::default() };
+    assert_eq!(reader.read_from(0, &roles, 9).expect("readable").0.len(), 1);
 }
 
 proptest! {
@@ -616,10 +634,10 @@ proptest! {
                 std::io::Write::write_all(&mut log, b"{\"id\":\"torn").expect("room");
             }
         }
-        let cold = LogReader::open(&dir.path()).expect("there");
+        let reader = LogReader::open(&dir.path()).expect("there");
         let (mut found, mut offset) = (Vec::new(), 0);
         loop {
-            let (page, next) = read(&cold, offset, limit);
+            let (page, next) = read(&reader, offset, limit);
             prop_assert!(next >= offset && page.len() <= limit);
             if page.is_empty() {
                 break;
@@ -682,7 +700,7 @@ proptest! {
     fn the_store_behaves_like_a_list(steps in steps(), most in 3..12_usize) {
         let dir = TestDir::new();
         let open = || dir.open_with(|settings| {
-            (settings.max_segments, settings.cold) = (most, false);
+            (settings.max_segments, settings.disk_index) = (most, false);
             settings.durability = memctx_core::store::Durability::Os;
         });
         let (mut store, other) = (open(), open());

@@ -18,7 +18,7 @@ fn golden_tokens() {
     let cases = golden::load("tokens.json");
     for case in cases.as_array().expect("a list") {
         let text = case["text"].as_str().expect("text");
-        for (mode, key) in [(Mode::OpenClaw, "original"), (Mode::Memctx, "memctx")] {
+        for (mode, key) in [(Mode::OpenClaw, "openclaw"), (Mode::Memctx, "memctx")] {
             let expected: Vec<&str> =
                 case[key].as_array().expect("tokens").iter().map(|token| token.as_str().expect("token")).collect();
             assert_eq!(tokens(text, mode), expected, "{text:?} in {key} mode");

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread;
+use std::time::Duration;
 
 use memctx_core::{Filter, Result};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyUnicodeError, PyValueError};
@@ -97,6 +98,29 @@ pub(crate) fn texts_of<'py>(texts: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py
         return Err(PyTypeError::new_err("expected several strings, got one; put it in a list"));
     }
     texts.try_iter()?.map(|text| Ok(text?.cast_into::<PyString>()?)).collect()
+}
+
+/// Return the texts of a list.
+pub(crate) fn all_of<'a>(texts: &'a [Bound<'_, PyString>]) -> PyResult<Vec<Cow<'a, str>>> {
+    texts.iter().map(text_of).collect()
+}
+
+/// Return a session id. No UTF-8 can hold a lone surrogate, and replacing it would make two sessions one.
+pub(crate) fn session_of<'a>(id: &'a Bound<'_, PyString>) -> PyResult<&'a str> {
+    let refused = |_| ConfigError::new_err("session_id must be valid Unicode, without lone surrogates");
+    id.to_str().map_err(refused)
+}
+
+/// Return a duration given in seconds.
+pub(crate) fn seconds(name: &str, value: f64) -> PyResult<Duration> {
+    let refused = |_| ConfigError::new_err(format!("{name} must be 0 or more seconds, not {value}"));
+    Duration::try_from_secs_f64(value).map_err(refused)
+}
+
+/// Return a duration given in milliseconds.
+pub(crate) fn milliseconds(name: &str, value: f64) -> PyResult<Duration> {
+    let refused = |_| ConfigError::new_err(format!("{name} must be 0 or more milliseconds, not {value}"));
+    Duration::try_from_secs_f64(value / 1000.0).map_err(refused)
 }
 
 /// Ids, which must be valid Unicode since they are compared and stored.

@@ -20,7 +20,7 @@ type Rows = Vec<(&'static str, String, Option<f64>, Option<String>)>;
 impl Conversation {
     /// Format of the messages.
     #[getter]
-    fn shape(&self) -> &'static str {
+    fn format(&self) -> &'static str {
         self.0.format.name()
     }
 
@@ -159,15 +159,15 @@ impl Conversation {
     }
 
     /// Return the key of a message, and the number of earlier ones of the same key.
-    fn place(&self, #[pyo3(from_py_with = checked)] index: i64) -> PyResult<(u64, usize)> {
-        let place = self.checked(&[index])?[0] as usize;
-        let key = self.0.views[place].key;
-        Ok((key, self.0.views[..place].iter().filter(|view| view.key == key).count()))
+    fn occurrence(&self, #[pyo3(from_py_with = checked)] index: i64) -> PyResult<(u64, usize)> {
+        let index = self.checked(&[index])?[0] as usize;
+        let key = self.0.views[index].key;
+        Ok((key, self.0.views[..index].iter().filter(|view| view.key == key).count()))
     }
 
     /// Find the message of each key with that many of the same key before it.
-    fn find(&self, #[pyo3(from_py_with = checked)] places: Vec<(u64, usize)>) -> Vec<Option<usize>> {
-        self.0.find(&places)
+    fn find(&self, #[pyo3(from_py_with = checked)] occurrences: Vec<(u64, usize)>) -> Vec<Option<usize>> {
+        self.0.find(&occurrences)
     }
 
     /// Return whether a message is the host's own, or the summary of a compaction.
@@ -196,7 +196,7 @@ impl Conversation {
     }
 
     fn __repr__(&self) -> String {
-        format!("<Conversation of {} {} messages, {} tokens>", self.0.views.len(), self.shape(), self.tokens())
+        format!("<Conversation of {} {} messages, {} tokens>", self.0.views.len(), self.format(), self.tokens())
     }
 }
 

@@ -12,7 +12,7 @@ pyo3::import_exception!(memctx.errors, ConfigError);
 pyo3::import_exception!(memctx.errors, CorruptStoreError);
 pyo3::import_exception!(memctx.errors, DimensionMismatchError);
 pyo3::import_exception!(memctx.errors, MemctxError);
-pyo3::import_exception!(memctx.errors, MessageShapeError);
+pyo3::import_exception!(memctx.errors, MessageFormatError);
 pyo3::import_exception!(memctx.errors, StoreError);
 pyo3::import_exception!(memctx.errors, StoreLockedError);
 pyo3::import_exception!(memctx.errors, UnsupportedVersionError);

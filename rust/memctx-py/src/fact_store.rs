@@ -4,22 +4,18 @@
 #![allow(clippy::similar_names)]
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use memctx_core::facts::{self, Change, Kind, Request, Settings};
-use memctx_core::redact::Redaction;
-use memctx_core::store::Durability;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
 use crate::boundary::{amount_of, checked, enter_core, text_of, texts_of};
-use crate::error::ConfigError;
 use crate::fact::{Fact, FactHit};
 use crate::fact_change::{Asked, AskedStatement, id_of};
-use crate::warm_store::{health, session_of};
+use crate::health::health;
+use crate::store_options::StoreOptions;
 
 /// The facts of a session, or of all sessions of a directory: changed durably, searched exactly.
 #[pyclass(frozen, module = "memctx._core")]
@@ -50,40 +46,21 @@ impl FactStore {
 #[pymethods]
 impl FactStore {
     #[new]
-    #[pyo3(signature = (
-        path, *, session_id, cross_session = false, durability = "fsync", redaction = "mask", pii = false,
-        patterns = None, lock_timeout = 5.0
-    ))]
-    #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
         #[pyo3(from_py_with = checked)] path: PathBuf,
-        session_id: &Bound<'_, PyString>,
-        cross_session: bool,
-        #[pyo3(from_py_with = checked)] durability: &str,
-        #[pyo3(from_py_with = checked)] redaction: &str,
-        pii: bool,
-        #[pyo3(from_py_with = checked)] patterns: Option<HashMap<String, String>>,
-        #[pyo3(from_py_with = checked)] lock_timeout: f64,
+        options: &Bound<'_, StoreOptions>,
     ) -> PyResult<Self> {
-        let Ok(lock_timeout) = Duration::try_from_secs_f64(lock_timeout) else {
-            let words = format!("lock_timeout must be 0 or more seconds, not {lock_timeout}");
-            return Err(ConfigError::new_err(words));
+        let options = options.get().0.clone();
+        let settings = Settings {
+            session: options.session,
+            cross_session: options.cross_session,
+            durability: options.durability,
+            redaction: options.redaction,
+            pii: options.pii,
+            patterns: options.patterns,
+            lock_timeout: options.lock_timeout,
         };
-        let mut patterns: Vec<(String, String)> = patterns.unwrap_or_default().into_iter().collect();
-        patterns.sort_unstable();
-        let session = session_of(session_id)?.to_owned();
-        let settings = enter_core(py, || {
-            Ok(Settings {
-                cross_session,
-                durability: Durability::parse(durability)?,
-                redaction: Redaction::parse(redaction)?,
-                pii,
-                patterns,
-                lock_timeout,
-                ..Settings::new(session)
-            })
-        })?;
         let opened = settings.clone();
         let store = enter_core(py, || facts::FactStore::open(&path, opened))?;
         Ok(Self { path, settings, store: Mutex::new(Arc::new(store)) })

@@ -9,9 +9,7 @@ use memctx_core::store::{self, Outcome, Record};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use crate::boundary::{checked, enter_core, text_of};
-use crate::log_editor::seconds;
-use crate::warm_store::session_of;
+use crate::boundary::{checked, enter_core, seconds, session_of, text_of};
 
 /// Appends messages of many sessions to the log of a store, each once.
 #[pyclass(frozen, module = "memctx._core")]

@@ -10,9 +10,8 @@ mod bm25;
 mod boundary;
 mod cache;
 mod chain;
-mod cold_status;
-mod cold_store;
 mod conversation;
+mod disk_index_status;
 mod embedding_status;
 mod error;
 mod explanation;
@@ -23,25 +22,30 @@ mod flat;
 mod formats;
 mod fusion;
 mod hash;
+mod health;
 mod hit;
 mod importer;
 mod ingest;
 mod lease;
 mod log_editor;
+mod log_reader;
+mod message_reader;
 mod numbers;
 mod plan;
 mod prune;
 mod recall;
 mod redact;
 mod replay;
-mod scanner;
+mod search_filter;
+mod search_hit;
 mod segment;
 mod static_embedder;
+mod store;
+mod store_options;
 mod text;
 mod trim;
 mod validity;
 mod vmem;
-mod warm_store;
 
 /// The system's allocator takes half as long again for a turn in a process that has been running for a while.
 #[global_allocator]
@@ -63,11 +67,9 @@ mod _core {
     #[pymodule_export]
     use crate::chain::{bind, chain, text_key};
     #[pymodule_export]
-    use crate::cold_status::ColdStatus;
-    #[pymodule_export]
-    use crate::cold_store::ColdStore;
-    #[pymodule_export]
     use crate::conversation::Conversation;
+    #[pymodule_export]
+    use crate::disk_index_status::DiskIndexStatus;
     #[pymodule_export]
     use crate::embedding_status::EmbeddingStatus;
     #[pymodule_export]
@@ -93,6 +95,10 @@ mod _core {
     #[pymodule_export]
     use crate::log_editor::{LogEditor, Removal, Verified};
     #[pymodule_export]
+    use crate::log_reader::LogReader;
+    #[pymodule_export]
+    use crate::message_reader::{MessageReader, detect};
+    #[pymodule_export]
     use crate::numbers::items_at;
     #[pymodule_export]
     use crate::plan::plan_facts;
@@ -105,7 +111,9 @@ mod _core {
     #[pymodule_export]
     use crate::replay::Replay;
     #[pymodule_export]
-    use crate::scanner::{Scanner, detect};
+    use crate::search_filter::SearchFilter;
+    #[pymodule_export]
+    use crate::search_hit::SearchHit;
     #[pymodule_export]
     use crate::segment::Segment;
     #[pymodule_export]
@@ -117,9 +125,11 @@ mod _core {
     #[pymodule_export]
     const MISSING_RESULT: &str = memctx_core::messages::MISSING_RESULT;
     #[pymodule_export]
+    use crate::store::{Added, Store};
+    #[pymodule_export]
+    use crate::store_options::StoreOptions;
+    #[pymodule_export]
     use crate::validity::{problems, repair_plan};
     #[pymodule_export]
     use crate::vmem::{VmemReport, vmem_append, vmem_read, vmem_verify, vmem_write};
-    #[pymodule_export]
-    use crate::warm_store::{Added, StoreHit, WarmStore};
 }

@@ -1,15 +1,12 @@
 //! `memctx._core.LogEditor` and what it returns.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use memctx_core::store::{self, Problem, Selection};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use crate::boundary::{checked, enter_core, texts_of};
-use crate::error::ConfigError;
-use crate::warm_store::session_of;
+use crate::boundary::{checked, enter_core, seconds, session_of, texts_of};
 
 /// Verifies and rewrites the files of a store.
 #[pyclass(frozen, module = "memctx._core")]
@@ -157,10 +154,4 @@ impl Removal {
         let store::Removal { segments, facts, files, bytes } = &self.0;
         format!("Removal(segments={segments}, facts={facts}, files={}, bytes={bytes})", files.len())
     }
-}
-
-/// A duration from Python.
-pub(crate) fn seconds(name: &str, value: f64) -> PyResult<Duration> {
-    let refused = |_| ConfigError::new_err(format!("{name} must be 0 or more seconds, not {value}"));
-    Duration::try_from_secs_f64(value).map_err(refused)
 }

@@ -11,31 +11,40 @@ use crate::boundary::{amount_of, checked, enter_core, guarded, text_of, texts_of
 use crate::conversation::Conversation;
 use crate::error::ConfigError;
 
+/// `memctx.config.Pruning`, read once per call.
+#[derive(FromPyObject)]
+pub(crate) struct Pruning<'py> {
+    mode: Bound<'py, PyString>,
+    #[pyo3(from_py_with = checked)]
+    keep_last_assistants: i64,
+    #[pyo3(from_py_with = checked)]
+    soft_trim_ratio: f64,
+    #[pyo3(from_py_with = checked)]
+    hard_clear_ratio: f64,
+    #[pyo3(from_py_with = checked)]
+    min_prunable_tool_chars: i64,
+    #[pyo3(from_py_with = checked)]
+    soft_trim_max_chars: i64,
+    #[pyo3(from_py_with = checked)]
+    soft_trim_head_chars: i64,
+    #[pyo3(from_py_with = checked)]
+    soft_trim_tail_chars: i64,
+    hard_clear: bool,
+    placeholder: Bound<'py, PyString>,
+    allow: Bound<'py, PyAny>,
+    deny: Bound<'py, PyAny>,
+}
+
 /// Plan which results are sent shortened or cleared.
 #[pyfunction]
 #[pyo3(signature = (
-    conversation, *, mode, context_window, keep_last_assistants = 3, soft_trim_ratio = 0.3, hard_clear_ratio = 0.5,
-    min_prunable_tool_chars = 50_000, soft_trim_max_chars = 4000, soft_trim_head_chars = 1500,
-    soft_trim_tail_chars = 1500, hard_clear = true, placeholder = None, allow = None, deny = None,
-    sticky = HashMap::new(), is_cold = false, estimator = "script"
+    conversation, pruning, *, context_window, sticky = HashMap::new(), is_cold = false, estimator = "script"
 ))]
-#[allow(clippy::too_many_arguments, clippy::fn_params_excessive_bools)]
 pub(crate) fn plan_prune(
     py: Python<'_>,
     conversation: &Bound<'_, Conversation>,
-    #[pyo3(from_py_with = checked)] mode: &str,
+    pruning: Pruning<'_>,
     #[pyo3(from_py_with = checked)] context_window: i64,
-    #[pyo3(from_py_with = checked)] keep_last_assistants: i64,
-    #[pyo3(from_py_with = checked)] soft_trim_ratio: f64,
-    #[pyo3(from_py_with = checked)] hard_clear_ratio: f64,
-    #[pyo3(from_py_with = checked)] min_prunable_tool_chars: i64,
-    #[pyo3(from_py_with = checked)] soft_trim_max_chars: i64,
-    #[pyo3(from_py_with = checked)] soft_trim_head_chars: i64,
-    #[pyo3(from_py_with = checked)] soft_trim_tail_chars: i64,
-    hard_clear: bool,
-    placeholder: Option<&Bound<'_, PyString>>,
-    allow: Option<&Bound<'_, PyAny>>,
-    deny: Option<&Bound<'_, PyAny>>,
     sticky: HashMap<u64, String>,
     is_cold: bool,
     #[pyo3(from_py_with = checked)] estimator: &str,
@@ -43,29 +52,30 @@ pub(crate) fn plan_prune(
     if context_window <= 0 {
         return Err(ConfigError::new_err(format!("context_window must be above 0, not {context_window}")));
     }
-    let mut request = guarded(|| {
+    let (mode, placeholder) = (text_of(&pruning.mode)?, text_of(&pruning.placeholder)?.into_owned());
+    let (mode, estimator, sticky) = guarded(|| {
         let sticky = sticky.iter().map(|(&key, form)| Ok((key, Form::parse(form)?)));
-        Ok(Request {
-            sticky: sticky.collect::<memctx_core::Result<_>>()?,
-            estimator: Estimator::parse(estimator)?,
-            ..Request::new(Mode::parse(mode)?, context_window.unsigned_abs())
-        })
+        Ok((Mode::parse(&mode)?, Estimator::parse(estimator)?, sticky.collect::<memctx_core::Result<_>>()?))
     })?;
-    request.keep_last_assistants = usize::try_from(keep_last_assistants).unwrap_or(0);
-    request.soft_trim_ratio = share("soft_trim_ratio", soft_trim_ratio)?;
-    request.hard_clear_ratio = share("hard_clear_ratio", hard_clear_ratio)?;
-    request.min_prunable_tool_chars = amount_of("min_prunable_tool_chars", min_prunable_tool_chars)?;
-    request.cut = Cut {
-        max_chars: amount_of("soft_trim_max_chars", soft_trim_max_chars)?,
-        head_chars: amount_of("soft_trim_head_chars", soft_trim_head_chars)?,
-        tail_chars: amount_of("soft_trim_tail_chars", soft_trim_tail_chars)?,
+    let request = Request {
+        mode,
+        context_window: context_window.unsigned_abs(),
+        keep_last_assistants: usize::try_from(pruning.keep_last_assistants).unwrap_or(0),
+        soft_trim_ratio: share("soft_trim_ratio", pruning.soft_trim_ratio)?,
+        hard_clear_ratio: share("hard_clear_ratio", pruning.hard_clear_ratio)?,
+        min_prunable_tool_chars: amount_of("min_prunable_tool_chars", pruning.min_prunable_tool_chars)?,
+        cut: Cut {
+            max_chars: amount_of("soft_trim_max_chars", pruning.soft_trim_max_chars)?,
+            head_chars: amount_of("soft_trim_head_chars", pruning.soft_trim_head_chars)?,
+            tail_chars: amount_of("soft_trim_tail_chars", pruning.soft_trim_tail_chars)?,
+        },
+        hard_clear: pruning.hard_clear,
+        placeholder,
+        tools: Globs::new(patterns(&pruning.allow)?, patterns(&pruning.deny)?),
+        sticky,
+        is_cold,
+        estimator,
     };
-    request.hard_clear = hard_clear;
-    request.is_cold = is_cold;
-    if let Some(placeholder) = placeholder {
-        request.placeholder = text_of(placeholder)?.into_owned();
-    }
-    request.tools = Globs::new(patterns(allow)?, patterns(deny)?);
     let conversation = &conversation.get().0;
     enter_core(py, || Ok(prune::plan(conversation, &request).into_iter().map(Pruned).collect()))
 }
@@ -77,9 +87,8 @@ fn share(what: &str, share: f64) -> PyResult<f64> {
     Err(ConfigError::new_err(format!("{what} must be a share of the window, 0 or more, not {share}")))
 }
 
-fn patterns(patterns: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<String>> {
-    let Some(patterns) = patterns.map(texts_of).transpose()? else { return Ok(Vec::new()) };
-    patterns.iter().map(|pattern| Ok(text_of(pattern)?.into_owned())).collect()
+fn patterns(patterns: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    texts_of(patterns)?.iter().map(|pattern| Ok(text_of(pattern)?.into_owned())).collect()
 }
 
 /// Return the shortened text; None if it stays whole.

@@ -12,7 +12,7 @@ use pyo3::types::PyString;
 use crate::boundary::{checked, enter_core, text_of};
 use crate::conversation::Conversation;
 use crate::error::ConfigError;
-use crate::warm_store::StoreHit;
+use crate::search_hit::SearchHit;
 
 type GivenFact<'py> = (Bound<'py, PyString>, Bound<'py, PyString>, f64);
 type GivenParts<'py> = (Bound<'py, PyString>, f64, Bound<'py, PyString>, Bound<'py, PyString>, usize, usize, f64);
@@ -22,14 +22,14 @@ type ReadDetail = (f64, String, String);
 /// Detail, as a hit of a search or in its parts: id, time, role, content, start and end of the passage, score.
 #[derive(FromPyObject)]
 pub(crate) enum GivenDetail<'py> {
-    Hit(Bound<'py, StoreHit>),
+    Hit(Bound<'py, SearchHit>),
     Parts(GivenParts<'py>),
 }
 
 /// Stored content, as a hit of a search or as text.
 #[derive(FromPyObject)]
 pub(crate) enum GivenContent {
-    Hit(Py<StoreHit>),
+    Hit(Py<SearchHit>),
     Text(String),
 }
 

@@ -114,7 +114,7 @@ impl Trim {
 
     /// Number of units trimmed before that are still there.
     #[getter]
-    fn recognised(&self) -> usize {
+    fn recognized(&self) -> usize {
         self.0.recognized
     }
 

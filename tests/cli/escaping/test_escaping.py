@@ -153,7 +153,7 @@ def test_exported_lines_are_escaped_and_come_back_as_they_were(store: Path, tmp_
     first, second = (
         [
             (each.session_id, each.role, each.content)
-            for each in memctx.lowlevel.ColdStore(path).scan()
+            for each in memctx.lowlevel.LogReader(path).scan()
         ]
         for path in (store, tmp_path / "other")
     )

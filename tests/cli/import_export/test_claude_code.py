@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cli.import_export import hosts
+from memctx import SearchFilter
 from memctx.cli.import_export import import_transcripts
 from memctx.cli.import_export.readers import host_text
 from memctx.cli.import_export.readers.tree import conversation, is_whole, lineage
 from memctx.cli.replay import Recording
-from memctx.lowlevel import ColdStore
+from memctx.lowlevel import LogReader
 
 pytestmark = pytest.mark.usefixtures("alone")
 
@@ -70,7 +71,9 @@ def imported(folder: Path, lines: list[Any], name: str = "main.jsonl") -> Any:
 
 
 def texts(folder: Path, session: str = "main") -> list[str]:
-    return [each.content for each in ColdStore(folder / "memory").scan(session_id=session)]
+    return [
+        each.content for each in LogReader(folder / "memory").scan(SearchFilter(session_id=session))
+    ]
 
 
 def test_a_subagent_in_the_file_of_its_session_is_a_session_of_its_own(tmp_path: Path) -> None:
@@ -95,7 +98,7 @@ def test_a_subagent_in_the_file_of_its_session_is_a_session_of_its_own(tmp_path:
         "Count the tests of the ledger.",
         "Counted ninety tests.",
     ]
-    for segment in ColdStore(tmp_path / "memory").scan():
+    for segment in LogReader(tmp_path / "memory").scan():
         parent = None if segment.session_id == "main" else "main"
         assert segment.metadata["source"].get("parent") == parent
     assert [each["content"] for each in Recording.read(tmp_path / "main.jsonl").messages] == [
@@ -118,7 +121,7 @@ def test_a_subagent_file_is_linked_to_its_session(tmp_path: Path) -> None:
     assert (done.files, done.sessions, done.skipped, done.added) == (2, 2, 0, 4)
     session = "main.agent-1f2e3d4c"
     assert texts(tmp_path, session) == ["Find every use of the ledger.", "Found four uses of it."]
-    found = next(iter(ColdStore(tmp_path / "memory").scan(session_id=session)))
+    found = next(iter(LogReader(tmp_path / "memory").scan(SearchFilter(session_id=session))))
     assert found.metadata["source"] == {"format": "claude-code", "id": "a1", "parent": "main"}
     path = folder / "main" / "subagents" / "agent-1f2e3d4c.jsonl"
     assert len(Recording.read(path).messages) == 2

@@ -12,7 +12,7 @@ import memctx
 from cli.import_export import hosts
 from memctx import ConfigError, StoreError
 from memctx.cli.import_export import export_jsonl, export_markdown, import_transcripts
-from memctx.lowlevel import ColdStore
+from memctx.lowlevel import LogReader
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +30,7 @@ def store(tmp_path: Path) -> Path:
 def stored(path: Path) -> list[tuple[str, str, str, float, object]]:
     return [
         (e.session_id, e.role, e.content, e.timestamp, e.metadata.get("tool"))
-        for e in ColdStore(path).scan()
+        for e in LogReader(path).scan()
     ]
 
 

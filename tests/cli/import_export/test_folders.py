@@ -10,7 +10,7 @@ import pytest
 import memctx
 from context import transcripts
 from memctx.cli.import_export import detect_format, import_transcripts
-from memctx.lowlevel import ColdStore
+from memctx.lowlevel import LogReader
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +26,7 @@ def test_pi_sessions_are_read(data: Path, tmp_path: Path) -> None:
     ]
     assert imported.messages == sum(entry["type"] == "message" for entry in entries)
     headers = {entry["id"] for entry in entries if entry["type"] == "session"}
-    segments = list(ColdStore(tmp_path / "memory").scan())
+    segments = list(LogReader(tmp_path / "memory").scan())
     assert {segment.session_id for segment in segments} == headers
     said = {
         block["text"]

@@ -21,7 +21,7 @@ from memctx.cli.import_export import (
     read_transcript,
 )
 from memctx.cli.import_export.sources import find_sources
-from memctx.lowlevel import ColdStore
+from memctx.lowlevel import LogReader
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +33,7 @@ EVERY = pytest.mark.parametrize("host", sorted(hosts.HOSTS))
 def stored(path: Path) -> list[tuple[str, str, str, float]]:
     return [
         (each.session_id, each.role, each.content, each.timestamp)
-        for each in ColdStore(path).scan()
+        for each in LogReader(path).scan()
     ]
 
 
@@ -71,7 +71,7 @@ def test_the_ids_of_the_host_are_kept(host: str, tmp_path: Path) -> None:
     write, form, _ = hosts.HOSTS[host]
     path = write(tmp_path / "source")
     import_transcripts(tmp_path / "memory", path)
-    sources = [each.metadata["source"] for each in ColdStore(tmp_path / "memory").scan()]
+    sources = [each.metadata["source"] for each in LogReader(tmp_path / "memory").scan()]
     assert {each["format"] for each in sources} == {form}
     said = {
         one.id
@@ -124,16 +124,16 @@ def test_results_keep_the_names_of_their_calls_across_batches(
     monkeypatch.setattr(importing, "MAX_MESSAGES", 1)
     for host, name in (("claude-code", "Read"), ("codex", "shell"), ("plain", "read")):
         import_transcripts(tmp_path / host, hosts.HOSTS[host][0](tmp_path / "source" / host))
-        tools = [each for each in ColdStore(tmp_path / host).scan() if each.content == hosts.FOUND]
+        tools = [each for each in LogReader(tmp_path / host).scan() if each.content == hosts.FOUND]
         assert [each.metadata["tool"]["name"] for each in tools] == [name]
 
 
 def test_tools_are_stored_as_the_settings_say(tmp_path: Path) -> None:
     for tools, expected in ((False, set[str]()), (("Gl*",), {"Glob"}), (True, {"Glob", "Read"})):
         store = tmp_path / str(tools)
-        with memctx.open(store, session_id="s1", archive_tools=tools) as memory:
+        with memctx.open(store, session_id="s1", privacy={"archive_tools": tools}) as memory:
             imported = import_transcripts(memory, hosts.claude_code(tmp_path / "source"))
-        pieces = [each for each in ColdStore(store).scan() if each.role == "tool"]
+        pieces = [each for each in LogReader(store).scan() if each.role == "tool"]
         assert {each.metadata["tool"]["name"] for each in pieces} == expected
         assert imported.added == 3 + len(pieces)
 
@@ -275,7 +275,7 @@ def test_subagents_of_opencode_are_sessions_of_their_own(tmp_path: Path) -> None
         connection.execute("INSERT INTO part VALUES ('prt_9', 'msg_9', 'ses_2', ?)", (text,))
         connection.commit()
     imported = import_transcripts(tmp_path / "memory", path)
-    (found,) = ColdStore(tmp_path / "memory").scan(session_id="ses_2")
+    (found,) = LogReader(tmp_path / "memory").scan(memctx.SearchFilter(session_id="ses_2"))
     assert found.content == "Count the tests of the ledger."
     assert found.metadata["source"]["parent"] == "ses_1"
     assert imported.sessions == 2
@@ -293,4 +293,4 @@ def test_calls_and_results_of_chatgpt_are_paired(tmp_path: Path) -> None:
     path.write_text(json.dumps(conversations))
     said = [each.message for each in read_transcript(path)]
     assert said[1]["content"][0]["id"] == said[2]["toolCallId"] == "m-call"
-    assert memctx.validate(said, shape="pi") == []
+    assert memctx.validate(said, format="pi") == []

@@ -26,7 +26,7 @@ from memctx.cli.import_export import (
 )
 from memctx.cli.import_export.readers.tree import lineage
 from memctx.cli.import_export.streams import JsonList
-from memctx.lowlevel import ColdStore
+from memctx.lowlevel import LogReader
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -93,7 +93,7 @@ def test_no_json_breaks_a_reader(
         # Whatever a reader gives can be stored, or is counted as damaged.
         imported = import_transcripts(Path(folder) / "memory", path, format=form)
         assert imported.messages == len(said)
-        assert imported.added == sum(1 for _ in ColdStore(Path(folder) / "memory").scan())
+        assert imported.added == sum(1 for _ in LogReader(Path(folder) / "memory").scan())
 
 
 @given(st.binary(max_size=300), st.sampled_from(FORMATS))
@@ -179,7 +179,7 @@ def test_an_export_imports_unchanged(said: list[tuple[str, str, str, int]]) -> N
         first, second = (
             [
                 (e.session_id, e.role, e.content, e.timestamp)
-                for e in ColdStore(folder / each).scan()
+                for e in LogReader(folder / each).scan()
             ]
             for each in ("one", "two")
         )

@@ -23,7 +23,7 @@ from memctx.cli import main
 from memctx.cli.import_export import Limits, import_transcripts, read_transcript, transcript_file
 from memctx.cli.import_export.streams import MIB, MIN_EXPANDED, RATIO
 from memctx.cli.replay import Recording
-from memctx.lowlevel import ColdStore
+from memctx.lowlevel import LogReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -185,7 +185,7 @@ def test_a_limit_error_names_the_imported_messages(tmp_path: Path) -> None:
         (SAID.replace(b"8443", b"%d " % port * 1_000) for port in range(10_000, 11_000)),
     )
     done = import_transcripts(tmp_path / "memory", path, limits=Limits(expanded=3 * MIB))
-    stored = sum(1 for _ in ColdStore(tmp_path / "memory").scan())
+    stored = sum(1 for _ in LogReader(tmp_path / "memory").scan())
     assert 0 < done.added == stored < 1_000
     assert done.failed[0].endswith(f"imported up to message {done.messages:,}")
     whole = import_transcripts(tmp_path / "memory", path, limits=Limits(expanded=10 * MIB))

@@ -19,7 +19,7 @@ import process
 from cli.import_export import hosts
 from memctx.cli.import_export import import_transcripts, importing
 from memctx.errors import StoreLockedError, UnsupportedVersionError
-from memctx.lowlevel import ColdStore
+from memctx.lowlevel import LogReader
 
 if TYPE_CHECKING:
     from memctx.cli.import_export import Imported, ImportProgress
@@ -43,7 +43,7 @@ def talk(path: Path, messages: int, *, sessions: int = 7) -> Path:
 
 
 def stored(path: Path) -> list[tuple[str, str, str, float]]:
-    return [(e.session_id, e.role, e.content, e.timestamp) for e in ColdStore(path).scan()]
+    return [(e.session_id, e.role, e.content, e.timestamp) for e in LogReader(path).scan()]
 
 
 def expected(path: Path) -> set[tuple[str, str, str, float]]:
@@ -233,7 +233,7 @@ def test_import_progress_increases_to_the_total(
 def test_a_store_that_another_process_holds_is_an_error(tmp_path: Path) -> None:
     source = talk(tmp_path / "talk.jsonl", 3)
     with (
-        memctx.open(tmp_path / "memory", session_id="s1", lock_timeout=0.05) as memory,
+        memctx.open(tmp_path / "memory", session_id="s1", disk={"lock_timeout": 0.05}) as memory,
         process.holding(tmp_path / "memory" / "LOCK"),
         pytest.raises(StoreLockedError, match="another process has held the lock"),
     ):

@@ -10,4 +10,6 @@ from . import session
 @pytest.fixture(scope="session")
 def played() -> Replay:
     """Replay the session in its small window; nothing changes it, so that all tests share one."""
-    return replay(session.messages(), context_window=session.WINDOW, reply_reserve_tokens=500)
+    return replay(
+        session.messages(), context_window=session.WINDOW, trim={"reply_reserve_tokens": 500}
+    )

@@ -24,7 +24,7 @@ Message = dict[str, Any]
 
 
 def messages() -> list[Message]:
-    """Return the whole session, in OpenAI's shape."""
+    """Return the whole session, in OpenAI's format."""
     said: list[Message] = [{"role": "user", "content": "Build a payment service."}]
     for step in range(STEPS):
         topic = TOPICS[step % len(TOPICS)]

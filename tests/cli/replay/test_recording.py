@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from memctx import MessageShapeError, StoreError
+from memctx import MessageFormatError, StoreError
 from memctx.cli.replay import Recording, replay
 from memctx.hosts.pi import Transcript
 
@@ -87,7 +87,7 @@ def test_recording_counts_damaged_lines(tmp_path: Path) -> None:
 def test_a_file_without_messages_is_refused(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "empty.jsonl"
     path.write_bytes(data)
-    with pytest.raises(MessageShapeError, match=r"empty\.jsonl: no message in it; expected"):
+    with pytest.raises(MessageFormatError, match=r"empty\.jsonl: no message in it; expected"):
         Recording.read(path)
 
 
@@ -101,7 +101,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 def test_recording_refuses_files_without_messages(tmp_path: Path) -> None:
     (tmp_path / "numbers.json").write_bytes(b"[1, 2]")
-    with pytest.raises(MessageShapeError):
+    with pytest.raises(MessageFormatError):
         replay(tmp_path / "numbers.json")
-    with pytest.raises(MessageShapeError, match="no message to replay"):
+    with pytest.raises(MessageFormatError, match="no message to replay"):
         replay([])

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 import memctx
 from context import transcripts
 from context.rendering import Rendering
-from context.script import SHAPES, Assistant, Script, User
+from context.script import FORMATS, Assistant, Script, User
 from memctx import registry
-from memctx._core import Scanner
+from memctx._core import MessageReader
 from memctx.cli.replay import Recording, Replay, replay
 from memctx.cli.replay.play import _call_lengths
 from memctx.cli.replay.recording import Truncation
@@ -28,7 +28,7 @@ from . import session
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from context.script import Shape
+    from context.script import FormatName
 
 
 def without_times(played: Replay) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def test_replayed_turns_match_those_of_a_host(played: Replay, tmp_path: Path) ->
         tmp_path,
         session_id="host",
         context_window=session.WINDOW,
-        reply_reserve_tokens=500,
+        trim={"reply_reserve_tokens": 500},
         knowledge_extraction="rules",
     ) as memory:
         for turn in played.turns:
@@ -121,7 +121,7 @@ def test_truncation_cost_matches_the_reference_implementation(
     sizes: list[int], limit: int | None
 ) -> None:
     messages = [{"role": "user", "content": "word " * size} for size in sizes]
-    conversation = Scanner().scan(messages)
+    conversation = MessageReader().read(messages)
     tokens = conversation.message_tokens
     truncation = Truncation(conversation, limit)
     before: list[int] = []
@@ -137,7 +137,7 @@ def test_truncation_cost_matches_the_reference_implementation(
 
 
 def test_truncation_parts_no_call_from_its_results() -> None:
-    conversation = Scanner().scan(session.messages())
+    conversation = MessageReader().read(session.messages())
     truncation = Truncation(conversation, 2_000)
     starts = set[int]()
     for length in range(1, len(conversation) + 1, 2):
@@ -149,7 +149,9 @@ def test_truncation_parts_no_call_from_its_results() -> None:
 
 
 def test_replay_is_deterministic(played: Replay) -> None:
-    again = replay(session.messages(), context_window=session.WINDOW, reply_reserve_tokens=500)
+    again = replay(
+        session.messages(), context_window=session.WINDOW, trim={"reply_reserve_tokens": 500}
+    )
     assert without_times(again) == without_times(played)
 
 
@@ -229,15 +231,15 @@ def test_a_session_of_answers_has_no_turn() -> None:
     assert (played.turns, played.cost, played.latency()) == ((), 0, 0.0)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_every_message_format_is_replayed(shape: Shape) -> None:
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_message_format_is_replayed(format: FormatName) -> None:
     script: Script = tuple(
         step
         for n in range(20)
         for step in (User((f"Question {n}? " * 40,)), Assistant((f"Answer {n}. " * 40,)))
     )
-    played = replay(Rendering(script, shape).whole(), shape=shape, context_window=3_000)
-    assert (played.shape, len(played.turns), played.errors) == (shape, 20, 0)
+    played = replay(Rendering(script, format).whole(), format=format, context_window=3_000)
+    assert (played.format, len(played.turns), played.errors) == (format, 20, 0)
     assert played.trims > 0
 
 
@@ -245,7 +247,7 @@ def test_a_long_session_is_replayed(data: Path) -> None:
     path = transcripts.pi_file(data, "before-compaction")
     recording = Recording.read(path)
     played = replay(recording, context_window=100_000)
-    assert (played.name, played.shape, played.errors) == ("before-compaction", "pi", 0)
+    assert (played.name, played.format, played.errors) == ("before-compaction", "pi", 0)
     assert (
         max(turn.tokens.after for turn in played.turns) <= 100_000 < played.turns[-1].tokens.before
     )

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from cli.import_export import hosts
 from context.rendering import Rendering
 from context.script import Assistant, Call, Result, Results, Script, User
-from memctx import ConfigError, MessageShapeError
+from memctx import ConfigError, MessageFormatError
 from memctx.cli import main
 from memctx.cli.import_export import FORMATS
 from memctx.cli.import_export.sources import find_sources
@@ -24,7 +24,7 @@ from memctx.cli.verbs.model_context import read_model_context
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from context.script import Shape
+    from context.script import FormatName
 
 WINDOW = 6_000
 
@@ -105,7 +105,7 @@ def lines(folder: Path, messages: list[dict[str, Any]]) -> Path:
     return hosts.write_lines(folder / "s1.jsonl", messages)
 
 
-WRAPPED: list[tuple[Any, Shape]] = [
+WRAPPED: list[tuple[Any, FormatName]] = [
     (claude_code, "anthropic"),
     (codex, "responses"),
     (pi, "pi"),
@@ -122,13 +122,13 @@ def figures(played: Replay) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("wrap", "shape"), WRAPPED, ids=lambda each: getattr(each, "__name__", each)
+    ("wrap", "format"), WRAPPED, ids=lambda each: getattr(each, "__name__", each)
 )
 def test_a_wrapped_session_replays_as_its_messages_do(
-    wrap: Any, shape: Shape, tmp_path: Path
+    wrap: Any, format: FormatName, tmp_path: Path
 ) -> None:
-    messages = Rendering(script(), shape).whole()
-    expected = replay(messages, shape=shape, context_window=WINDOW)
+    messages = Rendering(script(), format).whole()
+    expected = replay(messages, format=format, context_window=WINDOW)
     totals = expected.to_dict()["totals"]
     assert totals["trims"] > 0
     assert totals["pruned"] + totals["trimmed_messages"] > 0
@@ -212,5 +212,5 @@ def test_model_context_begins_at_the_last_compaction(tmp_path: Path) -> None:
 
 def test_a_recognized_file_without_messages_is_refused(tmp_path: Path) -> None:
     line = {"type": "summary", "summary": "Ports", "leafUuid": "u1"}
-    with pytest.raises(MessageShapeError, match="no message in it"):
+    with pytest.raises(MessageFormatError, match="no message in it"):
         Recording.read(hosts.write_lines(tmp_path / "s1.jsonl", [line]))

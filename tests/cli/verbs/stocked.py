@@ -39,7 +39,7 @@ def stocked(path: Path) -> Path:
     """Fill a directory with two sessions and two facts, one of them corrected."""
     for session in SAID:
         with opened(path, session) as memory:
-            memory.archive(messages(session), shape="pi")
+            memory.archive(messages(session), format="pi")
     with opened(path, "shop") as memory:
         old = memory.facts.add("config", "The webhook of the shop listens on port 3000")
         memory.facts.supersede(old.id, "The webhook of the shop listens on port 8443")
@@ -49,5 +49,6 @@ def stocked(path: Path) -> Path:
 
 def opened(path: Path, session: str = "shop", **settings: Any) -> memctx.Memory:
     """Open the memory of a session without background work."""
-    wanted = {"knowledge_extraction": False, "durability": "os", "eviction_days": 0.0, **settings}
-    return memctx.open(path, session_id=session, config=memctx.Config(**wanted))
+    disk = {"durability": "os", "eviction_days": 0.0}
+    config = memctx.Config(knowledge_extraction=False, disk=disk).replace(**settings)
+    return memctx.open(path, session_id=session, config=config)

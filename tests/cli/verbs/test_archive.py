@@ -7,7 +7,7 @@ import pytest
 
 from cli.verbs.stocked import SAID, opened
 from memctx import ConfigError
-from memctx._session import cold_data
+from memctx._session import disk_index_data
 from memctx.cli.verbs import archive
 from memctx.cli.verbs.request import ChatRequest
 
@@ -35,32 +35,32 @@ def test_search_finds_across_sessions_and_shows_where_it_matched(memory: memctx.
 def test_search_without_hits_is_not_ok(memory: memctx.Memory) -> None:
     outcome = archive.search(ChatRequest(memory), "zzzqqq")
     assert not outcome.is_ok
-    assert outcome.data | {"cold": None} == {
+    assert outcome.data | {"disk_index": None} == {
         "query": "zzzqqq",
         "hits": [],
         "unsearched": 0,
-        "cold": None,
+        "disk_index": None,
     }
     assert outcome.text == "Nothing found for 'zzzqqq'."
 
 
 def test_search_names_unsearched_segments(store: Path) -> None:
-    with opened(store, max_segments=1, cold=False) as memory:
+    with opened(store, disk={"max_segments": 1, "index": False}) as memory:
         outcome = archive.search(ChatRequest(memory), "ledger")
         assert outcome.data["unsearched"] == 3
-        assert outcome.data["cold"] is None
+        assert outcome.data["disk_index"] is None
         assert "3 older segments are on disk only and were not searched." in outcome.text
 
 
 def test_search_of_everything_covers_the_disk(store: Path) -> None:
-    with opened(store, max_segments=1) as memory:
+    with opened(store, disk={"max_segments": 1}) as memory:
         outcome = archive.search(
             ChatRequest(memory), "payment webhook port", limit=1, everything=True
         )
         assert "8443" in outcome.data["hits"][0]["segment"]["content"]
         assert outcome.data["unsearched"] == 0
         assert "older segment" not in outcome.text
-        assert outcome.data["cold"]["state"] == "ready"
+        assert outcome.data["disk_index"]["state"] == "ready"
         plain = archive.search(ChatRequest(memory), "payment webhook port", limit=1)
         assert (plain.data["unsearched"], "--all" in plain.text) == (0, False)
 
@@ -78,11 +78,11 @@ def test_search_of_everything_covers_the_disk(store: Path) -> None:
 def test_search_describes_a_partial_index(
     store: Path, status: dict[str, Any], unsearched: int, words: str | None
 ) -> None:
-    with opened(store, max_segments=1) as memory:
+    with opened(store, disk={"max_segments": 1}) as memory:
         memory.store.catch_up()
         outcome = archive.search_archive(_PartiallyIndexed(memory, status), "ledger")  # type: ignore[arg-type]
         assert outcome.data["unsearched"] == unsearched
-        assert outcome.data["cold"]["state"] == status["state"]
+        assert outcome.data["disk_index"]["state"] == status["state"]
         assert (words or "") in outcome.text
         assert ("--all" in outcome.text) == (words is not None)
 
@@ -98,16 +98,16 @@ class _PartiallyIndexed:
     def store(self) -> _PartiallyIndexed:
         return self
 
-    def search(self, query: str, **options: Any) -> list[memctx.StoreHit]:
+    def search(self, query: str, **options: Any) -> list[memctx.SearchHit]:
         return self._memory.search(query, **options)
 
     def stats(self) -> dict[str, Any]:
         return self._memory.store.stats()
 
-    def cold(self) -> Any:
-        found = self._memory.store.cold()
+    def disk_index(self) -> Any:
+        found = self._memory.store.disk_index()
         assert found is not None
-        return SimpleNamespace(**{**cold_data(found), **self._status})
+        return SimpleNamespace(**{**disk_index_data(found), **self._status})
 
 
 def test_search_explains_on_request(memory: memctx.Memory) -> None:

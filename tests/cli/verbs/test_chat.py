@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def said(memory: memctx.Memory, line: str) -> verbs.Outcome:
-    outcome = dispatch(memory, line, messages=messages("shop"), shape="pi")
+    outcome = dispatch(memory, line, messages=messages("shop"), format="pi")
     assert outcome is not None, line
     return outcome
 
@@ -96,7 +96,7 @@ def test_context_without_messages_is_refused(memory: memctx.Memory) -> None:
 def test_compact_returns_the_messages_to_continue_with(store: Path, line: str) -> None:
     long = messages("shop") * 40
     with opened(store, context_window=2_000) as memory:
-        outcome = dispatch(memory, line, messages=long, shape="pi")
+        outcome = dispatch(memory, line, messages=long, format="pi")
         assert outcome is not None
         assert outcome.action == "compact"
         assert outcome.messages is not None
@@ -116,15 +116,15 @@ def test_new_and_reset_archive_the_conversation(tmp_path: Path, action: str) -> 
 
 
 def test_search_of_everything_and_reindex(store: Path) -> None:
-    with opened(store, max_segments=1) as memory:
+    with opened(store, disk={"max_segments": 1}) as memory:
         found = said(memory, "/search --all payment webhook port")
         assert "8443" in found.data["hits"][0]["segment"]["content"]
         assert said(memory, "/reindex").data["segments"] == 6
         assert said(memory, "/reindex --rebuild").data["rebuild"]
         assert "argument missing; expected words" in said(memory, "/search --all").text
-    with opened(store, cold=False) as memory:
+    with opened(store, disk={"index": False}) as memory:
         refused = said(memory, "/reindex")
-        assert (refused.is_ok, "cold is False" in refused.text) == (False, True)
+        assert (refused.is_ok, "disk.index is False" in refused.text) == (False, True)
 
 
 def test_help_lists_every_command_and_chat_option(memory: memctx.Memory) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import memctx
-from memctx import MessageShapeError, StoreError
+from memctx import MessageFormatError, StoreError
 from memctx.cli.verbs import context
 from memctx.cli.verbs.model_context import read_model_context
 from memctx.cli.verbs.request import ChatRequest, ModelContext
@@ -102,7 +102,7 @@ def test_every_transcript_format_is_read(tmp_path: Path) -> None:
 def test_files_without_messages_are_refused(tmp_path: Path) -> None:
     for name, text in (("a.json", "{}"), ("b.json", "[]"), ("c.jsonl", "hello\n")):
         (tmp_path / name).write_text(text)
-        with pytest.raises(MessageShapeError, match=name):
+        with pytest.raises(MessageFormatError, match=name):
             read_model_context(tmp_path / name)
     (tmp_path / "d.json").write_text("{")
     for name in ("d.json", "none.json", "none.jsonl"):
@@ -111,7 +111,9 @@ def test_files_without_messages_are_refused(tmp_path: Path) -> None:
 
 
 def test_compaction_plan_matches_the_compaction(tmp_path: Path) -> None:
-    config = memctx.Config(context_window=10_000, knowledge_extraction=False, durability="os")
+    config = memctx.Config(
+        context_window=10_000, knowledge_extraction=False, disk={"durability": "os"}
+    )
     plan = context.plan_compaction(ModelContext(talk(20), "s1"), config).data
     with memctx.open(tmp_path, session_id="s1", config=config) as memory:
         done = context.compact(ChatRequest(memory, talk(20)), instructions="Keep the numbers")

@@ -67,26 +67,28 @@ def test_bench_measures_and_reports_progress() -> None:
 
 def test_config_show_names_the_source_of_every_setting(tmp_path: Path) -> None:
     file = tmp_path / "memctx.toml"
-    file.write_text("max_segments = 500\npii = true\n[compaction]\nkeep_recent_tokens = 7000\n")
-    environ = {"MEMCTX_PII": "false", "MEMCTX_CONTEXT_WINDOW": "9000"}
+    file.write_text(
+        "[disk]\nmax_segments = 500\n[privacy]\npii = true\n[compaction]\nkeep_recent_tokens = 7000\n"
+    )
+    environ = {"MEMCTX_PRIVACY_PII": "false", "MEMCTX_CONTEXT_WINDOW": "9000"}
     outcome = list_settings(file, environ=environ)
     settings = outcome.data["settings"]
-    assert set(settings) == set(Config.model_fields)
-    assert settings["max_segments"] == {"value": 500, "source": str(file)}
-    assert settings["pii"] == {"value": False, "source": "MEMCTX_PII"}
+    assert set(settings) == set(Config.paths())
+    assert settings["disk.max_segments"] == {"value": 500, "source": str(file)}
+    assert settings["privacy.pii"] == {"value": False, "source": "MEMCTX_PRIVACY_PII"}
     assert settings["context_window"]["source"] == "MEMCTX_CONTEXT_WINDOW"
-    assert settings["durability"]["source"] == "default"
+    assert settings["disk.durability"]["source"] == "default"
     line = next(line for line in outcome.text.splitlines() if "keep_recent_tokens" in line)
     assert line.split() == ["compaction.keep_recent_tokens", "7,000", str(file)]
 
 
 def test_config_check_reports_every_fault(tmp_path: Path) -> None:
     file = tmp_path / "memctx.toml"
-    file.write_text("max_segments = 0\nranking = 'worst'\n")
+    file.write_text("[disk]\nmax_segments = 0\n[recall]\nranking = 'worst'\n")
     outcome = find_faults(file, environ={})
     assert not outcome.is_ok
     assert len(outcome.data["faults"]) == 2
-    assert "ranking is 'worst'" in outcome.text
+    assert "recall.ranking is 'worst'" in outcome.text
     assert not find_faults(environ={"MEMCTX_MAX_SEGMENT": "5"}).is_ok
     assert not find_faults(tmp_path / "none.toml", environ={}).is_ok
 
@@ -94,7 +96,7 @@ def test_config_check_reports_every_fault(tmp_path: Path) -> None:
 def test_config_check_accepts_valid_settings(tmp_path: Path) -> None:
     file = tmp_path / "memctx.json"
     file.write_text('{"maxSegments": 5}')
-    assert find_faults(file, environ={}).data["given"] == ["max_segments"]
+    assert find_faults(file, environ={}).data["given"] == ["disk.max_segments"]
     assert find_faults(environ={}).text == "No faults; all defaults."
 
 
@@ -103,36 +105,40 @@ def test_config_check_covers_file_and_environment(tmp_path: Path) -> None:
     file = tmp_path / "openclaw.json"
     file.write_text(
         """{agents: {defaults: {
-          memoryContext: {maxSegment: 5, hardCapTokens: 1, zzz: 1, pii: 'no'},
+          memoryContext: {maxSegment: 5, hardCapTokens: 1, zzz: 1, privacy: {pii: 'no'}},
           compaction: {mode: 'careful', memoryFlush: {promt: 'x'}, keepRecentTokens: 0},
           contextPruning: {softTrim: {maxChars: 'long'}, softTrimmRatio: 1},
           memorySearch: {query: {maxResult: 3, minScore: 2}},
         }}}"""
     )
-    environ = {"MEMCTX_MAX_SEGMENT": "5", "MEMCTX_PII": "2", "MEMCTX_COLD": "maybe"}
+    environ = {
+        "MEMCTX_MAX_SEGMENT": "5",
+        "MEMCTX_PRIVACY_PII": "2",
+        "MEMCTX_DISK_INDEX": "maybe",
+    }
     faults = find_faults(file, environ=environ).data["faults"]
     assert len(faults) == 14
     for name in (
-        f"{file}: maxSegment is no setting; did you mean max_segments?",
-        f"{file}: hard_cap_tokens is 1;",
+        f"{file}: maxSegment is no setting; did you mean disk.max_segments?",
+        f"{file}: recall.hard_cap_tokens is 1;",
         f"{file}: zzz is no setting",
-        f"{file}: pii is 'no'",
+        f"{file}: privacy.pii is 'no'",
         f"{file}: compaction.mode is 'careful'",
         f"{file}: compaction.memoryFlush.promt is no setting",
         f"{file}: compaction.keep_recent_tokens is 0",
         f"{file}: pruning.soft_trim_max_chars is 'long'",
-        f"{file}: pruning.softTrimmRatio is no setting; did you mean soft_trim_ratio?",
-        f"{file}: workspace_search.query.maxResult is no setting; did you mean max_results?",
+        f"{file}: pruning.softTrimmRatio is no setting; did you mean pruning.soft_trim_ratio?",
+        f"{file}: workspace_search.query.maxResult is no setting; did you mean workspace_search.max_results?",
         f"{file}: workspace_search.min_score is 2",
         "MEMCTX_MAX_SEGMENT in the environment is no setting",
-        "MEMCTX_PII: pii is 2",
-        "MEMCTX_COLD: cold is 'maybe'",
+        "MEMCTX_PRIVACY_PII: privacy.pii is 2",
+        "MEMCTX_DISK_INDEX: disk.index is 'maybe'",
     ):
         assert [fault for fault in faults if fault.startswith(name)], name
 
 
 def test_config_check_of_a_missing_file_covers_the_environment(tmp_path: Path) -> None:
-    outcome = find_faults(tmp_path / "none.toml", environ={"MEMCTX_PII": "2"})
+    outcome = find_faults(tmp_path / "none.toml", environ={"MEMCTX_PRIVACY_PII": "2"})
     assert len(outcome.data["faults"]) == 2
 
 

@@ -28,8 +28,8 @@ def test_status_lists_sessions_newest_first(memory: memctx.Memory) -> None:
 
 def test_status_of_one_session_has_context_usage_and_compactions(store: Path) -> None:
     with opened(store, context_window=1_000) as memory:
-        memory.prepare(messages("shop"), shape="pi")
-        memory.compact_sync(messages("shop") * 20, shape="pi")
+        memory.prepare(messages("shop"), format="pi")
+        memory.compact_sync(messages("shop") * 20, format="pi")
     with opened(store, context_window=1_000) as memory:
         found = verbs.show_status(ChatRequest(memory)).data["sessions"]
         assert [each["id"] for each in found] == ["shop"]
@@ -64,11 +64,11 @@ def test_stats_counts_all_sessions(memory: memctx.Memory) -> None:
 def test_stats_reports_index_and_disk_sizes(memory: memctx.Memory, store: Path) -> None:
     memory.store.catch_up()
     outcome = verbs.show_stats(ChatRequest(memory))
-    cold, disk = outcome.data["cold"], outcome.data["disk"]
-    assert (cold["state"], cold["segments"], cold["passages"]) == ("ready", 6, 6)
-    assert (cold["graph_passages"], cold["fault"]) == (0, None)
-    assert cold["indexed_bytes"] == cold["log_bytes"] == disk["log"]
-    assert 0 < cold["disk_bytes"] <= disk["index"]
+    index, disk = outcome.data["disk_index"], outcome.data["disk"]
+    assert (index["state"], index["segments"], index["passages"]) == ("ready", 6, 6)
+    assert (index["graph_passages"], index["fault"]) == (0, None)
+    assert index["indexed_bytes"] == index["log_bytes"] == disk["log"]
+    assert 0 < index["disk_bytes"] <= disk["index"]
     assert disk["log"] == (store / "segments.jsonl").stat().st_size
     assert disk["knowledge"] == (store / "knowledge.jsonl").stat().st_size
     assert disk["total"] == sum(size for part, size in disk.items() if part != "total")
@@ -89,7 +89,7 @@ def test_reindex_indexes_the_log_and_reports_progress(
 
     monkeypatch.setattr(ChatRequest, "progress", record)
     size = (store / "segments.jsonl").stat().st_size
-    with opened(store, max_segments=1) as memory:
+    with opened(store, disk={"max_segments": 1}) as memory:
         for rebuild in (False, True):
             outcome = verbs.reindex(ChatRequest(memory), rebuild=rebuild)
             assert outcome.is_ok
@@ -102,7 +102,7 @@ def test_reindex_indexes_the_log_and_reports_progress(
 
 
 def test_a_disabled_index_is_refused_and_shown_as_off(store: Path) -> None:
-    with opened(store, cold=False) as memory:
+    with opened(store, disk={"index": False}) as memory:
         request = ChatRequest(memory)
         with pytest.raises(ConfigError, match="cold is False; expected the setting to be on"):
             verbs.reindex(request)
@@ -110,5 +110,5 @@ def test_a_disabled_index_is_refused_and_shown_as_off(store: Path) -> None:
             archive.search(request, "ledger", everything=True)
         with pytest.raises(ConfigError, match="everything is True; expected the setting cold"):
             archive.search_archive(memory, "ledger", everything=True)
-        assert verbs.show_stats(request).data["cold"] is None
+        assert verbs.show_stats(request).data["disk_index"] is None
         assert "off" in verbs.show_stats(request).text

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def contents(store: Path) -> list[str]:
-    return [segment.content for segment in memctx.lowlevel.ColdStore(store).scan()]
+    return [segment.content for segment in memctx.lowlevel.LogReader(store).scan()]
 
 
 def snapshot(store: Path) -> dict[str, bytes]:
@@ -96,7 +96,7 @@ def test_more_damage_than_is_named_is_repaired_too(store: Path) -> None:
 
 def test_damaged_derived_and_small_files_are_rebuilt(store: Path) -> None:
     with opened(store) as memory:
-        memory.prepare(messages("shop"), shape="pi")
+        memory.prepare(messages("shop"), format="pi")
         memory.store.snapshot()
     (store / "vectors.bin").write_bytes(b"VMEM\x01\0\0\0")
     (store / "sessions" / "shop.json").write_text("{")
@@ -119,7 +119,7 @@ def test_damaged_facts_are_moved_and_the_others_hold(store: Path) -> None:
 
 def test_gc_of_a_session_leaves_nothing_of_it_and_all_of_the_others(store: Path) -> None:
     with opened(store) as memory:
-        memory.prepare(messages("shop"), shape="pi")
+        memory.prepare(messages("shop"), format="pi")
     (store / "sessions" / "shop.blocks").write_text("0123456789abcdef\n")
     outcome = gc(store, sessions=["shop"], is_sure=True)
     assert not [*store.rglob("shop*")]
@@ -157,7 +157,7 @@ def test_gc_keeps_the_vectors_of_remaining_segments(tmp_path: Path) -> None:
     assert len(ids) == len(before) > 8
     gc(path, sessions=["shop"], is_sure=True)
     kept, _ = vmem.read(path / "vectors.bin", strict=True)
-    staying = {segment.id for segment in memctx.lowlevel.ColdStore(path).scan()}
+    staying = {segment.id for segment in memctx.lowlevel.LogReader(path).scan()}
     assert set(kept) == {name for name in ids if name.partition("#")[0] in staying}
     assert len(staying) == 3 < len(kept)
     asked.clear()
@@ -211,7 +211,7 @@ def test_facts_are_extracted_once_whatever_gc_takes(tmp_path: Path) -> None:
     old, new = 1_700_000_000_000, int(time.time() * 1000)
     with opened(store, knowledge_extraction="rules") as memory:
         texts = ("We decided: the cache is Valkey.", "We decided: the queue is NATS.")
-        memory.archive([said(texts[0], old), said(texts[1], new)], shape="pi")
+        memory.archive([said(texts[0], old), said(texts[1], new)], format="pi")
         memory.wait_for_facts().result(timeout=30)
     assert gc(store, older_than_days=30, is_sure=True).data["segments"] == 1
     with opened(store, knowledge_extraction="rules") as memory:
@@ -223,7 +223,7 @@ def test_facts_are_extracted_once_whatever_gc_takes(tmp_path: Path) -> None:
                     new,
                 )
             ],
-            shape="pi",
+            format="pi",
         )
         assert memory.wait_for_facts().result(timeout=30).is_complete
         known = [fact.content for fact in memory.facts]
@@ -277,7 +277,10 @@ def test_nothing_is_lost_while_another_process_writes(store: Path) -> None:
     assert rounds > 1
     assert verify(store).is_ok
     said = [
-        segment.content for segment in memctx.lowlevel.ColdStore(store).scan(session_id="writer")
+        segment.content
+        for segment in memctx.lowlevel.LogReader(store).scan(
+            memctx.SearchFilter(session_id="writer")
+        )
     ]
     assert [int(text.split()[1]) for text in said] == list(range(60))
     with opened(store, "writer") as memory:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from context.rendering import Rendering
-from context.script import SHAPES
+from context.script import FORMATS
 from context.strategies import scripts
 from memctx import ConfigError, _core
 from memctx.compaction.plan import chunks as chunk
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from context.rendering import Message
-    from context.script import Script, Shape
+    from context.script import FormatName, Script
 
-shapes = st.sampled_from(SHAPES)
+formats = st.sampled_from(FORMATS)
 costs = st.lists(st.integers(1, 5_000), max_size=40)
 
 
@@ -102,19 +102,19 @@ def test_chunks_leave_the_safety_margin_free() -> None:
 
 
 @settings(max_examples=50)
-@given(shapes, scripts(), st.integers(1, 6), st.integers(1, 3_000))
+@given(formats, scripts(), st.integers(1, 6), st.integers(1, 3_000))
 def test_every_split_keeps_the_invariants(
-    shape: Shape, script: Script, parts: int, most: int
+    format: FormatName, script: Script, parts: int, most: int
 ) -> None:
-    messages = Rendering(script, shape).whole()
-    conversation = _core.Scanner().scan(messages, shape)
+    messages = Rendering(script, format).whole()
+    conversation = _core.MessageReader().read(messages, format)
     spans_are_all_messages_in_order(conversation)
-    split = chunk.split_messages_by_token_share(messages, parts, shape=shape)
-    chunks = chunk.chunk_messages_by_max_tokens(messages, most, shape=shape)
+    split = chunk.split_messages_by_token_share(messages, parts, format=format)
+    chunks = chunk.chunk_messages_by_max_tokens(messages, most, format=format)
     no_unit_is_torn(split, messages, conversation)
     no_unit_is_torn(chunks, messages, conversation)
     assert len(split) <= parts
-    only_what_cannot_be_parted_is_over_the_limit(chunks, most, shape)
+    only_what_cannot_be_parted_is_over_the_limit(chunks, most, format)
     again = chunk.chunk_messages_by_max_tokens(messages, most, conversation=conversation)
     assert again == chunks, "what was read before need not be read again"
 
@@ -142,10 +142,10 @@ def no_unit_is_torn(
 
 
 def only_what_cannot_be_parted_is_over_the_limit(
-    chunks: list[list[Message]], most: int, shape: Shape
+    chunks: list[list[Message]], most: int, format: FormatName
 ) -> None:
     for part in chunks:
-        conversation = _core.Scanner(capacity=0).scan(part, shape)
+        conversation = _core.MessageReader(capacity=0).read(part, format)
         is_within = conversation.tokens <= max(int(most / 1.2), 1)
         assert is_within or len(find_spans(conversation)) == 1
 
@@ -184,6 +184,6 @@ def test_chunk_numbers_out_of_range_are_refused(call: Any, match: str) -> None:
 
 
 def test_a_conversation_of_other_messages_is_refused() -> None:
-    conversation = _core.Scanner().scan([{"role": "user", "content": "a"}])
+    conversation = _core.MessageReader().read([{"role": "user", "content": "a"}])
     with pytest.raises(ConfigError, match="the conversation has 1 messages; expected 0"):
         chunk.estimate_messages_tokens([], conversation=conversation)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import memctx
 from context.rendering import Rendering
-from context.script import SHAPES, Assistant, Call, Result, Results, User
+from context.script import FORMATS, Assistant, Call, Result, Results, User
 from context.strategies import FAKE, scripts
 from memctx import ConfigError, _core
 from memctx.compaction.plan.cut import Cut, NoCut, find_cut
@@ -19,10 +19,10 @@ from memctx.messages import edit
 
 if TYPE_CHECKING:
     from context.rendering import Message
-    from context.script import Script, Shape
+    from context.script import FormatName, Script
 
-shapes = st.sampled_from(SHAPES)
-in_all_shapes = pytest.mark.parametrize("shape", SHAPES)
+formats = st.sampled_from(FORMATS)
+in_all_formats = pytest.mark.parametrize("format", FORMATS)
 keeps = st.integers(1, 2_500)
 PASTED = (User(("Which port?",)), Assistant(("8443.",)), User((FAKE,)))
 PARALLEL = (
@@ -32,8 +32,8 @@ PARALLEL = (
 )
 
 
-def scan(messages: list[Message], shape: Shape | None = None) -> _core.Conversation:
-    return _core.Scanner().scan(messages, shape)
+def scan(messages: list[Message], format: FormatName | None = None) -> _core.Conversation:
+    return _core.MessageReader().read(messages, format)
 
 
 def user(text: str) -> Message:
@@ -62,8 +62,8 @@ def shell() -> Message:
     return {"role": "bashExecution", "command": "ls", "output": "a.py", "exitCode": 0}
 
 
-def cut_of(messages: list[Message], keep: int, shape: Shape = "pi", **more: Any) -> Cut:
-    found = find_cut(scan(messages, shape), keep, **more)
+def cut_of(messages: list[Message], keep: int, format: FormatName = "pi", **more: Any) -> Cut:
+    found = find_cut(scan(messages, format), keep, **more)
     assert isinstance(found, Cut), found
     return found
 
@@ -201,21 +201,21 @@ def test_a_system_prompt_alone_is_no_history() -> None:
     assert "never summarized" in why_not(talk, 150)
 
 
-@in_all_shapes
-def test_recalled_blocks_are_not_summarized(shape: Shape) -> None:
+@in_all_formats
+def test_recalled_blocks_are_not_summarized(format: FormatName) -> None:
     block = _core.build_block([("config", "port 3000", 1.0)], [], cap=200).text
-    talk = [edit.user_message(text, shape) for text in (block, "a" * 300, "c" * 300)]
-    cut = cut_of(talk, 100, shape)
+    talk = [edit.user_message(text, format) for text in (block, "a" * 300, "c" * 300)]
+    cut = cut_of(talk, 100, format)
     assert cut.history(talk) == talk[1:2]
 
 
 @settings(max_examples=80)
-@given(shapes, scripts(), keeps)
+@given(formats, scripts(), keeps)
 @example("anthropic", PASTED, 1)
 @example("responses", PARALLEL, 1)
-def test_every_cut_keeps_the_invariants(shape: Shape, script: Script, keep: int) -> None:
-    messages = Rendering(script, shape).whole()
-    conversation = scan(messages, shape)
+def test_every_cut_keeps_the_invariants(format: FormatName, script: Script, keep: int) -> None:
+    messages = Rendering(script, format).whole()
+    conversation = scan(messages, format)
     cut = find_cut(conversation, keep)
     if not cut:
         assert cut.reason
@@ -225,10 +225,10 @@ def test_every_cut_keeps_the_invariants(shape: Shape, script: Script, keep: int)
     about_as_much_stays_as_was_asked_for(cut, conversation, keep)
     a_split_turn_begins_with_a_person(cut, messages, conversation)
     what_is_read_of_the_history_is_the_history(cut, messages, conversation)
-    summary = edit.user_message("What was before", shape)
+    summary = edit.user_message("What was before", format)
     after = [*(messages[index] for index in cut.head), summary, *cut.kept(messages)]
-    what_stays_is_valid(after, messages, shape)
-    there_is_no_second_cut(after, cut, keep, shape)
+    what_stays_is_valid(after, messages, format)
+    there_is_no_second_cut(after, cut, keep, format)
 
 
 def no_unit_is_torn(cut: Cut, conversation: _core.Conversation) -> None:
@@ -278,22 +278,22 @@ def a_split_turn_begins_with_a_person(
 def what_is_read_of_the_history_is_the_history(
     cut: Cut, messages: list[Message], conversation: _core.Conversation
 ) -> None:
-    again = scan(cut.history(messages), conversation.shape)
+    again = scan(cut.history(messages), conversation.format)
     read = cut.scanned_history(conversation)
     assert (read.keys, read.units, read.roles) == (again.keys, again.units, again.roles)
     assert read.tokens == cut.tokens_summarized
 
 
-def what_stays_is_valid(after: list[Message], messages: list[Message], shape: Shape) -> None:
+def what_stays_is_valid(after: list[Message], messages: list[Message], format: FormatName) -> None:
     """Assert that a provider can at most refuse two neighbors of one role, which a repair merges."""
     assert after[-1] is messages[-1]
-    codes = {problem.code for problem in memctx.validate(after, shape)}
+    codes = {problem.code for problem in memctx.validate(after, format)}
     assert codes <= {"roles-alternate"}, codes
 
 
-def there_is_no_second_cut(after: list[Message], cut: Cut, keep: int, shape: Shape) -> None:
+def there_is_no_second_cut(after: list[Message], cut: Cut, keep: int, format: FormatName) -> None:
     """Assert that compacting the result again at once with the same limit leaves it unchanged."""
-    again = find_cut(scan(after, shape), keep, summaries=[len(cut.head)])
+    again = find_cut(scan(after, format), keep, summaries=[len(cut.head)])
     assert isinstance(again, NoCut)
     assert "summary" in again.reason or "recent" in again.reason
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import memctx
 from context.pieces import pieces
 from context.rendering import Rendering
-from context.script import SHAPES, Assistant, Call, User
+from context.script import FORMATS, Assistant, Call, User
 from context.strategies import scripts
 from memctx import ConfigError, _core
 from memctx.compaction.plan.chunks import is_crowded, prune_history_for_context_share
@@ -22,9 +22,9 @@ from . import reference
 
 if TYPE_CHECKING:
     from context.rendering import Message
-    from context.script import Script, Shape
+    from context.script import FormatName, Script
 
-shapes = st.sampled_from(SHAPES)
+formats = st.sampled_from(FORMATS)
 SYSTEM = {"system", "developer"}
 ABORTED = (
     User(("Which port does the payment webhook listen on?",)),
@@ -83,19 +83,19 @@ def test_pruning_matches_the_reference_implementation(
     assert pruned.dropped_chunks == chunks
 
 
-@given(shapes, scripts(), st.integers(1, 4_000), st.integers(2, 5))
+@given(formats, scripts(), st.integers(1, 4_000), st.integers(2, 5))
 @example("pi", ABORTED, 54, 2)
 def test_every_pruning_keeps_the_invariants(
-    shape: Shape, script: Script, window: int, parts: int
+    format: FormatName, script: Script, window: int, parts: int
 ) -> None:
     """Units leave whole, pairs stay pairs, the newest stays, no more might leave, and nothing that came is changed."""
-    messages = Rendering(script, shape).whole()
+    messages = Rendering(script, format).whole()
     before = copy.deepcopy(messages)
     pruned = prune_history_for_context_share(
-        messages, max_context_tokens=window, parts=parts, shape=shape
+        messages, max_context_tokens=window, parts=parts, format=format
     )
     assert messages == before
-    conversation = _core.Scanner().scan(messages, shape)
+    conversation = _core.MessageReader().read(messages, format)
     kept = {id(message) for message in pruned.messages}
     for unit in conversation.units:
         assert len({id(messages[index]) in kept for index in unit}) == 1
@@ -107,13 +107,13 @@ def test_every_pruning_keeps_the_invariants(
     assert all(id(message) in kept for message in system)
     if pruned.kept_tokens > pruned.budget_tokens:
         rest = [message for message in pruned.messages if message.get("role") not in SYSTEM]
-        spans = find_spans(_core.Scanner().scan(rest, shape))
+        spans = find_spans(_core.MessageReader().read(rest, format))
         assert len(spans) == 1, "more might have left"
     # The calls of an aborted answer were not run: they have no results to stay with.
     found = pieces(each for each in pruned.messages if each.get("stopReason") != "aborted")
     calls = sorted(name for kind, name in found if kind == "call")
     assert calls == sorted(name for kind, name in found if kind == "result")
-    codes = {problem.code for problem in memctx.validate(pruned.messages, shape)}
+    codes = {problem.code for problem in memctx.validate(pruned.messages, format)}
     assert not codes & {"orphan-result", "unanswered-call", "reasoning-without-follower"}
 
 
@@ -121,7 +121,7 @@ def test_a_system_prompt_is_no_part_of_the_history() -> None:
     """The 400 tokens behind it are halved, not the 1,400 there are."""
     messages: list[Message] = [{"role": "system", "content": "x", "cost": 1_000}, *said([100] * 4)]
     pruned = prune_history_for_context_share(
-        messages, max_context_tokens=2_500, shape="openai", estimate=cost
+        messages, max_context_tokens=2_500, format="openai", estimate=cost
     )
     assert pruned.messages == [messages[0], *messages[3:]]
     assert (pruned.kept_tokens, pruned.budget_tokens, pruned.dropped_chunks) == (1_200, 1_250, 1)

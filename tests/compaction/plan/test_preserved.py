@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from context.rendering import Rendering
-from context.script import SHAPES, Assistant, Call, Result, Results, Shell, User
+from context.script import FORMATS, Assistant, Call, Result, Results, Shell, User
 from context.strategies import scripts
 from memctx import _core
 from memctx.compaction.plan.preserved import (
@@ -23,10 +23,10 @@ from memctx.messages import edit
 
 if TYPE_CHECKING:
     from context.rendering import Message
-    from context.script import Script, Shape, Step
+    from context.script import FormatName, Script, Step
 
-shapes = st.sampled_from(SHAPES)
-in_all_shapes = pytest.mark.parametrize("shape", SHAPES)
+formats = st.sampled_from(FORMATS)
+in_all_formats = pytest.mark.parametrize("format", FORMATS)
 
 
 def ran(number: int, text: str, *, tool: str = "bash", is_error: bool = True) -> list[Step]:
@@ -45,37 +45,37 @@ def called(*calls: tuple[str, dict[str, Any]], failed: tuple[int, ...] = ()) -> 
     return (User(("go",)), Assistant((), made), Results(results))
 
 
-def failures(steps: list[Step], shape: Shape, **more: Any) -> tuple[Failure, ...]:
-    return tool_failures(Rendering((User(("go",)), *steps), shape).whole(), shape, **more)
+def failures(steps: list[Step], format: FormatName, **more: Any) -> tuple[Failure, ...]:
+    return tool_failures(Rendering((User(("go",)), *steps), format).whole(), format, **more)
 
 
-@in_all_shapes
-def test_tool_failures_are_found_in_every_format(shape: Shape) -> None:
+@in_all_formats
+def test_tool_failures_are_found_in_every_format(format: FormatName) -> None:
     steps = [*ran(1, "all is well", is_error=False), *ran(2, "Error: no rule to make\n  target")]
-    (failure,) = failures(steps, shape)
+    (failure,) = failures(steps, format)
     assert (failure.call_id, failure.tool) == ("c2", "bash")
     assert failure.text == "Error: no rule to make target"
     assert str(failure) == "bash: Error: no rule to make target"
 
 
-@in_all_shapes
-def test_exit_codes_are_found_in_every_format(shape: Shape) -> None:
-    (failure,) = failures(ran(1, "make: nothing to do\n\nCommand exited with code 2"), shape)
+@in_all_formats
+def test_exit_codes_are_found_in_every_format(format: FormatName) -> None:
+    (failure,) = failures(ran(1, "make: nothing to do\n\nCommand exited with code 2"), format)
     assert failure.exit_code == 2
 
 
-@in_all_shapes
-def test_the_newest_eight_failures_are_preserved(shape: Shape) -> None:
+@in_all_formats
+def test_the_newest_eight_failures_are_preserved(format: FormatName) -> None:
     steps = [step for number in range(11) for step in ran(number, f"Error: {number}")]
-    found = failures(steps, shape)
+    found = failures(steps, format)
     assert [failure.text for failure in found] == [f"Error: {number}" for number in range(3, 11)]
-    assert len(failures(steps, shape, limit=2)) == 2
-    assert failures(steps, shape, limit=0) == ()
+    assert len(failures(steps, format, limit=2)) == 2
+    assert failures(steps, format, limit=0) == ()
 
 
-@in_all_shapes
-def test_failure_text_is_cut_at_240_characters(shape: Shape) -> None:
-    (failure,) = failures(ran(1, "Error: " + "x" * 500), shape)
+@in_all_formats
+def test_failure_text_is_cut_at_240_characters(format: FormatName) -> None:
+    (failure,) = failures(ran(1, "Error: " + "x" * 500), format)
     assert len(failure.text) == 240
     assert failure.text.endswith("x…")
 
@@ -92,14 +92,14 @@ def test_a_call_with_two_results_fails_once() -> None:
     assert [failure.text for failure in found] == ["Error: a"]
 
 
-@pytest.mark.parametrize("shape", ["anthropic", "pi"])
-def test_failures_without_text_are_preserved(shape: Shape) -> None:
-    messages = Rendering((User(("go",)), *ran(1, "x")), shape).whole()
+@pytest.mark.parametrize("format", ["anthropic", "pi"])
+def test_failures_without_text_are_preserved(format: FormatName) -> None:
+    messages = Rendering((User(("go",)), *ran(1, "x")), format).whole()
     content = messages[-1]["content"]
     messages[-1] = messages[-1] | (
-        {"content": [content[0] | {"content": ""}]} if shape == "anthropic" else {"content": []}
+        {"content": [content[0] | {"content": ""}]} if format == "anthropic" else {"content": []}
     )
-    (failure,) = tool_failures(messages, shape)
+    (failure,) = tool_failures(messages, format)
     assert failure == Failure("c1", "bash", "no output")
 
 
@@ -137,17 +137,19 @@ def test_failures_without_error_flag_are_recognized_by_text(text: str, *, is_fai
     assert bool(failures(ran(1, text, is_error=False), "openai")) is is_failed
 
 
-@pytest.mark.parametrize("shape", ["anthropic", "gemini", "bedrock", "pi"])
-def test_text_is_ignored_where_results_have_an_error_flag(shape: Shape) -> None:
-    assert failures(ran(1, "Error: quoted from a log", is_error=False), shape) == ()
+@pytest.mark.parametrize("format", ["anthropic", "gemini", "bedrock", "pi"])
+def test_text_is_ignored_where_results_have_an_error_flag(format: FormatName) -> None:
+    assert failures(ran(1, "Error: quoted from a log", is_error=False), format) == ()
 
 
 @settings(max_examples=25)
-@given(shapes, scripts())
-def test_preserved_sections_keep_their_limits(shape: Shape, script: Script) -> None:
-    messages = Rendering(script, shape).whole()
-    found = tool_failures(messages, shape)
-    assert found == tool_failures(messages, conversation=_core.Scanner().scan(messages, shape))
+@given(formats, scripts())
+def test_preserved_sections_keep_their_limits(format: FormatName, script: Script) -> None:
+    messages = Rendering(script, format).whole()
+    found = tool_failures(messages, format)
+    assert found == tool_failures(
+        messages, conversation=_core.MessageReader().read(messages, format)
+    )
     assert len(found) <= 8
     for failure in found:
         assert 0 < len(failure.text) <= 240
@@ -155,12 +157,12 @@ def test_preserved_sections_keep_their_limits(shape: Shape, script: Script) -> N
         assert failure.tool
     last = next(step for step in reversed(script) if isinstance(step, User))
     said = [text for text in last.texts if text.strip() and not _core.is_block(text)]
-    ask = latest_ask(messages, shape) or ""
+    ask = latest_ask(messages, format) or ""
     assert all(text in ask for text in said)
 
 
-@in_all_shapes
-def test_file_operations_are_found_in_every_format(shape: Shape) -> None:
+@in_all_formats
+def test_file_operations_are_found_in_every_format(format: FormatName) -> None:
     script = called(
         ("read", {"path": "b.py"}),
         ("Read", {"file_path": "a.py"}),
@@ -168,14 +170,14 @@ def test_file_operations_are_found_in_every_format(shape: Shape) -> None:
         ("Edit", {"file_path": "a.py", "old_string": "x", "new_string": "y"}),
         ("bash", {"command": "cat c.py"}),
     )
-    found = file_operations(Rendering(script, shape).whole(), shape)
+    found = file_operations(Rendering(script, format).whole(), format)
     assert found == Files(read=("b.py",), modified=("a.py", "new.py"))
 
 
-@pytest.mark.parametrize("shape", ["anthropic", "gemini", "bedrock", "pi"])
-def test_failed_calls_change_no_files(shape: Shape) -> None:
+@pytest.mark.parametrize("format", ["anthropic", "gemini", "bedrock", "pi"])
+def test_failed_calls_change_no_files(format: FormatName) -> None:
     script = called(("read", {"path": "a"}), ("edit", {"path": "a"}), failed=(1,))
-    assert file_operations(Rendering(script, shape).whole(), shape) == Files(read=("a",))
+    assert file_operations(Rendering(script, format).whole(), format) == Files(read=("a",))
 
 
 PATCH = "*** Begin Patch\n*** Update File: a.py\n@@\n*** Add File: b c.py\n+x\n*** Move to: d.py\n*** End Patch"
@@ -224,42 +226,42 @@ def test_file_lists_are_cut_at_900_characters() -> None:
     st.lists(
         st.tuples(st.sampled_from(("read", "edit", "ls")), st.text(max_size=300)), max_size=12
     ),
-    shapes,
+    formats,
 )
 def test_file_lists_are_sorted_disjoint_and_short(
-    calls: list[tuple[str, str]], shape: Shape
+    calls: list[tuple[str, str]], format: FormatName
 ) -> None:
     script = called(*((name, {"path": path}) for name, path in calls))
-    found = file_operations(Rendering(script, shape).whole(), shape)
+    found = file_operations(Rendering(script, format).whole(), format)
     for files in (found.read, found.modified):
         assert list(files) == sorted(set(files))
         assert len("\n".join(files)) <= 900
     assert not set(found.read) & set(found.modified)
 
 
-@in_all_shapes
-def test_the_latest_ask_is_preserved_verbatim(shape: Shape) -> None:
+@in_all_formats
+def test_the_latest_ask_is_preserved_verbatim(format: FormatName) -> None:
     text = "  Fix the port,\n\tplease — 端口!  "
     steps = (User(("first",)), Assistant(("ok",)), User((text,)), *ran(1, "done", is_error=False))
-    assert latest_ask(Rendering(steps, shape).whole(), shape) == text
+    assert latest_ask(Rendering(steps, format).whole(), format) == text
 
 
-@in_all_shapes
-def test_blocks_commands_and_tool_results_are_no_ask(shape: Shape) -> None:
+@in_all_formats
+def test_blocks_commands_and_tool_results_are_no_ask(format: FormatName) -> None:
     """A command, an image alone, and a recalled block."""
     block = _core.build_block([("config", "port 3000", 1.0)], [], cap=200).text
     steps = (User(("Fix it",)), Assistant(("ok",)), User(("/compact focus",)), User((), images=1))
-    messages = [*Rendering(steps, shape).whole(), edit.user_message(block, shape)]
-    if shape in {
+    messages = [*Rendering(steps, format).whole(), edit.user_message(block, format)]
+    if format in {
         "gemini",
         "bedrock",
     }:  # the two become one message, of which the picture is no text
         messages = [
-            *Rendering(steps[:2], shape).whole(),
-            edit.user_message("/compact focus", shape),
-            edit.user_message(block, shape),
+            *Rendering(steps[:2], format).whole(),
+            edit.user_message("/compact focus", format),
+            edit.user_message(block, format),
         ]
-    assert latest_ask(messages, shape) == "Fix it"
+    assert latest_ask(messages, format) == "Fix it"
 
 
 def test_summaries_and_host_messages_are_no_ask() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from context.rendering import Rendering
-from context.script import SHAPES
+from context.script import FORMATS
 from context.strategies import scripts
 from memctx import ConfigError, _core
 from memctx.compaction.plan.trigger import (
@@ -24,9 +24,9 @@ from memctx.compaction.plan.trigger import (
 
 if TYPE_CHECKING:
     from context.rendering import Message
-    from context.script import Script, Shape
+    from context.script import FormatName, Script
 
-shapes = st.sampled_from(SHAPES)
+formats = st.sampled_from(FORMATS)
 
 
 @pytest.mark.parametrize(
@@ -141,17 +141,17 @@ def answer(text: str, total: int | None = None, **more: Any) -> Message:
 
 
 def costs(messages: list[Message]) -> list[int]:
-    return _core.Scanner().scan(messages, "pi").message_tokens
+    return _core.MessageReader().read(messages, "pi").message_tokens
 
 
 @settings(max_examples=25)
-@given(shapes, scripts())
-def test_context_tokens_are_estimated_without_usage(shape: Shape, script: Script) -> None:
-    messages = Rendering(script, shape).whole()
+@given(formats, scripts())
+def test_context_tokens_are_estimated_without_usage(format: FormatName, script: Script) -> None:
+    messages = Rendering(script, format).whole()
     bare = [
         {key: value for key, value in message.items() if key != "usage"} for message in messages
     ]
-    assert context_tokens(bare, shape) == _core.Scanner().scan(bare, shape).tokens
+    assert context_tokens(bare, format) == _core.MessageReader().read(bare, format).tokens
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 OVERFLOW = SummaryError("too long", is_overflow=True)
 OUTAGE = SummaryError("the service is down")
-DEAD = SummaryError("wrong key", is_dead=True)
+DEAD = SummaryError("wrong key", is_permanent=True)
 
 
 @dataclass

@@ -138,7 +138,7 @@ def test_transient_failures_are_retried(first: Reply, pauses: list[float]) -> No
 
 def test_an_outage_ends_after_three_attempts_with_bounded_delays(pauses: list[float]) -> None:
     error = failure(OVERLOADED, asked=3)
-    assert not error.is_final
+    assert error.is_retryable
     assert str(error) == "claude-test answered with status 529 (overloaded_error)"
     assert 0.25 <= pauses[0] <= 0.5
     assert 0.5 <= pauses[1] <= 1.0
@@ -156,14 +156,14 @@ def test_a_closed_port_is_a_transient_failure() -> None:
         pass
     with pytest.raises(SummaryError, match="the connection to claude-test failed") as caught:
         ask(server)
-    assert not caught.value.is_final
+    assert caught.value.is_retryable
 
 
 def test_an_overflow_is_reported_and_not_retried() -> None:
     error = failure(OVERFLOW)
     assert error.is_overflow
-    assert error.is_final
-    assert not error.is_dead
+    assert not error.is_retryable
+    assert not error.is_permanent
 
 
 @pytest.mark.parametrize(
@@ -177,13 +177,13 @@ def test_an_overflow_is_reported_and_not_retried() -> None:
     ids=repr,
 )
 def test_a_permanent_failure_is_reported_and_not_retried(reply: Reply) -> None:
-    assert failure(reply).is_dead
+    assert failure(reply).is_permanent
 
 
 def test_a_refusal_and_a_bad_request_are_final_but_not_dead() -> None:
     for reply in (Streamed("I cannot", "refusal"), Refused(400, "invalid_request_error")):
         error = failure(reply)
-        assert (error.is_final, error.is_dead, error.is_overflow) == (True, False, False)
+        assert (error.is_retryable, error.is_permanent, error.is_overflow) == (False, False, False)
 
 
 def test_errors_do_not_repeat_the_text_of_the_server() -> None:
@@ -239,7 +239,7 @@ def test_a_missing_key_is_a_permanent_failure(monkeypatch: pytest.MonkeyPatch) -
         keyless = AnthropicSummarizer("m", options=ClientOptions(base_url=server.url))
         with pytest.raises(SummaryError, match="API key") as caught:
             asyncio.run(keyless.summarize(REQUEST))
-    assert caught.value.is_dead
+    assert caught.value.is_permanent
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def test_an_overflow_of_a_function_is_recognized() -> None:
 
 
 def test_a_summary_error_of_a_function_passes_through() -> None:
-    error = SummaryError("no", is_dead=True)
+    error = SummaryError("no", is_permanent=True)
 
     def model(_: object) -> str:
         raise error

@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from context.rendering import Rendering
-from context.script import SHAPES, Assistant, Call, Result, Results, Summary, Thought, User
+from context.script import FORMATS, Assistant, Call, Result, Results, Summary, Thought, User
 from context.strategies import FAKE, scripts
 from memctx import Redactor, _core
 from memctx.compaction.summary import serialize
 from memctx.compaction.summary.serialize import escape_labels, truncate_result
 
 if TYPE_CHECKING:
-    from context.script import Script, Shape
+    from context.script import FormatName, Script
 
 SCRIPT: Script = (
     User(("Look at a.py",), images=1),
@@ -32,9 +32,9 @@ SCRIPT: Script = (
 )
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_every_format_is_serialized_alike(shape: Shape) -> None:
-    text = serialize(Rendering(SCRIPT, shape).whole(), shape)
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_format_is_serialized_alike(format: FormatName) -> None:
+    text = serialize(Rendering(SCRIPT, format).whole(), format)
     text = re.sub(r"\[image[^\]]*\]", "[image]", text).replace(
         "\n\n[Assistant tool calls]: ls()", "; ls()"
     )
@@ -49,9 +49,9 @@ def test_every_format_is_serialized_alike(shape: Shape) -> None:
     )
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_thinking_is_not_serialized(shape: Shape) -> None:
-    assert "I should" not in serialize(Rendering(SCRIPT, shape).whole(), shape)
+@pytest.mark.parametrize("format", FORMATS)
+def test_thinking_is_not_serialized(format: FormatName) -> None:
+    assert "I should" not in serialize(Rendering(SCRIPT, format).whole(), format)
 
 
 def test_an_earlier_summary_has_its_own_label() -> None:
@@ -125,12 +125,12 @@ def test_code_is_not_escaped() -> None:
     assert escape_labels(code) == code
 
 
-@given(scripts(most=3), st.sampled_from(SHAPES))
-def test_texts_of_the_user_are_never_lost(script: Script, shape: Shape) -> None:
+@given(scripts(most=3), st.sampled_from(FORMATS))
+def test_texts_of_the_user_are_never_lost(script: Script, format: FormatName) -> None:
     """All of it, word by word, whatever else is cut."""
-    messages = Rendering(script, shape).whole()
-    text = serialize(messages, shape)
-    records = _core.Scanner(capacity=0).scan(messages, shape).records()
+    messages = Rendering(script, format).whole()
+    text = serialize(messages, format)
+    records = _core.MessageReader(capacity=0).read(messages, format).records()
     said = [row[1] for rows in records for row in rows if row[0] == "user" and not row[3]]
     offset = 0
     for words in said:
@@ -138,13 +138,13 @@ def test_texts_of_the_user_are_never_lost(script: Script, shape: Shape) -> None:
             offset = text.index(f"[User]: {escape_labels(words)}", offset) + 1
 
 
-@given(scripts(most=3), st.sampled_from(SHAPES))
-def test_every_message_has_its_entries(script: Script, shape: Shape) -> None:
+@given(scripts(most=3), st.sampled_from(FORMATS))
+def test_every_message_has_its_entries(script: Script, format: FormatName) -> None:
     """Nothing that is said makes an entry of its own."""
-    messages = Rendering(script, shape).whole()
-    records = _core.Scanner(capacity=0).scan(messages, shape).records()
+    messages = Rendering(script, format).whole()
+    records = _core.MessageReader(capacity=0).read(messages, format).records()
     said = sum(row[0] == "user" and row[1].strip() != "" for rows in records for row in rows)
-    assert len(re.findall(r"^\[User\]: ", serialize(messages, shape), re.MULTILINE)) == said
+    assert len(re.findall(r"^\[User\]: ", serialize(messages, format), re.MULTILINE)) == said
 
 
 @given(st.text(max_size=6_000), st.integers(20, 3_000))

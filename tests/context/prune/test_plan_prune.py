@@ -7,9 +7,13 @@ from typing import Any
 import pytest
 
 from memctx import ConfigError, _core
+from memctx.config import Pruning
 from memctx.messages import edit
 
 Message = dict[str, Any]
+
+# Arguments of a call rather than settings.
+CALL = {"context_window", "sticky", "is_cold", "estimator"}
 
 
 def conversation(*lengths: int, name: str = "read") -> list[Message]:
@@ -26,8 +30,11 @@ def conversation(*lengths: int, name: str = "read") -> list[Message]:
 
 
 def plan(messages: list[Message], **settings: Any) -> list[_core.Pruned]:
+    call = {name: settings.pop(name) for name in CALL & settings.keys()}
     return _core.plan_prune(
-        _core.Scanner().scan(messages), **{"mode": "adaptive", "context_window": 1000, **settings}
+        _core.MessageReader().read(messages),
+        Pruning.model_construct(**{"mode": "adaptive", **settings}),
+        **{"context_window": 1000, **call},
     )
 
 
@@ -67,8 +74,8 @@ def test_forms_are_replayed_to_the_byte() -> None:
 def test_pruned_messages_cost_what_the_scanner_estimates() -> None:
     messages = conversation(5000)
     (change,) = plan(messages)
-    before = _core.Scanner().scan(messages).tokens
-    after = _core.Scanner().scan(carried_out(messages, [change])).tokens
+    before = _core.MessageReader().read(messages).tokens
+    after = _core.MessageReader().read(carried_out(messages, [change])).tokens
     assert before - after == change.tokens_before - change.tokens_after
 
 

@@ -1,4 +1,4 @@
-"""Results are shortened before they are sent, in every shape, and nothing is lost on the way."""
+"""Results are shortened before they are sent, in every format, and nothing is lost on the way."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import memctx
-from memctx import ConfigError, MessageShapeError
+from memctx import ConfigError, MessageFormatError
 from memctx.context import truncate_tool_result
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 LONG = "line of output\n" * 1000
 IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}
-# A result of every shape, as a message or a block, and where its text is found.
+# A result of every format, as a message or a block, and where its text is found.
 RESULTS: dict[str, tuple[Any, list[Any]]] = {
     "anthropic message": (
         {
@@ -64,7 +64,7 @@ def at(value: Any, path: list[Any]) -> Any:
 
 
 @pytest.mark.parametrize("name", RESULTS)
-def test_a_result_of_every_shape_is_shortened(name: str) -> None:
+def test_a_result_of_every_format_is_shortened(name: str) -> None:
     given_result, path = RESULTS[name]
     before = copy.deepcopy(given_result)
     kept: list[str] = []
@@ -155,7 +155,7 @@ def test_a_result_that_cannot_be_archived_stays_whole(
 def test_a_memory_archives_the_whole_result(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with memctx.open(tmp_path, session_id="s1", archive_tools=False) as memory:
+    with memctx.open(tmp_path, session_id="s1", privacy={"archive_tools": False}) as memory:
         text = "The build failed in payment_webhook.rs\n" + LONG
         assert len(truncate_tool_result(text, archive=memory)) < 4000
         message = {"role": "tool", "tool_call_id": "a", "content": text + "again"}
@@ -180,7 +180,7 @@ def test_an_asynchronous_archive_is_refused() -> None:
 def test_an_argument_that_is_no_result_is_refused() -> None:
     for wrong in (5, None, {"a": 1}, [LONG]):
         with pytest.raises(
-            MessageShapeError, match="expected a text, a message or the block of a result, not"
+            MessageFormatError, match="expected a text, a message or the block of a result, not"
         ):
             truncate_tool_result(wrong)
     with pytest.raises(ConfigError, match="head_chars must be 0 or more, not -1"):

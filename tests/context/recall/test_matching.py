@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from memctx.lowlevel import WarmStore
+from memctx.lowlevel import Store, StoreOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,8 +25,8 @@ TALK = [
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[WarmStore]:
-    store = WarmStore(tmp_path / "memory", session_id="s1", durability="os")
+def store(tmp_path: Path) -> Iterator[Store]:
+    store = Store(tmp_path / "memory", StoreOptions(session_id="s1", durability="os"))
     store.add([(role, text, 1e12 + at, None) for at, (role, text) in enumerate(TALK)])
     yield store
     store.close()
@@ -42,7 +42,7 @@ def store(tmp_path: Path) -> Iterator[WarmStore]:
     ],
 )
 def test_a_question_that_is_answered_passes_the_minimum(
-    store: WarmStore, question: str, answer: str
+    store: Store, question: str, answer: str
 ) -> None:
     """The words that a question is about decide, in whatever form they stand."""
     hits = store.search(question, min_score=MINIMUM)
@@ -61,20 +61,20 @@ def test_a_question_that_is_answered_passes_the_minimum(
         "東京の人口は何人ですか",
     ],
 )
-def test_a_question_to_another_memory_recalls_nothing(store: WarmStore, question: str) -> None:
+def test_a_question_to_another_memory_recalls_nothing(store: Store, question: str) -> None:
     """Small talk and foreign questions find results, as any search does, but none that matches."""
     assert store.search(question, min_score=MINIMUM) == []
     assert all(hit.match < MINIMUM for hit in store.search(question))
 
 
-def test_neighbors_of_a_match_are_recalled(store: WarmStore) -> None:
+def test_neighbors_of_a_match_are_recalled(store: Store) -> None:
     """An answer that shares no word with the question is found through its neighbor."""
     hits = store.search("Which port does staging Postgres listen on?", limit=3)
     assert any("compose file" in hit.segment.content for hit in hits)
 
 
-def test_openclaw_ranking_is_unchanged(store: WarmStore) -> None:
-    """With `ranking="seed"` neither forms nor neighbors nor roles count, and the match is the weighed score."""
-    hits = store.search("deploy", ranking="seed", limit=3)
+def test_openclaw_ranking_is_unchanged(store: Store) -> None:
+    """With `ranking="openclaw"` neither forms nor neighbors nor roles count, and the match is the weighed score."""
+    hits = store.search("deploy", ranking="openclaw", limit=3)
     assert not any(hit.bm25 for hit in hits)
     assert store.search("deploy")[0].segment.content.startswith("Understood")

@@ -22,7 +22,7 @@ MESSAGES: list[Message] = [
 
 
 def scanned(*more: Message) -> _core.Conversation:
-    return _core.Scanner().scan([*MESSAGES, *more])
+    return _core.MessageReader().read([*MESSAGES, *more])
 
 
 def test_a_trim_plan_lists_removed_units_and_reasons() -> None:

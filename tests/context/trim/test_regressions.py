@@ -34,7 +34,7 @@ def test_06_the_hosts_own_summary_stays_and_is_paid_for() -> None:
     done = smart_trim(messages, "message 3", safe_limit=1200)
     assert done.kept[0] is summary
     assert done.trimmed
-    conversation = _core.Scanner().scan(messages)
+    conversation = _core.MessageReader().read(messages)
     assert conversation.message_tokens[0] > 700
 
 
@@ -63,12 +63,12 @@ def test_07_arguments_thinking_and_pictures_cost_something() -> None:
         {"type": "thinking", "thinking": "hm " * 1000},
         {"type": "image", "data": "AAAA", "mimeType": "image/png"},
     ):
-        assert _core.Scanner().scan([{"role": "user", "content": [block]}]).tokens > 500
+        assert _core.MessageReader().read([{"role": "user", "content": [block]}]).tokens > 500
 
 
-def pairs_of(shape: str) -> tuple[Message, list[Message]]:
+def pairs_of(format: str) -> tuple[Message, list[Message]]:
     """Return two calls, the answer to one, a word between, the answer to the other."""
-    if shape == "anthropic":
+    if format == "anthropic":
         asked = [{"type": "tool_use", "id": i, "name": "read", "input": {}} for i in "ab"]
         answers = [
             {"type": "tool_result", "tool_use_id": i, "content": "found " * 50} for i in "ab"
@@ -83,12 +83,12 @@ def pairs_of(shape: str) -> tuple[Message, list[Message]]:
     return {"role": "assistant", "tool_calls": calls}, answers
 
 
-@pytest.mark.parametrize("shape", ["anthropic", "openai"])
-def test_08_calls_and_results_belong_together_by_id(shape: str) -> None:
+@pytest.mark.parametrize("format", ["anthropic", "openai"])
+def test_08_calls_and_results_belong_together_by_id(format: str) -> None:
     """OpenClaw's plugin pairs neighbors: with a message between, the call goes and its second result stays behind."""
-    call, (first, second) = pairs_of(shape)
+    call, (first, second) = pairs_of(format)
     between = user("a word between: the port is 8443")
-    last, answers = pairs_of(shape)
+    last, answers = pairs_of(format)
     messages = [user("go"), call, first, between, second, *talk(12), last, *answers]
     done = smart_trim(messages, "which port is it", safe_limit=1200)
     trimmed = [
@@ -113,5 +113,5 @@ def test_08_the_last_calls_of_anthropic_stay_with_all_their_results() -> None:
 def test_10_the_limit_is_the_callers() -> None:
     """OpenClaw's plugin, in one version, trims at 4,000 tokens whatever the model takes."""
     messages = talk(200)
-    assert _core.Scanner().scan(messages).tokens > 12_000
+    assert _core.MessageReader().read(messages).tokens > 12_000
     assert not smart_trim(messages, "message 3", safe_limit=100_000).did_trim

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import memctx
-from memctx import ConfigError, MessageShapeError
+from memctx import ConfigError, MessageFormatError
 from memctx.context import smart_trim
 
 from . import openclaw
@@ -169,7 +169,7 @@ def test_numbers_below_zero_are_refused(setting: dict[str, Any]) -> None:
 
 
 def test_smart_trim_refuses_values_that_are_no_list() -> None:
-    with pytest.raises(MessageShapeError):
+    with pytest.raises(MessageFormatError):
         smart_trim("hello", "query", safe_limit=1)
     with pytest.raises(ConfigError, match="must be 0 or more, not -5"):
         smart_trim([user("hi")], "query", safe_limit=1, estimate=lambda _: -5)

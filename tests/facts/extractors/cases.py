@@ -87,8 +87,8 @@ class Outcome:
         if self.error is None:
             return None
         kinds = {
-            "dead": self.error.is_dead,
-            "final": self.error.is_final,
+            "permanent": self.error.is_permanent,
+            "rejected": not self.error.is_retryable,
             "malformed": self.error.is_malformed,
         }
         return next((kind for kind, is_so in kinds.items() if is_so), "later")
@@ -145,8 +145,8 @@ CASES = [
         "cut at the token limit", (reply(cut(TWO, 0.8), is_cut=True),), facts=1, problem="cut off"
     ),
     Case("cut before the first fact", (reply(cut(TWO, 0.2), is_cut=True),), error="malformed"),
-    Case("refusal", (refuse,), error="final"),
-    Case("filtered", (filtered,), error="final"),
+    Case("refusal", (refuse,), error="rejected"),
+    Case("filtered", (filtered,), error="rejected"),
     Case(
         "small model fails, large one asked",
         (reply("?"), reply(GOOD)),
@@ -175,7 +175,7 @@ CASES = [
         retry_after=3600,
     ),
     Case("429 for good", (status(429, "rate_limit_error"),), error="later", calls=3),
-    Case("quota used up", (status(429, "insufficient_quota"),), error="dead"),
+    Case("quota used up", (status(429, "insufficient_quota"),), error="permanent"),
     Case("500 once", (status(500, "api_error"), reply(GOOD)), facts=1, calls=2),
     Case("503 for good", (status(503, "api_error"),), error="later", calls=3),
     Case("529 overloaded twice", (BUSY, BUSY, reply(GOOD)), facts=1, calls=3),
@@ -211,13 +211,13 @@ CASES = [
         (raw(b'{"content": 5, "choices": {}, "usage": "x"}'),),
         error="malformed",
     ),
-    Case("400", (status(400, "invalid_request_error"),), error="final", calls=2),
+    Case("400", (status(400, "invalid_request_error"),), error="rejected", calls=2),
     Case("400 for the schema", (without_schema(reply(GOOD)),), facts=1, calls=2),
-    Case("401", (status(401, "authentication_error"),), error="dead"),
-    Case("402", (status(402, "billing_error"),), error="dead"),
-    Case("403", (status(403, "permission_error"),), error="dead"),
-    Case("404, no such model", (status(404, "not_found_error"),), error="dead"),
-    Case("413, too long", (status(413, "invalid_request_error"),), error="final"),
+    Case("401", (status(401, "authentication_error"),), error="permanent"),
+    Case("402", (status(402, "billing_error"),), error="permanent"),
+    Case("403", (status(403, "permission_error"),), error="permanent"),
+    Case("404, no such model", (status(404, "not_found_error"),), error="permanent"),
+    Case("413, too long", (status(413, "invalid_request_error"),), error="rejected"),
 ]
 
 

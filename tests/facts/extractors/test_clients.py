@@ -214,7 +214,7 @@ def test_a_closed_port_is_a_transient_failure(api: str) -> None:
         pass
     with pytest.raises(ExtractionError, match="the connection to large failed") as raised:
         asyncio.run(extractor_at(api, model.url).extract(REQUEST))
-    assert not raised.value.is_dead
+    assert not raised.value.is_permanent
 
 
 @pytest.mark.parametrize("api", APIS)
@@ -224,7 +224,7 @@ def test_a_missing_key_is_a_permanent_failure(
     monkeypatch.setenv("ANTHROPIC_CONFIG_DIR", str(tmp_path))
     with pytest.raises(ExtractionError, match="API key and address") as raised:
         asyncio.run(CLASSES[api]("large").extract(REQUEST))
-    assert raised.value.is_dead
+    assert raised.value.is_permanent
 
 
 def test_a_compatible_server_needs_no_key() -> None:

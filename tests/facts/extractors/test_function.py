@@ -93,7 +93,7 @@ def test_errors_of_a_function_do_not_quote_the_conversation() -> None:
     with pytest.raises(ExtractionError, match=r"fails raised KeyError$") as raised:
         extract(fails)
     assert isinstance(raised.value.__cause__, KeyError)
-    assert not raised.value.is_final
+    assert raised.value.is_retryable
 
 
 def test_an_extraction_error_of_a_function_is_passed_on() -> None:

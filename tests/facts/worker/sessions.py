@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import process
-from memctx._core import FactStore
+from memctx._core import FactStore, StoreOptions
 from memctx.facts import CandidateFact
 from memctx.facts.extractors import ExtractionResult, Usage
 from memctx.facts.worker import BackgroundExtraction, ExtractionOptions
-from memctx.lowlevel import WarmStore
+from memctx.lowlevel import Store
 from memctx.providers.breaker import BreakerPolicy
 
 if TYPE_CHECKING:
@@ -88,8 +88,8 @@ class Session:
     def __init__(self, folder: Path, session_id: str = SESSION) -> None:
         self.folder = folder
         self.session_id = session_id
-        self.archive = WarmStore(folder, session_id=session_id, durability="os")
-        self.facts = FactStore(folder, session_id=session_id, durability="os")
+        self.archive = Store(folder, StoreOptions(session_id=session_id, durability="os"))
+        self.facts = FactStore(folder, StoreOptions(session_id=session_id, durability="os"))
         self.extractions: list[BackgroundExtraction] = []
 
     def open(self, extractor: Extractor, **settings: Any) -> BackgroundExtraction:

@@ -193,7 +193,7 @@ def test_a_new_log_is_read_from_its_beginning(session: Session) -> None:
 
 
 def test_a_dead_letter_is_found_in_a_rewritten_log(session: Session) -> None:
-    refused = ExtractionError("no", is_final=True)
+    refused = ExtractionError("no", is_retryable=False)
     extraction = session.open(model := Model(None, refused), batch_chars=100)
     session.say(*range(4))
     assert wait(extraction).progress.dead_letters == 1
@@ -204,7 +204,7 @@ def test_a_dead_letter_is_found_in_a_rewritten_log(session: Session) -> None:
 
 
 def test_a_dead_letter_missing_from_the_log_is_dropped(session: Session) -> None:
-    refused = ExtractionError("no", is_final=True)
+    refused = ExtractionError("no", is_retryable=False)
     extraction = session.open(model := Model(refused), batch_chars=100)
     session.say(*range(4))
     assert wait(extraction).progress.dead_letters == 1

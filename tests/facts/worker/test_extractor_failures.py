@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from memctx.facts.extractors import Request
 
 BUSY = ExtractionError("the model is busy")
-REFUSED = ExtractionError("the model refused", is_final=True)
-DEAD = ExtractionError("the key is not taken", is_dead=True)
+REFUSED = ExtractionError("the model refused", is_retryable=False)
+DEAD = ExtractionError("the key is not taken", is_permanent=True)
 MALFORMED = ExtractionError("the answer is not JSON", is_malformed=True)
 
 

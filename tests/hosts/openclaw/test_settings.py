@@ -62,7 +62,7 @@ class Meanings:
 
     def embed_many(self, texts: Sequence[str]) -> list[list[float]]:
         if self.is_down:
-            raise memctx.errors.EmbeddingError("the model is down", can_retry=True)
+            raise memctx.errors.EmbeddingError("the model is down", is_retryable=True)
         self.texts += texts
         return [
             [1.0, 0.0, 0.0]
@@ -262,12 +262,12 @@ def test_a_disabled_search_finds_nothing(root: Path) -> None:
 
 def test_the_limit_of_a_file_takes_effect(root: Path) -> None:
     (root / "AGENTS.md").write_text("Work with care. " * 200)
-    workspace = Workspace.of(Config(workspace=root, workspace_max_chars=500))
+    workspace = Workspace.of(Config(workspace=root, bootstrap={"max_chars": 500}))
     assert workspace is not None
     (file,) = [file for file in workspace.load().files if file.name == "AGENTS.md"]
     assert file.is_truncated
     assert file.injected_chars <= 500
-    config = Config(workspace=root, workspace_max_chars=500, workspace_max_total_chars=300)
+    config = Config(workspace=root, bootstrap={"max_chars": 500, "max_total_chars": 300})
     total = Workspace.of(config)
     assert total is not None
     assert sum(file.injected_chars for file in total.load().files) <= 300
@@ -282,6 +282,6 @@ def test_bootstrap_max_chars_of_an_openclaw_file_reaches_the_system_prompt(root:
         f"{{agents: {{defaults: {{workspace: {str(root)!r}, bootstrapMaxChars: 400}}}}}}"
     )
     config = Config.load(file=file, environ={})
-    assert config.workspace_max_chars == 400
+    assert config.bootstrap.max_chars == 400
     loaded = context.load_workspace(config)
     assert [each.name for each in loaded.files if each.is_truncated] == ["AGENTS.md"]

@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from memctx import files
 from memctx.errors import (
     ConfigError,
-    MessageShapeError,
+    MessageFormatError,
     StoreError,
     UnsupportedVersionError,
 )
@@ -295,7 +295,7 @@ def test_sdk_models_are_written_unchanged(tmp_path: Path) -> None:
 @pytest.mark.parametrize("message", ["text", 7, None, ["a"]])
 def test_values_that_are_no_message_are_refused(tmp_path: Path, message: object) -> None:
     opened = Transcript.open(tmp_path / "session.jsonl")
-    with pytest.raises(MessageShapeError, match="expected a message that is a JSON object, got"):
+    with pytest.raises(MessageFormatError, match="expected a message that is a JSON object, got"):
         opened.append_message(message)
     assert not opened.path.exists()
 
@@ -303,7 +303,7 @@ def test_values_that_are_no_message_are_refused(tmp_path: Path, message: object)
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), {1, 2}, object()])
 def test_values_without_json_are_refused(tmp_path: Path, value: object) -> None:
     opened = Transcript.open(tmp_path / "session.jsonl")
-    with pytest.raises(MessageShapeError, match="expected a JSON value"):
+    with pytest.raises(MessageFormatError, match="expected a JSON value"):
         opened.append_messages([USER, {"role": "user", "content": value}])
     assert not opened.path.exists()
 

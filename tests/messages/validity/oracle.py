@@ -21,33 +21,33 @@ class Said:
         return [value for name, value in self.blocks if name == kind]
 
 
-def problems(messages: list[wire.Message], shape: str) -> list[tuple[int, str]]:
+def problems(messages: list[wire.Message], format: str) -> list[tuple[int, str]]:
     """Return the index and the code of everything the provider would refuse."""
-    talk = [read(message, shape) for message in messages]
-    found = [*result_problems(talk, shape), *call_problems(talk, shape)]
-    if shape == "anthropic":
+    talk = [read(message, format) for message in messages]
+    found = [*result_problems(talk, format), *call_problems(talk, format)]
+    if format == "anthropic":
         found += repeated_ids(talk)
-    if shape in {"anthropic", "bedrock"}:
+    if format in {"anthropic", "bedrock"}:
         found += order_problems(talk)
-    if shape in wire.IN_BLOCKS:
-        found += start_problems(talk) + empty_problems(talk, shape)
-    if shape == "bedrock":
+    if format in wire.IN_BLOCKS:
+        found += start_problems(talk) + empty_problems(talk, format)
+    if format == "bedrock":
         sides = [said.side for said in talk]
         pairs = enumerate(pairwise(sides), 1)
         found += [(place, "roles-alternate") for place, (one, two) in pairs if one == two]
-    if shape == "gemini":
+    if format == "gemini":
         found += [
             (place, "call-not-after-user")
             for place, said in enumerate(talk)
             if place and said.ids("call") and talk[place - 1].side == "model"
         ]
-    if shape == "responses":
+    if format == "responses":
         found += reasoning_problems(talk)
     return sorted(found)
 
 
-def read(message: wire.Message, shape: str) -> Said:
-    if shape == "responses":
+def read(message: wire.Message, format: str) -> Said:
+    if format == "responses":
         return read_item(message)
     role = message["role"]
     side = "model" if role == "assistant" else role
@@ -55,7 +55,7 @@ def read(message: wire.Message, shape: str) -> Said:
         return Said(
             "tool", [("result", message["tool_call_id" if role == "tool" else "toolCallId"])]
         )
-    content = message["parts" if shape == "gemini" else "content"]
+    content = message["parts" if format == "gemini" else "content"]
     if content is None or isinstance(content, str):
         content = [] if content is None else [{"type": "text", "text": content}]
     blocks = [read_block(block) for block in content]
@@ -99,9 +99,9 @@ def read_item(item: wire.Message) -> Said:
     return Said("model" if item["role"] == "assistant" else item["role"], [("text", "words")])
 
 
-def turn_of(talk: list[Said], place: int, shape: str) -> int:
+def turn_of(talk: list[Said], place: int, format: str) -> int:
     """Return the start of the model's turn: adjacent items in Responses, elsewhere one message."""
-    while shape == "responses" and place and talk[place - 1].side == "model":
+    while format == "responses" and place and talk[place - 1].side == "model":
         place -= 1
     return place
 
@@ -115,7 +115,7 @@ def all_results(talk: list[Said]) -> list[tuple[int, str]]:
     return [(place, call_id) for place, said in enumerate(talk) for call_id in said.ids("result")]
 
 
-def result_problems(talk: list[Said], shape: str) -> list[tuple[int, str]]:
+def result_problems(talk: list[Said], format: str) -> list[tuple[int, str]]:
     found = []
     seen: list[tuple[int, str]] = []
     for place, call_id in all_results(talk):
@@ -124,36 +124,36 @@ def result_problems(talk: list[Said], shape: str) -> list[tuple[int, str]]:
             found.append((place, "orphan-result"))
         elif talk[call].aborted:
             pass
-        elif (turn_of(talk, call, shape), call_id) in seen:
+        elif (turn_of(talk, call, format), call_id) in seen:
             found.append((place, "duplicate-result"))
         else:
-            seen.append((turn_of(talk, call, shape), call_id))
-            if not is_right_behind(talk, call, place, shape):
+            seen.append((turn_of(talk, call, format), call_id))
+            if not is_right_behind(talk, call, place, format):
                 found.append((place, "result-not-adjacent"))
     return found
 
 
-def is_right_behind(talk: list[Said], call: int, result: int, shape: str) -> bool:
-    if shape == "responses":
+def is_right_behind(talk: list[Said], call: int, result: int, format: str) -> bool:
+    if format == "responses":
         return True
-    if shape in wire.IN_BLOCKS:
+    if format in wire.IN_BLOCKS:
         return result == call + 1 and talk[result].side == "user"
     return all(said.side == "tool" for said in talk[call + 1 : result])
 
 
-def call_problems(talk: list[Said], shape: str) -> list[tuple[int, str]]:
+def call_problems(talk: list[Said], format: str) -> list[tuple[int, str]]:
     found = []
     calls: dict[tuple[int, str], int] = {}  # the first of each turn by its id
     for place, said in enumerate(talk):
         for call_id in said.ids("call"):
-            calls.setdefault((turn_of(talk, place, shape), call_id), place)
+            calls.setdefault((turn_of(talk, place, format), call_id), place)
     for (turn, call_id), place in calls.items():
         answers = [
             at
             for at, other in all_results(talk)
             if other == call_id
             and (near := nearest_call(talk, at, call_id)) is not None
-            and turn_of(talk, near, shape) == turn
+            and turn_of(talk, near, format) == turn
         ]
         if not answers and not talk[place].aborted:
             found.append((place, "unanswered-call"))
@@ -190,13 +190,13 @@ def start_problems(talk: list[Said]) -> list[tuple[int, str]]:
     return [(0, "first-not-user")] if talk and talk[0].side == "model" else []
 
 
-def empty_problems(talk: list[Said], shape: str) -> list[tuple[int, str]]:
+def empty_problems(talk: list[Said], format: str) -> list[tuple[int, str]]:
     found = []
     for place, said in enumerate(talk):
-        if shape == "anthropic" and said.side == "model" and place == len(talk) - 1:
+        if format == "anthropic" and said.side == "model" and place == len(talk) - 1:
             continue
         blank = any(kind == "text" and not value.strip() for kind, value in said.blocks)
-        if not said.blocks or (blank and shape != "gemini"):
+        if not said.blocks or (blank and format != "gemini"):
             found.append((place, "empty-content"))
     return found
 

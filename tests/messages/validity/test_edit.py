@@ -10,8 +10,8 @@ from typing import Any
 import pydantic
 import pytest
 
-from memctx import MessageShapeError
-from memctx._core import Scanner
+from memctx import MessageFormatError
+from memctx._core import MessageReader
 from memctx.messages import edit
 from memctx.messages.formats import MISSING
 
@@ -52,32 +52,32 @@ class Frozen:
     content: Any
 
 
-@pytest.mark.parametrize("shape", wire.SHAPES)
-def test_a_result_reads_a_text(shape: str) -> None:
-    message = wire.results(["a"], shape)[0]
+@pytest.mark.parametrize("format", wire.FORMATS)
+def test_a_result_reads_a_text(format: str) -> None:
+    message = wire.results(["a"], format)[0]
     before = copy.deepcopy(message)
-    shorter = edit.replace_result(message, 0, "short", shape)
-    assert shorter == wire.results(["a"], shape, text="short")[0]
+    shorter = edit.replace_result(message, 0, "short", format)
+    assert shorter == wire.results(["a"], format, text="short")[0]
     assert list(shorter) == list(message)
     assert message == before
 
 
-@pytest.mark.parametrize("shape", wire.IN_BLOCKS)
-def test_only_the_addressed_result_changes(shape: str) -> None:
-    message = wire.results(["a", "b", "c"], shape, said="and?")[0]
-    field = "parts" if shape == "gemini" else "content"
-    shorter = edit.replace_result(message, 1, "short", shape)
-    assert shorter[field][1] == wire.result_block("b", "short", shape)
+@pytest.mark.parametrize("format", wire.IN_BLOCKS)
+def test_only_the_addressed_result_changes(format: str) -> None:
+    message = wire.results(["a", "b", "c"], format, said="and?")[0]
+    field = "parts" if format == "gemini" else "content"
+    shorter = edit.replace_result(message, 1, "short", format)
+    assert shorter[field][1] == wire.result_block("b", "short", format)
     for place in (0, 2, 3):
         assert shorter[field][place] is message[field][place]
 
 
-@pytest.mark.parametrize("shape", wire.SHAPES)
-def test_a_missing_result_cannot_be_edited(shape: str) -> None:
-    with pytest.raises(MessageShapeError, match="no result number 1"):
-        edit.replace_result(wire.results(["a"], shape)[0], 1, "short", shape)
-    with pytest.raises(MessageShapeError, match="no result number 0"):
-        edit.replace_result(wire.user("hi", shape), 0, "short", shape)
+@pytest.mark.parametrize("format", wire.FORMATS)
+def test_a_missing_result_cannot_be_edited(format: str) -> None:
+    with pytest.raises(MessageFormatError, match="no result number 1"):
+        edit.replace_result(wire.results(["a"], format)[0], 1, "short", format)
+    with pytest.raises(MessageFormatError, match="no result number 0"):
+        edit.replace_result(wire.user("hi", format), 0, "short", format)
 
 
 def test_pictures_in_a_result_stay_where_they_were() -> None:
@@ -94,7 +94,7 @@ def test_pictures_in_a_result_stay_where_they_were() -> None:
 
 
 @pytest.mark.parametrize(
-    ("message", "shape", "expected"),
+    ("message", "format", "expected"),
     [
         ({"role": "bashExecution", "command": "ls", "output": "long"}, "pi", {"output": "short"}),
         (
@@ -114,9 +114,9 @@ def test_pictures_in_a_result_stay_where_they_were() -> None:
     ],
 )
 def test_results_in_other_forms_are_edited(
-    message: wire.Message, shape: str, expected: wire.Message
+    message: wire.Message, format: str, expected: wire.Message
 ) -> None:
-    assert edit.replace_result(message, 0, "short", shape) == {**message, **expected}
+    assert edit.replace_result(message, 0, "short", format) == {**message, **expected}
 
 
 def test_a_screenshot_cannot_read_a_text() -> None:
@@ -139,7 +139,7 @@ def test_json_of_bedrock_becomes_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("thinking", "shape"),
+    ("thinking", "format"),
     [
         ({"type": "thinking", "thinking": "hm", "signature": "s"}, "anthropic"),
         ({"type": "redacted_thinking", "data": "x"}, "anthropic"),
@@ -148,15 +148,15 @@ def test_json_of_bedrock_becomes_text() -> None:
         ({"type": "thinking", "thinking": "hm", "thinkingSignature": "s"}, "pi"),
     ],
 )
-def test_thinking_goes_and_all_else_stays(thinking: wire.Message, shape: str) -> None:
-    field = "parts" if shape == "gemini" else "content"
-    message = wire.calls(["a"], shape, "Reading.")[0]
-    assert edit.remove_thinking(message, shape) is message
+def test_thinking_goes_and_all_else_stays(thinking: wire.Message, format: str) -> None:
+    field = "parts" if format == "gemini" else "content"
+    message = wire.calls(["a"], format, "Reading.")[0]
+    assert edit.remove_thinking(message, format) is message
     thoughtful = {**message, field: [thinking, *message[field]], "unknown": 1}
     before = copy.deepcopy(thoughtful)
-    assert edit.remove_thinking(thoughtful, shape) == {**message, "unknown": 1}
+    assert edit.remove_thinking(thoughtful, format) == {**message, "unknown": 1}
     assert thoughtful == before
-    assert edit.remove_thinking({**message, field: [thinking]}, shape) is None
+    assert edit.remove_thinking({**message, field: [thinking]}, format) is None
 
 
 def test_thinking_beside_the_content_of_a_chat_message_goes() -> None:
@@ -192,34 +192,34 @@ def test_a_cache_mark_alone_is_no_content() -> None:
     assert edit.remove_thinking(message, "bedrock") is None
 
 
-@pytest.mark.parametrize("shape", wire.SHAPES)
-def test_a_block_goes_in_and_comes_out_again(shape: str) -> None:
-    message = wire.user("Which port?", shape)
+@pytest.mark.parametrize("format", wire.FORMATS)
+def test_a_block_goes_in_and_comes_out_again(format: str) -> None:
+    message = wire.user("Which port?", format)
     before = copy.deepcopy(message)
-    field = "parts" if shape == "gemini" else "content"
-    longer = edit.add_text_block(message, "recalled", shape)
+    field = "parts" if format == "gemini" else "content"
+    longer = edit.add_text_block(message, "recalled", format)
     assert [block["text"] for block in longer[field]] == ["recalled", "Which port?"]
     assert message == before
-    shorter = edit.remove_blocks(longer, lambda text: text == "recalled", shape)
+    shorter = edit.remove_blocks(longer, lambda text: text == "recalled", format)
     assert [block["text"] for block in shorter[field]] == ["Which port?"]
-    assert edit.remove_blocks(longer, lambda _: False, shape) is longer
-    assert edit.user_message("Which port?", shape)["role"] == "user"
+    assert edit.remove_blocks(longer, lambda _: False, format) is longer
+    assert edit.user_message("Which port?", format)["role"] == "user"
 
 
-@pytest.mark.parametrize("shape", wire.IN_BLOCKS)
-def test_a_block_stands_behind_results(shape: str) -> None:
-    message = wire.results(["a", "b"], shape, said="and?")[0]
-    field = "parts" if shape == "gemini" else "content"
-    longer = edit.add_text_block(message, "recalled", shape)[field]
+@pytest.mark.parametrize("format", wire.IN_BLOCKS)
+def test_a_block_stands_behind_results(format: str) -> None:
+    message = wire.results(["a", "b"], format, said="and?")[0]
+    field = "parts" if format == "gemini" else "content"
+    longer = edit.add_text_block(message, "recalled", format)[field]
     assert longer[:2] == message[field][:2]
     assert longer[2]["text"] == "recalled"
     assert longer[3:] == message[field][2:]
 
 
-@pytest.mark.parametrize("shape", ["openai", "responses", "pi"])
-def test_a_result_is_no_place_for_a_block(shape: str) -> None:
-    with pytest.raises(MessageShapeError, match="a user's message only"):
-        edit.add_text_block(wire.results(["a"], shape)[0], "recalled", shape)
+@pytest.mark.parametrize("format", ["openai", "responses", "pi"])
+def test_a_result_is_no_place_for_a_block(format: str) -> None:
+    with pytest.raises(MessageFormatError, match="a user's message only"):
+        edit.add_text_block(wire.results(["a"], format)[0], "recalled", format)
 
 
 def test_text_that_is_a_whole_message_is_removed_too() -> None:
@@ -227,24 +227,24 @@ def test_text_that_is_a_whole_message_is_removed_too() -> None:
     assert edit.remove_blocks(message, lambda text: text == "recalled", "openai")["content"] == ""
 
 
-@pytest.mark.parametrize("shape", wire.SHAPES)
-def test_two_of_one_role_become_one(shape: str) -> None:
-    field = "parts" if shape == "gemini" else "content"
-    first, second = wire.user("one", shape), {**wire.user("two", shape), "more": 1}
-    one = edit.merge(first, second, shape)
+@pytest.mark.parametrize("format", wire.FORMATS)
+def test_two_of_one_role_become_one(format: str) -> None:
+    field = "parts" if format == "gemini" else "content"
+    first, second = wire.user("one", format), {**wire.user("two", format), "more": 1}
+    one = edit.merge(first, second, format)
     assert [block["text"] for block in one[field]] == ["one", "two"]
     assert one["role"] == "user"
     assert one["more"] == 1
-    with pytest.raises(MessageShapeError, match="expected two of one role"):
-        edit.merge(first, wire.assistant("no", shape), shape)
+    with pytest.raises(MessageFormatError, match="expected two of one role"):
+        edit.merge(first, wire.assistant("no", format), format)
 
 
-@pytest.mark.parametrize("shape", wire.IN_BLOCKS)
-def test_results_come_first_in_merged_messages(shape: str) -> None:
-    field = "parts" if shape == "gemini" else "content"
-    results = wire.results(["a"], shape)[0]
-    one = edit.merge(wire.user("wait", shape), results, shape)
-    assert one[field] == [*results[field], *wire.user("wait", shape)[field]]
+@pytest.mark.parametrize("format", wire.IN_BLOCKS)
+def test_results_come_first_in_merged_messages(format: str) -> None:
+    field = "parts" if format == "gemini" else "content"
+    results = wire.results(["a"], format)[0]
+    one = edit.merge(wire.user("wait", format), results, format)
+    assert one[field] == [*results[field], *wire.user("wait", format)[field]]
 
 
 def test_calls_of_chat_messages_are_merged_too() -> None:
@@ -258,18 +258,18 @@ def test_calls_of_chat_messages_are_merged_too() -> None:
     assert {block["type"] for block in text["content"]} == {"output_text"}
 
 
-@pytest.mark.parametrize("shape", wire.SHAPES)
-def test_a_missing_result_names_its_call_and_is_marked(shape: str) -> None:
-    expected = copy.deepcopy(wire.results(["a"], shape, text=MISSING)[0])
-    if shape == "anthropic":
+@pytest.mark.parametrize("format", wire.FORMATS)
+def test_a_missing_result_names_its_call_and_is_marked(format: str) -> None:
+    expected = copy.deepcopy(wire.results(["a"], format, text=MISSING)[0])
+    if format == "anthropic":
         expected["content"][0]["is_error"] = True
-    if shape == "gemini":
+    if format == "gemini":
         expected["parts"][0]["functionResponse"]["response"] = {"error": MISSING}
-    if shape == "bedrock":
+    if format == "bedrock":
         expected["content"][0]["toolResult"]["status"] = "error"
-    if shape == "pi":
+    if format == "pi":
         expected["isError"] = True
-    assert edit.missing_result("a", "read", shape) == expected
+    assert edit.missing_result("a", "read", format) == expected
 
 
 def test_a_missing_result_of_a_custom_tool_has_its_type() -> None:
@@ -335,11 +335,11 @@ def test_a_line_of_a_session_file_is_edited_inside() -> None:
     assert line == before
 
 
-@pytest.mark.parametrize("shape", wire.SHAPES)
-def test_results_are_counted_as_the_scanner_counts_them(shape: str) -> None:
+@pytest.mark.parametrize("format", wire.FORMATS)
+def test_results_are_counted_as_the_scanner_counts_them(format: str) -> None:
     """The results that pruning plans by number are edited by number."""
-    messages = [*wire.calls(["a", "b"], shape), *wire.results(["a", "b"], shape)]
-    changed = edit.replace_result(messages[-1], int(shape in wire.IN_BLOCKS), "short", shape)
-    rows = Scanner().scan([*messages[:-1], changed], shape).records()  # type: ignore[arg-type]
+    messages = [*wire.calls(["a", "b"], format), *wire.results(["a", "b"], format)]
+    changed = edit.replace_result(messages[-1], int(format in wire.IN_BLOCKS), "short", format)
+    rows = MessageReader().read([*messages[:-1], changed], format).records()  # type: ignore[arg-type]
     texts = [text for row in rows for _, text, _, _ in row]
     assert texts[-2:] == ["done", "short"]

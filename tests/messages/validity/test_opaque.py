@@ -66,15 +66,15 @@ CARRIED: dict[str, list[Any]] = {
 }
 
 
-@pytest.mark.parametrize("shape", CARRIED)
-def test_new_types_are_carried_through_a_turn_untouched(shape: str, tmp_path: Path) -> None:
-    said = CARRIED[shape]
+@pytest.mark.parametrize("format", CARRIED)
+def test_new_types_are_carried_through_a_turn_untouched(format: str, tmp_path: Path) -> None:
+    said = CARRIED[format]
     before = copy.deepcopy(said)
     assert memctx.validate(said) == []
     assert memctx.repair(said).messages is said
     with memctx.open(tmp_path, session_id="s") as memory:
         turn = memory.prepare(said)
-    assert turn.report.shape == shape
+    assert turn.report.format == format
     assert all(sent is given for sent, given in zip(turn.messages, said, strict=True))
     assert said == before
 

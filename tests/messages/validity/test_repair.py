@@ -29,126 +29,128 @@ LEFT = {
 }
 
 
-def repair(messages: list[wire.Message], shape: str) -> memctx.messages.Repaired:
-    return memctx.repair(messages, shape)  # type: ignore[arg-type]
+def repair(messages: list[wire.Message], format: str) -> memctx.messages.Repaired:
+    return memctx.repair(messages, format)  # type: ignore[arg-type]
 
 
-def result_ids(messages: Sequence[wire.Message], shape: str) -> list[str | None]:
-    talk = [oracle.read(message, shape) for message in messages]
+def result_ids(messages: Sequence[wire.Message], format: str) -> list[str | None]:
+    talk = [oracle.read(message, format) for message in messages]
     return [call_id for _, call_id in oracle.all_results(talk)]
 
 
 @settings(max_examples=300, deadline=None)
-@given(strategies.any_shape(strategies.broken))
+@given(strategies.any_format(strategies.broken))
 def test_repaired_messages_are_valid_and_stay_as_they_are(
     drawn: tuple[str, list[wire.Message]],
 ) -> None:
-    shape, messages = drawn
+    message_format, messages = drawn
     before = copy.deepcopy(messages)
-    repaired = repair(messages, shape)
+    repaired = repair(messages, message_format)
     assert messages == before
     after = list(repaired.messages)
-    talk = [oracle.read(message, shape) for message in after]
-    running = oracle.turn_of(talk, len(talk) - 1, shape) if talk else 0
+    talk = [oracle.read(message, message_format) for message in after]
+    running = oracle.turn_of(talk, len(talk) - 1, message_format) if talk else 0
     left = {
         (place, code)
-        for place, code in oracle.problems(after, shape)
+        for place, code in oracle.problems(after, message_format)
         if code not in LEFT and not (code == "unanswered-call" and place >= running)
     }
     assert left == set()
-    again = repair(after, shape)
+    again = repair(after, message_format)
     assert again.messages is after
     assert again.changes == ()
 
 
 @settings(max_examples=200, deadline=None)
-@given(strategies.any_shape(strategies.broken))
+@given(strategies.any_format(strategies.broken))
 def test_repair_loses_no_answer_and_names_every_loss(drawn: tuple[str, list[wire.Message]]) -> None:
-    shape, messages = drawn
-    repaired = repair(messages, shape)
-    talk = [oracle.read(message, shape) for message in messages]
-    given_ids = result_ids(messages, shape)
+    message_format, messages = drawn
+    repaired = repair(messages, message_format)
+    talk = [oracle.read(message, message_format) for message in messages]
+    given_ids = result_ids(messages, message_format)
     dropped = [change for change in repaired.changes if change.code.startswith("dropped")]
     added = [change.id for change in repaired.changes if change.code == "added-result"]
     lost = [change.id for change in dropped if change.code != "dropped-reasoning"]
     assert all(change.removed is not None for change in dropped)
-    after = result_ids(repaired.messages, shape)
+    after = result_ids(repaired.messages, message_format)
     assert Counter(after) + Counter(lost) == Counter(given_ids) + Counter(added)
-    needless = [code for _, code in oracle.result_problems(talk, shape)]
+    needless = [code for _, code in oracle.result_problems(talk, message_format)]
     assert len(lost) == sum(code in {"orphan-result", "duplicate-result"} for code in needless)
 
 
 @settings(max_examples=100, deadline=None)
-@given(strategies.any_shape(strategies.whole))
+@given(strategies.any_format(strategies.whole))
 def test_valid_messages_are_returned_unchanged(drawn: tuple[str, list[wire.Message]]) -> None:
-    shape, messages = drawn
-    repaired = repair(messages, shape)
+    message_format, messages = drawn
+    repaired = repair(messages, message_format)
     assert repaired.messages is messages
     assert repaired.changes == ()
 
 
 @settings(max_examples=100, deadline=None)
-@given(strategies.any_shape(strategies.broken))
+@given(strategies.any_format(strategies.broken))
 def test_messages_of_the_model_are_never_changed(drawn: tuple[str, list[wire.Message]]) -> None:
     """Thinking in it is signed: a copy with one character changed would be refused."""
-    shape, messages = drawn
-    repaired = repair(messages, shape)
+    message_format, messages = drawn
+    repaired = repair(messages, message_format)
     dropped = {change.index for change in repaired.changes if change.code == "dropped-reasoning"}
 
     def of_the_model(all_messages: Sequence[wire.Message]) -> list[int]:
-        return [id(one) for one in all_messages if oracle.read(one, shape).side == "model"]
+        return [id(one) for one in all_messages if oracle.read(one, message_format).side == "model"]
 
     left = [message for index, message in enumerate(messages) if index not in dropped]
     assert of_the_model(repaired.messages) == of_the_model(left)
 
 
-@pytest.mark.parametrize("shape", wire.SHAPES)
-def test_a_call_without_a_result_is_answered_by_an_error(shape: str) -> None:
-    messages = [wire.user("go", shape), *wire.calls(["a"], shape), wire.user("well?", shape)]
-    repaired = repair(messages, shape)
+@pytest.mark.parametrize("format", wire.FORMATS)
+def test_a_call_without_a_result_is_answered_by_an_error(format: str) -> None:
+    messages = [wire.user("go", format), *wire.calls(["a"], format), wire.user("well?", format)]
+    repaired = repair(messages, format)
     assert [(change.index, change.code, change.id) for change in repaired.changes] == [
         (1, "added-result", "a")
     ]
     assert MISSING in str(repaired.messages[2])
     assert "well?" in str(repaired.messages[-1])
-    assert len(repaired.messages) == (3 if shape in wire.IN_BLOCKS else 4)
+    assert len(repaired.messages) == (3 if format in wire.IN_BLOCKS else 4)
 
 
-@pytest.mark.parametrize("shape", ["anthropic", "bedrock", "gemini"])
-def test_results_go_to_one_message_in_front_of_its_text(shape: str) -> None:
-    field = strategies.field_of(shape)
+@pytest.mark.parametrize("format", ["anthropic", "bedrock", "gemini"])
+def test_results_go_to_one_message_in_front_of_its_text(format: str) -> None:
+    field = strategies.field_of(format)
     messages = [
-        wire.user("go", shape),
-        *wire.calls(["a", "b"], shape),
-        *wire.results(["a"], shape, "one"),
-        *wire.results(["b"], shape, "two"),
+        wire.user("go", format),
+        *wire.calls(["a", "b"], format),
+        *wire.results(["a"], format, "one"),
+        *wire.results(["b"], format, "two"),
     ]
-    repaired = repair(messages, shape)
+    repaired = repair(messages, format)
     assert repaired.messages[2][field] == [
-        wire.result_block("a", "done", shape),
-        wire.result_block("b", "done", shape),
-        wire.user("one", shape)[field][0],
+        wire.result_block("a", "done", format),
+        wire.result_block("b", "done", format),
+        wire.user("one", format)[field][0],
     ]
-    assert repaired.messages[3] == wire.user("two", shape)
+    assert repaired.messages[3] == wire.user("two", format)
 
 
-@pytest.mark.parametrize("shape", ["anthropic", "bedrock", "gemini"])
-def test_a_message_of_nothing_but_lost_results_holds_its_place_among_the_roles(shape: str) -> None:
+@pytest.mark.parametrize("format", ["anthropic", "bedrock", "gemini"])
+def test_a_message_of_nothing_but_lost_results_holds_its_place_among_the_roles(format: str) -> None:
     messages = [
-        *wire.results(["x"], shape),
-        wire.assistant("one", shape),
-        *wire.results(["y"], shape),
-        wire.assistant("two", shape),
+        *wire.results(["x"], format),
+        wire.assistant("one", format),
+        *wire.results(["y"], format),
+        wire.assistant("two", format),
     ]
-    repaired = repair(messages, shape)
-    assert memctx.validate(repaired.messages, shape) == []  # type: ignore[arg-type]
+    repaired = repair(messages, format)
+    assert memctx.validate(repaired.messages, format) == []  # type: ignore[arg-type]
     assert [change.removed for change in repaired.changes] == [
-        wire.result_block("x", "done", shape),
-        wire.result_block("y", "done", shape),
+        wire.result_block("x", "done", format),
+        wire.result_block("y", "done", format),
     ]
     assert repaired.messages[1] is messages[1]
-    follows = [wire.user("go", shape), *messages[2:3], wire.assistant("so", shape)]
-    assert repair(follows, shape).messages == [follows[0], follows[2]], "where roles do not need it"
+    follows = [wire.user("go", format), *messages[2:3], wire.assistant("so", format)]
+    assert repair(follows, format).messages == [follows[0], follows[2]], (
+        "where roles do not need it"
+    )
 
 
 def test_a_cache_mark_is_not_left_alone() -> None:
@@ -160,17 +162,17 @@ def test_a_cache_mark_is_not_left_alone() -> None:
     assert "[memctx]" in repaired.messages[2]["content"][0]["text"]
 
 
-@pytest.mark.parametrize("shape", wire.SHAPES)
-def test_a_real_result_replaces_a_placeholder(shape: str) -> None:
+@pytest.mark.parametrize("format", wire.FORMATS)
+def test_a_real_result_replaces_a_placeholder(format: str) -> None:
     """The tool was slower than the repair."""
-    asked = [wire.user("go", shape), *wire.calls(["a"], shape), wire.user("well?", shape)]
-    fixed = repair(asked, shape).messages
-    late = [*fixed, wire.assistant("hm", shape), *wire.results(["a"], shape, text="slow")]
-    repaired = repair(late, shape)
+    asked = [wire.user("go", format), *wire.calls(["a"], format), wire.user("well?", format)]
+    fixed = repair(asked, format).messages
+    late = [*fixed, wire.assistant("hm", format), *wire.results(["a"], format, text="slow")]
+    repaired = repair(late, format)
     assert MISSING not in str(repaired.messages)
-    assert "slow" in str(repaired.messages[-1 if shape == "responses" else 2])
+    assert "slow" in str(repaired.messages[-1 if format == "responses" else 2])
     codes = {change.code for change in repaired.changes}
-    assert codes == {"dropped-duplicate"} | ({"moved-result"} if shape != "responses" else set())
+    assert codes == {"dropped-duplicate"} | ({"moved-result"} if format != "responses" else set())
 
 
 def test_a_custom_tool_is_answered_in_its_own_kind() -> None:

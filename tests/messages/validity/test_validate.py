@@ -12,40 +12,40 @@ import memctx
 from . import oracle, strategies, wire
 
 
-def codes(messages: list[wire.Message], shape: str) -> list[tuple[int, str]]:
-    return sorted((found.index, found.code) for found in memctx.validate(messages, shape))  # type: ignore[arg-type]
+def codes(messages: list[wire.Message], format: str) -> list[tuple[int, str]]:
+    return sorted((found.index, found.code) for found in memctx.validate(messages, format))  # type: ignore[arg-type]
 
 
 @settings(max_examples=400, deadline=None)
-@given(strategies.any_shape(strategies.broken))
+@given(strategies.any_format(strategies.broken))
 def test_validate_finds_what_the_oracle_finds(drawn: tuple[str, list[wire.Message]]) -> None:
-    shape, messages = drawn
+    message_format, messages = drawn
     before = copy.deepcopy(messages)
-    assert codes(messages, shape) == oracle.problems(messages, shape)
+    assert codes(messages, message_format) == oracle.problems(messages, message_format)
     assert messages == before
 
 
 @settings(max_examples=100, deadline=None)
-@given(strategies.any_shape(strategies.whole))
+@given(strategies.any_format(strategies.whole))
 def test_valid_messages_have_no_problem(drawn: tuple[str, list[wire.Message]]) -> None:
-    shape, messages = drawn
-    assert codes(messages, shape) == []
+    message_format, messages = drawn
+    assert codes(messages, message_format) == []
 
 
 @settings(max_examples=100, deadline=None)
-@given(strategies.any_shape(strategies.whole))
-def test_a_shape_need_not_be_named(drawn: tuple[str, list[wire.Message]]) -> None:
+@given(strategies.any_format(strategies.whole))
+def test_a_format_need_not_be_named(drawn: tuple[str, list[wire.Message]]) -> None:
     """Every whole conversation with a call shows what it is."""
-    shape, messages = drawn
-    shape_shows = any(name in str(messages) for name in ("call_0", "id_0"))
-    assert memctx.validate(messages) == [] or not shape_shows
-    assert shape in wire.SHAPES
+    message_format, messages = drawn
+    format_shows = any(name in str(messages) for name in ("call_0", "id_0"))
+    assert memctx.validate(messages) == [] or not format_shows
+    assert message_format in wire.FORMATS
 
 
-@pytest.mark.parametrize("shape", wire.SHAPES)
-def test_a_running_turn_is_a_call_without_a_result(shape: str) -> None:
-    messages = [wire.user("go", shape), *wire.calls(["a"], shape)]
-    (problem,) = memctx.validate(messages, shape)  # type: ignore[arg-type]
+@pytest.mark.parametrize("format", wire.FORMATS)
+def test_a_running_turn_is_a_call_without_a_result(format: str) -> None:
+    messages = [wire.user("go", format), *wire.calls(["a"], format)]
+    (problem,) = memctx.validate(messages, format)  # type: ignore[arg-type]
     assert problem == memctx.messages.Problem(
         1, "unanswered-call", 'a tool call without a result (id "a")', "a"
     )
@@ -117,15 +117,15 @@ def test_a_result_that_names_no_call_is_refused() -> None:
     messages = [*wire.calls(["a"], "openai"), {"role": "tool", "content": "x"}]
     for judge in (memctx.validate, memctx.repair):
         with pytest.raises(
-            memctx.MessageShapeError, match=r"^message 1 .* tool_call_id is missing"
+            memctx.MessageFormatError, match=r"^message 1 .* tool_call_id is missing"
         ):
             judge(messages, "openai")
 
 
 def test_bad_arguments_are_named() -> None:
-    with pytest.raises(memctx.MessageShapeError, match="expected a list of messages, not str"):
+    with pytest.raises(memctx.MessageFormatError, match="expected a list of messages, not str"):
         memctx.validate("hello")
-    with pytest.raises(memctx.MessageShapeError, match=r"message 0 \(int\) is not understood"):
+    with pytest.raises(memctx.MessageFormatError, match=r"message 0 \(int\) is not understood"):
         memctx.validate([1])
-    with pytest.raises(memctx.ConfigError, match="shape"):
+    with pytest.raises(memctx.ConfigError, match="format"):
         memctx.validate([], "klingon")  # type: ignore[arg-type]

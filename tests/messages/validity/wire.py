@@ -1,4 +1,4 @@
-"""Messages of every shape, written as its provider's documentation has them."""
+"""Messages of every format, written as its provider's documentation has them."""
 
 from __future__ import annotations
 
@@ -6,41 +6,41 @@ from typing import Any
 
 Message = dict[str, Any]
 
-SHAPES = ("anthropic", "openai", "responses", "gemini", "bedrock", "pi")
+FORMATS = ("anthropic", "openai", "responses", "gemini", "bedrock", "pi")
 # Shapes in which results are blocks of the user's message that follows the calls.
 IN_BLOCKS = ("anthropic", "gemini", "bedrock")
 
 
-def user(text: str, shape: str) -> Message:
-    if shape == "gemini":
+def user(text: str, format: str) -> Message:
+    if format == "gemini":
         return {"role": "user", "parts": [{"text": text}]}
-    if shape == "bedrock":
+    if format == "bedrock":
         return {"role": "user", "content": [{"text": text}]}
-    if shape == "responses":
+    if format == "responses":
         return {"role": "user", "content": [{"type": "input_text", "text": text}]}
-    if shape == "anthropic":
+    if format == "anthropic":
         return {"role": "user", "content": [{"type": "text", "text": text}]}
     return {"role": "user", "content": text}
 
 
-def assistant(text: str, shape: str) -> Message:
-    if shape == "gemini":
+def assistant(text: str, format: str) -> Message:
+    if format == "gemini":
         return {"role": "model", "parts": [{"text": text}]}
-    if shape == "bedrock":
+    if format == "bedrock":
         return {"role": "assistant", "content": [{"text": text}]}
-    if shape == "responses":
+    if format == "responses":
         content = [{"type": "output_text", "text": text}]
         return {"type": "message", "role": "assistant", "content": content}
     return {"role": "assistant", "content": [{"type": "text", "text": text}]}
 
 
-def calls(ids: list[str], shape: str, text: str = "") -> list[Message]:
+def calls(ids: list[str], format: str, text: str = "") -> list[Message]:
     """Return the model's calls: one message, or an item each."""
-    if shape == "responses":
-        said = [assistant(text, shape)] if text else []
+    if format == "responses":
+        said = [assistant(text, format)] if text else []
         call = {"type": "function_call", "name": "read", "arguments": "{}"}
         return [*said, *({**call, "call_id": one} for one in ids)]
-    if shape == "openai":
+    if format == "openai":
         function = {"name": "read", "arguments": "{}"}
         asked = [{"id": one, "type": "function", "function": function} for one in ids]
         return [{"role": "assistant", "content": text or None, "tool_calls": asked}]
@@ -49,28 +49,28 @@ def calls(ids: list[str], shape: str, text: str = "") -> list[Message]:
         "gemini": lambda call: {"functionCall": {"id": call, "name": "read", "args": {}}},
         "bedrock": lambda call: {"toolUse": {"toolUseId": call, "name": "read", "input": {}}},
         "pi": lambda call: {"type": "toolCall", "id": call, "name": "read", "arguments": {}},
-    }[shape]
-    message = assistant(text, shape)
-    field = "parts" if shape == "gemini" else "content"
+    }[format]
+    message = assistant(text, format)
+    field = "parts" if format == "gemini" else "content"
     message[field] = [*(message[field] if text else []), *map(blocks, ids)]
     return [message]
 
 
-def result_block(id: str, text: str, shape: str) -> Message:
+def result_block(id: str, text: str, format: str) -> Message:
     """Return a result for the formats that have them as blocks."""
-    if shape == "gemini":
+    if format == "gemini":
         return {"functionResponse": {"id": id, "name": "read", "response": {"output": text}}}
-    if shape == "bedrock":
+    if format == "bedrock":
         return {"toolResult": {"toolUseId": id, "content": [{"text": text}], "status": "success"}}
     return {"type": "tool_result", "tool_use_id": id, "content": text}
 
 
-def results(ids: list[str], shape: str, said: str = "", text: str = "done") -> list[Message]:
+def results(ids: list[str], format: str, said: str = "", text: str = "done") -> list[Message]:
     """Return the results of tools: one message, or one each; ``said`` is the user's text."""
-    if shape in IN_BLOCKS:
-        field = "parts" if shape == "gemini" else "content"
-        blocks = [result_block(one, text, shape) for one in ids]
-        more = user(said, shape)[field] if said else []
+    if format in IN_BLOCKS:
+        field = "parts" if format == "gemini" else "content"
+        blocks = [result_block(one, text, format) for one in ids]
+        more = user(said, format)[field] if said else []
         return [{"role": "user", field: [*blocks, *more]}]
     one = {
         "openai": lambda call: {"role": "tool", "tool_call_id": call, "content": text},
@@ -82,5 +82,5 @@ def results(ids: list[str], shape: str, said: str = "", text: str = "done") -> l
             "content": [{"type": "text", "text": text}],
             "isError": False,
         },
-    }[shape]
-    return [*map(one, ids), *([user(said, shape)] if said else [])]
+    }[format]
+    return [*map(one, ids), *([user(said, format)] if said else [])]

@@ -150,11 +150,13 @@ def _scan_segments(
     folder = Path(config.storage_path)
     if not isinstance(memory, Memory) and not store_files.is_store(folder):
         raise ConfigError(f"memory is {str(folder)!r}; there is no store")
-    return _core.ColdStore(folder).scan(
-        session_id=session,
-        roles=options.get("roles"),
-        since=options.get("since"),
-        until=options.get("until"),
+    return _core.LogReader(folder).scan(
+        _core.SearchFilter(
+            session_id=session,
+            roles=options.get("roles"),
+            since=options.get("since"),
+            until=options.get("until"),
+        ),
     )
 
 

@@ -50,7 +50,7 @@ class Imported:
     skipped: int = 0
     """Messages and parts that were skipped."""
     skips: dict[str, int] = field(default_factory=dict[str, int])
-    """Number of skips by reason: noise, the host's own messages, tools that ``archive_tools`` excludes."""
+    """Number of skips by reason: noise, the host's own messages, tools that ``privacy.archive_tools`` excludes."""
     damaged: int = 0
     """Lines and records that could not be read."""
     files: int = 0
@@ -150,11 +150,11 @@ class _Run:
         self._importer = _core.Importer(
             self._store,
             redaction=config.redaction,
-            pii=config.pii,
-            patterns=config.redaction_patterns or None,
-            lock_timeout=config.lock_timeout,
+            pii=config.privacy.pii,
+            patterns=config.privacy.patterns or None,
+            lock_timeout=config.disk.lock_timeout,
         )
-        self._log = _core.ColdStore(self._store)
+        self._log = _core.LogReader(self._store)
         self._journal = Journal(self._store, source, self._log)
         self._staging = Staging(config, extract=extract)
         self._batch: list[tuple[str, TranscriptMessage]] = []
@@ -303,13 +303,15 @@ def import_facts(config: Config, files: Sequence[Path]) -> int:
         return 0
     store = _core.FactStore(
         config.storage_path,
-        session_id=FACT_SESSION,
-        cross_session=True,
-        durability=config.durability,
-        redaction=config.redaction,
-        pii=config.pii,
-        patterns=config.redaction_patterns or None,
-        lock_timeout=config.lock_timeout,
+        _core.StoreOptions(
+            session_id=FACT_SESSION,
+            cross_session=True,
+            durability=config.disk.durability,
+            redaction=config.redaction,
+            pii=config.privacy.pii,
+            patterns=config.privacy.patterns or None,
+            lock_timeout=config.disk.lock_timeout,
+        ),
     )
     try:
         before = len(store)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from memctx.cli.import_export.formats import FORMATS, read_messages, recognize
 from memctx.cli.import_export.transcript_file import TOO_LONG, TranscriptFile
-from memctx.errors import ConfigError, MessageShapeError
+from memctx.errors import ConfigError, MessageFormatError
 from memctx.hosts.pi import Context
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from memctx.cli.import_export.formats import Format
     from memctx.cli.import_export.streams import Limits
     from memctx.cli.import_export.transcript_file import TranscriptMessage
-    from memctx.messages import Shape
+    from memctx.messages import FormatName
 
 # Sessions that an error message names.
 MAX_NAMED = 10
@@ -37,9 +37,9 @@ class TranscriptSession:
     """Lines of the file that could not be read."""
 
     @property
-    def shape(self) -> Shape | None:
+    def message_format(self) -> FormatName | None:
         """The format of the messages; None to detect it."""
-        return self.entries[0].shape if self.entries else None
+        return self.entries[0].message_format if self.entries else None
 
     def messages(self) -> list[Any]:
         """Return the messages as the model saw them, without compactions."""
@@ -55,7 +55,7 @@ class TranscriptSession:
     def _for_model(self, said: Sequence[TranscriptMessage]) -> list[Any]:
         if self.format == "memory":
             found = [_tool_segment_as_text(each.message) for each in said]
-        elif self.shape == "pi":
+        elif self.message_format == "pi":
             found = [_orphan_result_as_text(each.message) for each in said]
         else:
             return [each.message for each in said]
@@ -75,20 +75,20 @@ def read_session(
 
     Raises:
         ConfigError: the file holds several sessions, or none of that name.
-        MessageShapeError: the file is no transcript, or holds no message.
+        MessageFormatError: the file is no transcript, or holds no message.
         StoreError: the file cannot be read, or is larger than the limits allow.
     """
     transcript = TranscriptFile(path, limits)
     host = recognize(transcript)
     if host is None:
-        raise MessageShapeError(
+        raise MessageFormatError(
             f"{path}: no message in it; expected a transcript of {', '.join(FORMATS)}"
         )
     sessions: dict[str, list[TranscriptMessage]] = {}
     for said in read_messages(transcript, host):
         sessions.setdefault(said.session, []).append(said)
     if not sessions:
-        raise MessageShapeError(f"{path}: no message in it; expected some in a file of {host}")
+        raise MessageFormatError(f"{path}: no message in it; expected some in a file of {host}")
     wanted = _choose_sessions(path, host, sessions, session)
     chosen = tuple(each for name in wanted for each in sessions[name])
     return TranscriptSession(

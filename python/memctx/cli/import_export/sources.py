@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from os import PathLike
 
-    from memctx._core import ColdStore
+    from memctx._core import LogReader
     from memctx.cli.import_export.formats import Format
     from memctx.cli.import_export.streams import Limits
 
@@ -141,7 +141,7 @@ class Journal:
     that after a crash the journal is behind the store, never ahead.
     """
 
-    def __init__(self, store: Path, source: Path, log: ColdStore) -> None:
+    def __init__(self, store: Path, source: Path, log: LogReader) -> None:
         self._path = store_files.path_of(store, JOURNAL_FOLDER, str(source.resolve()), ".jsonl")
         store_files.make_folder(self._path.parent)
         self._log = log

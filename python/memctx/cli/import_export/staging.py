@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from memctx import _core
 from memctx.context import is_wanted
-from memctx.errors import MessageShapeError
+from memctx.errors import MessageFormatError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from memctx.cli.import_export.transcript_file import TranscriptMessage
     from memctx.config import Config
     from memctx.context import Row
-    from memctx.messages import Shape
+    from memctx.messages import FormatName
 
 Record: TypeAlias = tuple[str, str, str, float | None, str | None]
 """Session, role, content, timestamp and metadata."""
@@ -33,7 +33,7 @@ class Staging:
     def __init__(self, config: Config, *, extract: bool) -> None:
         self._config = config
         self._extract = extract
-        self._scanner = _core.Scanner(config.estimator, capacity=0)
+        self._reader = _core.MessageReader(config.trim.estimator, capacity=0)
         self._carried: dict[str, list[TranscriptMessage]] = {}
         self.skips = Counter[str]()
         """Pieces and messages that were left out, by reason."""
@@ -57,7 +57,7 @@ class Staging:
             wanted = [
                 row
                 for row in rows
-                if each.metadata is not None or is_wanted(row, self._config.archive_tools)
+                if each.metadata is not None or is_wanted(row, self._config.privacy.archive_tools)
             ]
             if len(rows) > len(wanted):
                 self.skips["tool (archive_tools)"] += len(rows) - len(wanted)
@@ -79,19 +79,21 @@ class Staging:
     ) -> list[list[Row]]:
         """Return the rows of each message; messages of one format are read together."""
         everything = [*before, *said]
-        shapes: set[Shape | None] = {each.shape for each in said if each.metadata is None}
+        message_formats: set[FormatName | None] = {
+            each.message_format for each in said if each.metadata is None
+        }
         found: list[list[Row]] = [[] for _ in everything]
-        for shape in shapes:
+        for message_format in message_formats:
             places = [
                 at
                 for at, each in enumerate(everything)
-                if each.metadata is None and each.shape == shape
+                if each.metadata is None and each.message_format == message_format
             ]
             messages = [everything[at].speech or everything[at].message for at in places]
             try:
-                pieces = self._scanner.scan(messages, shape).records()
-            except MessageShapeError:
-                pieces = [self._scan_alone(message, shape) for message in messages]
+                pieces = self._reader.read(messages, message_format).records()
+            except MessageFormatError:
+                pieces = [self._scan_alone(message, message_format) for message in messages]
             for at, rows in zip(places, pieces, strict=True):
                 found[at] = list(rows)
         for at, each in enumerate(everything):
@@ -99,9 +101,13 @@ class Staging:
                 found[at] = [(each.message["role"], each.message["content"], each.timestamp, None)]
         return found[len(before) :]
 
-    def _scan_alone(self, message: dict[str, Any], shape: Shape | None) -> list[Row]:
-        with contextlib.suppress(MessageShapeError):
-            return [row for rows in self._scanner.scan([message], shape).records() for row in rows]
+    def _scan_alone(self, message: dict[str, Any], message_format: FormatName | None) -> list[Row]:
+        with contextlib.suppress(MessageFormatError):
+            return [
+                row
+                for rows in self._reader.read([message], message_format).records()
+                for row in rows
+            ]
         self.damaged += 1
         return []
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from memctx.cli.import_export.streams import Readable
-    from memctx.messages import Shape
+    from memctx.messages import FormatName
 
 SkipReason: TypeAlias = Literal[
     "host message", "reasoning", "compaction summary", "abandoned branch"
@@ -46,7 +46,7 @@ class TranscriptMessage:
     """The message's id, as the host has it, or its number in the session."""
     message: dict[str, Any]
     """The message as the model saw it, in a format that `memctx.messages` reads."""
-    shape: Shape | None = None
+    message_format: FormatName | None = None
     """The format of the message; None to detect it."""
     timestamp: float | None = None
     """Milliseconds since the epoch, if the message has no time of its own."""

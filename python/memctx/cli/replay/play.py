@@ -23,20 +23,20 @@ from memctx.cli.replay.result import (
     ReplayedTurn,
     TrimmedMessages,
 )
-from memctx.config import Config
+from memctx.config import Config, DiskSettings
 from memctx.context import Budget
-from memctx.errors import MessageShapeError
+from memctx.errors import MessageFormatError
 from memctx.providers import pricing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from os import PathLike
 
-    from memctx._core import Fact, Scanner
-    from memctx.config.arguments import OpenArguments
+    from memctx._core import Fact, MessageReader
+    from memctx.config.settings import OpenArguments
     from memctx.context import Recalled, Turn
     from memctx.memory import Memory
-    from memctx.messages import Shape
+    from memctx.messages import FormatName
 
 SESSION = "replay"
 # More than any block holds.
@@ -46,7 +46,7 @@ PASSAGES = 100
 def replay(  # noqa: PLR0913 - the options
     source: str | PathLike[str] | Recording | Sequence[Any],
     *,
-    shape: Shape | None = None,
+    format: FormatName | None = None,
     context_window: int | None = None,
     config: Config | None = None,
     session: str | None = None,
@@ -68,20 +68,19 @@ def replay(  # noqa: PLR0913 - the options
     Raises:
         ConfigError: the file holds several sessions, or none of that name.
         StoreError: the file cannot be read.
-        MessageShapeError: what was given holds no list of messages.
+        MessageFormatError: what was given holds no list of messages.
     """
     recording = _recording(source, session)
-    wanted: OpenArguments = {"knowledge_extraction": "rules", "durability": "os", **settings}
     base = Config.load() if config is None else config
-    base = base.replace(**wanted)
+    scratch = base.replace(knowledge_extraction="rules", disk=DiskSettings(durability="os"))
     started = time.perf_counter()
     with (
         tempfile.TemporaryDirectory(prefix="memctx-replay-") as folder,
         registry.open(
-            folder, session_id=SESSION, context_window=context_window, config=base
+            folder, session_id=SESSION, context_window=context_window, config=scratch, **settings
         ) as memory,
     ):
-        player = _Player.of(memory, recording.messages, shape or recording.shape)
+        player = _Player.of(memory, recording.messages, format or recording.format)
         turns: list[ReplayedTurn] = []
         for turn in player.turns():
             turns.append(turn)
@@ -90,7 +89,7 @@ def replay(  # noqa: PLR0913 - the options
         facts = player.facts()
     return Replay(
         name=recording.name,
-        shape=player.shape,
+        format=player.format,
         messages=len(recording.messages),
         window=memory.config.context_window,
         limit=turns[0].tokens.limit if turns else None,
@@ -116,9 +115,9 @@ class _Player:
     """One session and the memory that replays it."""
 
     memory: Memory
-    scanner: Scanner
+    reader: MessageReader
     messages: Sequence[Any]
-    shape: Shape
+    format: FormatName
     lengths: Sequence[int]
     """Number of messages at each call of the model."""
     roles: Sequence[str]
@@ -126,20 +125,20 @@ class _Player:
     truncation: Truncation
 
     @classmethod
-    def of(cls, memory: Memory, messages: Sequence[Any], shape: Shape | None) -> _Player:
+    def of(cls, memory: Memory, messages: Sequence[Any], format: FormatName | None) -> _Player:
         if not messages:
-            raise MessageShapeError("no message to replay; expected at least one")
+            raise MessageFormatError("no message to replay; expected at least one")
         config = memory.config
-        scanner = _core.Scanner(config.estimator)
-        conversation = scanner.scan(messages, shape)
+        reader = _core.MessageReader(config.trim.estimator)
+        conversation = reader.read(messages, format)
         redactor = Redactor(
-            config.redaction, pii=config.pii, patterns=config.redaction_patterns or None
+            config.redaction, pii=config.privacy.pii, patterns=config.privacy.patterns or None
         )
         return cls(
             memory,
-            scanner,
+            reader,
             messages,
-            conversation.shape,
+            conversation.format,
             _call_lengths(conversation.roles),
             conversation.roles,
             Excerpts(redactor, conversation.records()),
@@ -150,7 +149,7 @@ class _Player:
         """Yield every turn, replayed on demand."""
         host = 0
         for number, length in enumerate(self.lengths, start=1):
-            turn = self.memory.prepare(self.messages[:length], shape=self.shape)
+            turn = self.memory.prepare(self.messages[:length], format=self.format)
             yield self._describe_turn(number, turn, host)
             host = turn.report.tokens.before
             if turn.report.archived:
@@ -205,7 +204,7 @@ class _Player:
 
     def _cached_tokens(self, turn: Turn) -> int:
         """Return the tokens that are sent unchanged from the turn before, scaled to those of the report."""
-        tokens = self.scanner.scan(turn.messages, self.shape).message_tokens
+        tokens = self.reader.read(turn.messages, self.format).message_tokens
         same = sum(tokens[: turn.report.cache.stable_prefix])
         # Removed thinking still counts in the report, so only the share is comparable.
         return round(turn.report.tokens.after * same / sum(tokens)) if same else 0
@@ -236,7 +235,7 @@ class _Player:
 
     def facts(self) -> tuple[FactHistory, ...]:
         """Return the facts of the whole session with their histories."""
-        self.memory.archive(self.messages, shape=self.shape)
+        self.memory.archive(self.messages, format=self.format)
         self.memory.wait_for_facts().result()
         threads = [
             self._fact_history(fact, self.memory.facts.history(fact.id))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from memctx._core import Redactor
     from memctx.cli.import_export import Limits
-    from memctx.messages import Shape
+    from memctx.messages import FormatName
 
     Piece = tuple[str, str, float | None, str | None]
     from memctx._core import Conversation
@@ -36,7 +36,7 @@ class Recording:
     messages: Sequence[Any]
     skipped: int = 0
     """Lines of the file that could not be read."""
-    shape: Shape | None = None
+    format: FormatName | None = None
     """The format of the messages; None to detect it."""
 
     @classmethod
@@ -60,13 +60,13 @@ class Recording:
         Raises:
             ConfigError: the file holds several sessions, or none of that name.
             StoreError: there is no such file, or it cannot be read.
-            MessageShapeError: it is no transcript, or holds no message.
+            MessageFormatError: it is no transcript, or holds no message.
         """
         found = read_session(path, session=session, limits=limits)
         name = Path(path).name
         for ending in ENDINGS:
             name = name.removesuffix(ending)
-        return cls(name, found.messages(), found.damaged, found.shape)
+        return cls(name, found.messages(), found.damaged, found.message_format)
 
 
 EXCERPT_LENGTH = 280
@@ -123,9 +123,9 @@ class Truncation:
     No tool call is parted from its results. Whatever is cut, the prompt begins otherwise than the one before and
     nothing of it is read from the cache.
 
-    >>> from memctx._core import Scanner
+    >>> from memctx._core import MessageReader
     >>> said = [{"role": "user", "content": f"Remark {n}"} for n in range(9)]
-    >>> truncation = Truncation(Scanner().scan(said), limit=30)
+    >>> truncation = Truncation(MessageReader().read(said), limit=30)
     >>> [truncation.cost(length) > 0 for length in (1, 9)]
     [True, True]
     """

@@ -121,12 +121,12 @@ class FactHistory:
 class Replay:
     """A replayed session.
 
-    >>> print(Replay("s1", shape="openai", messages=0, window=8_000, limit=5_200))
+    >>> print(Replay("s1", format="openai", messages=0, window=8_000, limit=5_200))
     s1 · openai · 0 messages, 0 turns · window 8,000, trims above 5,200
     """
 
     name: str
-    shape: str
+    format: str
     messages: int
     window: int | None
     limit: int | None
@@ -183,7 +183,7 @@ class Replay:
     def latency(self, share: float = 0.5, step: str | None = None) -> float:
         """Return a quantile of the latency in milliseconds, in total or of one step.
 
-        >>> Replay("s1", shape="openai", messages=0, window=None, limit=None).latency(0.95)
+        >>> Replay("s1", format="openai", messages=0, window=None, limit=None).latency(0.95)
         0.0
         """
         took = sorted(
@@ -239,7 +239,7 @@ def heading(replay: Replay) -> str:
     window = "no window" if replay.window is None else f"window {replay.window:,}"
     limit = "" if replay.limit is None else f", trims above {replay.limit:,}"
     size = f"{format_count(replay.messages, 'message')}, {format_count(len(replay.turns), 'turn')}"
-    return f"{replay.name} · {replay.shape} · {size} · {window}{limit}"
+    return f"{replay.name} · {replay.format} · {size} · {window}{limit}"
 
 
 def _totals(replay: Replay) -> Iterator[str]:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from textwrap import indent
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
-from memctx._session import cold_data
+from memctx import _core
+from memctx._session import disk_index_data
 from memctx.cli.formatting import Table, excerpt, format_count, format_time, shorten_id
 from memctx.cli.verbs.outcome import Outcome
 from memctx.cli.verbs.store import catch_up, format_indexed_share, is_index_present, is_indexed
 from memctx.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from memctx._core import ColdStatus, Fact, Segment, StoreHit
+    from memctx._core import DiskIndexStatus, Fact, SearchHit, Segment
     from memctx.cli.verbs.request import Request
     from memctx.memory import Memory, SearchOptions
 
@@ -24,8 +25,18 @@ MIN_PREFIX = 4
 """Least number of characters of an id."""
 
 
-def search(request: Request, query: str, **options: Unpack[SearchOptions]) -> Outcome:
+def search(  # noqa: PLR0913 - one for each flag
+    request: Request,
+    query: str,
+    *,
+    roles: Sequence[str] | None = None,
+    topics: Sequence[str] | None = None,
+    since: float | None = None,
+    until: float | None = None,
+    **options: Unpack[SearchOptions],
+) -> Outcome:
     """Search the archive, best matches first; with ``everything``, index what is not indexed yet."""
+    options["filter"] = _core.SearchFilter(roles=roles, topics=topics, since=since, until=until)
     with request.open_memory() as memory:
         if options.get("everything", False):
             with request.progress("Indexing") as advance:
@@ -37,14 +48,14 @@ def search_archive(memory: Memory, query: str, **options: Unpack[SearchOptions])
     """Return the hits of a query and, as far as known, what was not searched."""
     hits = memory.search(query, **options)
     evicted: int = memory.store.stats()["evicted"]
-    cold = memory.store.cold()
+    index = memory.store.disk_index()
     is_all = options.get("everything", False) or not evicted
-    unsearched = () if is_all else _describe_unsearched(evicted, cold)
+    unsearched = () if is_all else _describe_unsearched(evicted, index)
     data = {
         "query": query,
         "hits": [_hit_data(hit) for hit in hits],
-        "unsearched": 0 if is_all or is_index_present(cold) else evicted,
-        "cold": None if cold is None else cold_data(cold),
+        "unsearched": 0 if is_all or is_index_present(index) else evicted,
+        "disk_index": None if index is None else disk_index_data(index),
     }
     if not hits:
         nothing = f"Nothing found for {excerpt(query)!r}."
@@ -59,7 +70,7 @@ def show(request: Request, id: str, *, neighbors: int = 2) -> Outcome:
     """Show one segment in full, between its neighbors."""
     with request.open_memory() as memory:
         found = find_segment(memory, id)
-        near = memory.store.neighbours(found.id, neighbors) if neighbors > 0 else []
+        near = memory.store.neighbors(found.id, neighbors) if neighbors > 0 else []
         split = _count_before(memory, found, near) if near else 0
     data = {
         "segment": segment_data(found),
@@ -100,7 +111,7 @@ def find_by_prefix(noun: str, id: str, items: Iterable[Identified]) -> Identifie
     raise ConfigError(f"id is {id!r}; {format_count(len(found), noun)} begin with it: {some}")
 
 
-def hit_table(hits: list[StoreHit]) -> Table:
+def hit_table(hits: list[SearchHit]) -> Table:
     """Return a table of hits: match with the query, score, and the best passage."""
     rows = tuple(
         (
@@ -131,21 +142,21 @@ def segment_data(segment: Segment) -> dict[str, Any]:
     }
 
 
-def _describe_unsearched(evicted: int, cold: ColdStatus | None) -> tuple[str, ...]:
+def _describe_unsearched(evicted: int, index: DiskIndexStatus | None) -> tuple[str, ...]:
     """Describe what a search that did not wait for the disk index left out."""
     older = format_count(evicted, "older segment")
-    if cold is None:
+    if index is None:
         return (f"{older} are on disk only and were not searched.",)
-    if cold.state == "absent":
-        why = "" if cold.fault is None else f" ({cold.fault})"
+    if index.state == "absent":
+        why = "" if index.fault is None else f" ({index.fault})"
         return (f"{older} are on disk only and not indexed yet{why}; --all searches them.",)
-    if not is_indexed(cold):
-        share = format_indexed_share(cold)
+    if not is_indexed(index):
+        share = format_indexed_share(index)
         return (f"The log is indexed to {share}; --all searches all of the {older}.",)
     return ()
 
 
-def _hit_data(hit: StoreHit) -> dict[str, Any]:
+def _hit_data(hit: SearchHit) -> dict[str, Any]:
     explanation = {} if hit.explanation is None else {"explanation": hit.explanation.to_dict()}
     return {
         "segment": segment_data(hit.segment),
@@ -167,7 +178,7 @@ def _format_segment(segment: Segment, mark: str) -> str:
 
 def _count_before(memory: Memory, found: Segment, near: list[Segment]) -> int:
     """Return the number of neighbors, which are in order, before a segment."""
-    next_to = [each.id for each in memory.store.neighbours(found.id, 1)]
+    next_to = [each.id for each in memory.store.neighbors(found.id, 1)]
     ids = [each.id for each in near]
     if len(next_to) > 1:
         return ids.index(next_to[1])

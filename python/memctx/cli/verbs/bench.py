@@ -14,7 +14,7 @@ from memctx import _core
 from memctx.cli.formatting import Table
 from memctx.cli.verbs.outcome import Outcome
 from memctx.cli.verbs.table import MIN_BENCH_MESSAGES
-from memctx.config import Config
+from memctx.config import Config, DiskSettings
 from memctx.errors import ConfigError
 from memctx.memory import Memory
 
@@ -39,10 +39,10 @@ WINDOW_SHARE = 3
 
 # The core functions that each step calls; everything else in a turn is Python.
 STEPS = {
-    "read": ("'scan' of", "'find' of", "'place' of", "'query' of", "_core.problems"),
+    "read": ("'read' of", "'find' of", "'occurrence' of", "'query' of", "_core.problems"),
     "prune": ("_core.plan_prune", "'with_results' of"),
     "trim": ("_core.plan_trim", "'of' of 'memctx._core.Replay'"),
-    "search": ("'search' of 'memctx._core.WarmStore'", "'search' of 'memctx._core.FactStore'"),
+    "search": ("'search' of 'memctx._core.Store'", "'search' of 'memctx._core.FactStore'"),
     "place": ("_core.build_block", "_core.visible", "_core.is_block", "_core.estimate_tokens"),
     "hand over to the archive": ("_queue.SimpleQueue", "'acquire' of '_thread.lock'"),
 }
@@ -177,9 +177,7 @@ def _config(path: Path, window: int | None = None) -> Config:
         storage_path=path,
         context_window=window,
         knowledge_extraction=False,
-        durability="os",
-        eviction_days=0.0,
-        max_segments=10**9,
+        disk=DiskSettings(durability="os", eviction_days=0.0, max_segments=10**9),
         cross_session=True,
     )
 
@@ -218,7 +216,7 @@ def _profile_turns(path: Path) -> Outcome:
 def _read_conversation(path: Path) -> list[dict[str, str]]:
     """Return a conversation of the store's newest messages, so that its texts resemble those that are searched."""
     newest: list[dict[str, str]] = []
-    for segment in _core.ColdStore(path).scan():
+    for segment in _core.LogReader(path).scan():
         newest.append({"role": segment.role, "content": segment.content})
         del newest[:-CONVERSATION_LENGTH]
     said = [each for each in newest if each["role"] in {"user", "assistant"}]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from memctx.cli.verbs.verb import Verb
     from memctx.hosts.pi import Transcript
     from memctx.memory import Memory
-    from memctx.messages import Shape
+    from memctx.messages import FormatName
 
 COMMANDS = {verb.name: verb for verb in VERBS if verb.in_chat}
 ALIASES = {alias: verb for verb in COMMANDS.values() for alias in verb.aliases}
@@ -29,7 +29,7 @@ def dispatch(
     line: str,
     *,
     messages: Sequence[Any] | None = None,
-    shape: Shape | None = None,
+    format: FormatName | None = None,
     transcript: Transcript | None = None,
 ) -> Outcome | None:
     """Run a slash command; return None if the line is not one of memctx.
@@ -52,7 +52,7 @@ def dispatch(
     verb, rest = found
     try:
         arguments = parse_arguments(verb, rest)
-        return verb.load()(ChatRequest(memory, messages, shape, transcript), **arguments)
+        return verb.load()(ChatRequest(memory, messages, format, transcript), **arguments)
     except (MemctxError, OSError) as error:
         described = {"type": type(error).__name__, "message": str(error)}
         return Outcome({"error": described}, (str(error),), is_ok=False)
@@ -125,5 +125,5 @@ def show_help(_: ChatRequest) -> Outcome:
 def _archive_messages(request: ChatRequest) -> str:
     if not request.messages:
         return ""
-    archived = request.memory.archive(request.messages, shape=request.shape)
+    archived = request.memory.archive(request.messages, format=request.format)
     return f"The conversation is archived: {format_count(archived.added, 'new segment')}."

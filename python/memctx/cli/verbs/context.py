@@ -12,6 +12,7 @@ from memctx import _core
 from memctx.cli.formatting import Table, excerpt, format_count
 from memctx.cli.verbs.outcome import Outcome, Part
 from memctx.compaction import plan, prepare_compaction
+from memctx.config import DiskSettings
 from memctx.errors import ConfigError
 from memctx.hosts.openclaw import Loaded, Workspace
 from memctx.memory import Memory
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from memctx.cli.verbs.request import LimitOptions, ModelContext, Request
     from memctx.config import Config
     from memctx.context import Report
-    from memctx.messages import Shape
+    from memctx.messages import FormatName
 
 MAX_MESSAGES = 10
 MAX_ROWS = 20
@@ -52,7 +53,9 @@ def list_components(
     """Show the token cost of each component of a conversation."""
     context = request.model_context(transcript, session=session, **limits)
     config = request.config(window)
-    conversation = _core.Scanner(config.estimator).scan(context.messages, context.shape)
+    conversation = _core.MessageReader(config.trim.estimator).read(
+        context.messages, context.message_format
+    )
     data, parts = _summarize(conversation, config, load_workspace(config))
     return Outcome(data, parts)
 
@@ -68,12 +71,14 @@ def show_detail(
     """Show the token cost by file, tool and message, and what the next turn would shorten or leave out."""
     context = request.model_context(transcript, session=session, **limits)
     config = request.config(window)
-    conversation = _core.Scanner(config.estimator).scan(context.messages, context.shape)
+    conversation = _core.MessageReader(config.trim.estimator).read(
+        context.messages, context.message_format
+    )
     loaded = load_workspace(config)
     data, parts = _summarize(conversation, config, loaded)
     tools = _cost_by_tool(conversation)
     largest = _largest_messages(conversation)
-    report = _prepare_turn(context.messages, config, context.shape)
+    report = _prepare_turn(context.messages, config, context.message_format)
     data |= {
         "files": [asdict(file) for file in loaded.files],
         "tools": [{"tool": tool, "tokens": tokens} for tool, tokens in tools],
@@ -122,7 +127,7 @@ def compact(
 def plan_compaction(context: ModelContext, config: Config) -> Outcome:
     """Describe a compaction without calling a model or writing anything."""
     messages = context.messages
-    conversation = _core.Scanner(config.estimator).scan(messages, context.shape)
+    conversation = _core.MessageReader(config.trim.estimator).read(messages, context.message_format)
     settings = config.compaction
     window = plan.resolve_context_window_tokens(config.context_window)
     reserve = plan.reserve_tokens(window, settings.reserve_tokens, settings.reserve_tokens_floor)
@@ -161,7 +166,7 @@ def run_compaction(
     done = memory.compact_sync(
         context.messages,
         instructions=instructions,
-        shape=context.shape,
+        format=context.message_format,
         transcript=context.transcript,
     )
     data: dict[str, Any] = {
@@ -216,7 +221,7 @@ def _summarize(
         if counts[kind]
     ]
     data: dict[str, Any] = {
-        "shape": conversation.shape,
+        "format": conversation.format,
         "messages": len(conversation),
         "tokens": total,
         "context_window": window,
@@ -302,17 +307,17 @@ def _message_table(largest: Sequence[dict[str, Any]]) -> Table:
     return Table(("message", "role", "tokens", "text"), rows, right=("message", "tokens"))
 
 
-def _prepare_turn(messages: Sequence[Any], config: Config, shape: Shape | None) -> Report:
+def _prepare_turn(messages: Sequence[Any], config: Config, format: FormatName | None) -> Report:
     """Prepare a turn in a scratch store and return its report."""
     with tempfile.TemporaryDirectory(prefix="memctx-") as folder:
         scratch = config.replace(
             storage_path=folder,
             context_window=plan.resolve_context_window_tokens(config.context_window),
             knowledge_extraction=False,
-            durability="os",
+            disk=DiskSettings(durability="os"),
         )
         with Memory(scratch, session_id="context") as memory:
-            report = memory.prepare(messages, shape=shape).report
+            report = memory.prepare(messages, format=format).report
             _ = len(report.pruned), len(report.trimmed)  # computed on access
             return report
 

@@ -9,7 +9,7 @@ import shutil
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import memctx
 from memctx import _core
@@ -78,16 +78,19 @@ def list_settings(
     by_file = {} if file is None else Config.load(file=file, environ={}).given()
     by_environ = Config.load(environ=environ).given()
     values: dict[str, Any] = config.model_dump(mode="json")
-    sources = {
-        name: variable(name) if name in by_environ else str(file) if name in by_file else "default"
-        for name in values
-    }
+    listed: dict[str, dict[str, Any]] = {}
+    for path in Config.paths():
+        name, _, inner = path.partition(".")
+        source = str(file) if path in by_file else "default"
+        if path in by_environ:
+            source = variable(path) if variable(path) in environ else variable(name)
+        listed[path] = {
+            "value": values[name][inner] if inner else values[name],
+            "source": source,
+        }
     rows = tuple(
-        (f"{name}.{inner}" if inner else name, _format_value(value), sources[name])
-        for name in values
-        for inner, value in _flatten(values[name])
+        (path, _format_value(each["value"]), each["source"]) for path, each in listed.items()
     )
-    listed = {name: {"value": values[name], "source": sources[name]} for name in values}
     return Outcome({"settings": listed}, (Table(("setting", "value", "source"), rows),))
 
 
@@ -185,13 +188,6 @@ def _check_integrity(store: Path) -> tuple[State, str]:
     if outcome.is_ok:
         return "ok", "readable"
     return "bad", f"{format_count(faults, 'fault')}: memctx verify"
-
-
-def _flatten(value: object) -> list[tuple[str, object]]:
-    """Return a value, or those of a group with their names."""
-    if not isinstance(value, dict) or not value:
-        return [("", value)]
-    return list(cast("dict[str, object]", value).items())
 
 
 def _format_value(value: object) -> str:

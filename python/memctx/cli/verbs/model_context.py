@@ -31,7 +31,7 @@ def read_model_context(
     Raises:
         ConfigError: the file holds several sessions, or none of that name.
         StoreError: the file cannot be read.
-        MessageShapeError: the file is no transcript, or holds no message.
+        MessageFormatError: the file is no transcript, or holds no message.
     """
     if session is None and default_session is not None and detect_format(path) != "pi":
         session = default_session
@@ -40,7 +40,7 @@ def read_model_context(
         messages = list(transcript.context().messages)
         if messages:
             return ModelContext(messages, transcript.session_id, "pi", transcript, path, "pi")
-    return ModelContext(found.visible(), found.id, found.shape, None, path, found.format)
+    return ModelContext(found.visible(), found.id, found.message_format, None, path, found.format)
 
 
 def read_limits(*, max_value: int | None = None, max_expanded: int | None = None) -> Limits:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from memctx.config import Config
     from memctx.hosts.pi import Transcript
     from memctx.memory import Memory
-    from memctx.messages import Shape
+    from memctx.messages import FormatName
 
 Progress: TypeAlias = "AbstractContextManager[Callable[[int, int], None]]"
 """A context whose value is called with the amount done and the total."""
@@ -35,7 +35,7 @@ class ModelContext:
 
     messages: Sequence[Any]
     session_id: str
-    shape: Shape | None = None
+    message_format: FormatName | None = None
     """The messages' format; None to detect it."""
     transcript: Transcript | None = None
     """The session file that a compaction can be written to, if there is one."""
@@ -94,7 +94,7 @@ class ChatRequest(Request):
 
     memory: Memory
     messages: Sequence[Any] | None = None
-    shape: Shape | None = None
+    format: FormatName | None = None
     transcript: Transcript | None = None
 
     def open_memory(self, *, model: str | None = None) -> AbstractContextManager[Memory]:
@@ -134,7 +134,7 @@ class ChatRequest(Request):
         """
         if self.messages is None:
             raise ConfigError("messages is None; expected the messages of the conversation")
-        return ModelContext(self.messages, self.memory.session_id, self.shape, self.transcript)
+        return ModelContext(self.messages, self.memory.session_id, self.format, self.transcript)
 
     def is_confirmed(self, *, is_sure: bool) -> bool:  # noqa: ARG002 - see the class
         """Return True."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from memctx import _core, registry, store_files
 from memctx.cli import output
 from memctx.cli.verbs.request import ModelContext, Request
-from memctx.config import Config
+from memctx.config import Config, DiskSettings
 from memctx.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -44,9 +44,11 @@ class ShellRequest(Request):
         config = found.replace(
             enabled=True,
             knowledge_extraction=False,
-            eviction_days=0.0,
-            max_segments=max(found.max_segments, MIN_SEGMENTS),
-            cold_deadline_ms=max(found.cold_deadline_ms, MIN_DISK_DEADLINE_MS),
+            disk=DiskSettings(
+                eviction_days=0.0,
+                max_segments=max(found.disk.max_segments, MIN_SEGMENTS),
+                deadline_ms=max(found.disk.deadline_ms, MIN_DISK_DEADLINE_MS),
+            ),
         )
         return config if window is None else config.replace(context_window=window)
 
@@ -105,7 +107,11 @@ class ShellRequest(Request):
     def _check_session(self, path: Path, session: str) -> None:
         """Refuse an unknown session: a misspelled id would look like an empty memory."""
         log = path / store_files.SEGMENTS
-        segments = _core.ColdStore(path).scan(session_id=session) if log.exists() else iter(())
+        segments = (
+            _core.LogReader(path).scan(_core.SearchFilter(session_id=session))
+            if log.exists()
+            else iter(())
+        )
         if next(segments, None) is not None:
             return
         with self._open(path, session) as memory:

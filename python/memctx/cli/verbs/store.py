@@ -6,7 +6,7 @@ import time
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from memctx._session import cold_data
+from memctx._session import disk_index_data
 from memctx.cli.formatting import (
     Table,
     excerpt,
@@ -25,7 +25,7 @@ from memctx.hosts.pi import CounterFile
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from memctx._core import ColdStatus, Segment
+    from memctx._core import DiskIndexStatus, Segment
     from memctx.cli.verbs.request import Request
     from memctx.cli.verbs.shell import ShellRequest
     from memctx.memory import Memory
@@ -100,7 +100,7 @@ def show_stats(request: Request) -> Outcome:
     """Show counts and sizes of the store."""
     with request.open_memory() as memory:
         data = memory.stats()
-        cold = memory.store.cold()
+        index = memory.store.disk_index()
     facts: dict[str, Any] = data["facts"]
     disk: dict[str, int] = data["disk"]
     rows = (
@@ -112,7 +112,7 @@ def show_stats(request: Request) -> Outcome:
         ("active facts", f"{facts['active']:,}"),
         ("superseded facts", f"{facts['superseded']:,}"),
         ("forgotten facts", f"{facts['forgotten']:,}"),
-        *_index_rows(cold),
+        *_index_rows(index),
         ("size of the log", format_size(disk["log"])),
         ("size of the vectors", format_size(disk["vectors"])),
         ("size of the facts", format_size(disk["knowledge"])),
@@ -121,7 +121,7 @@ def show_stats(request: Request) -> Outcome:
         ("total size", format_size(disk["total"])),
     )
     table = Table(("count", "value"), rows, right=("value",))
-    return Outcome(data, (table, *_describe_fault(cold)))
+    return Outcome(data, (table, *_describe_fault(index)))
 
 
 def verify(request: Request, *, repair: bool = False, is_sure: bool = False) -> Outcome:
@@ -157,7 +157,7 @@ def reindex(request: Request, *, rebuild: bool = False) -> Outcome:
         "is_ok": is_ok,
         "rebuild": rebuild,
         "seconds": round(seconds, 3),
-        **cold_data(status),
+        **disk_index_data(status),
     }
     extent = (
         f"in {format_duration(seconds)}" if is_ok else f"{format_indexed_share(status)} of the log"
@@ -171,15 +171,17 @@ def reindex(request: Request, *, rebuild: bool = False) -> Outcome:
 
 def catch_up(
     memory: Memory, on_progress: Callable[[int, int], object], *, rebuild: bool = False
-) -> ColdStatus:
+) -> DiskIndexStatus:
     """Index the log to its end; ``on_progress`` is called with the bytes done and in total.
 
     Raises:
         ConfigError: the disk index is switched off.
     """
-    status = memory.store.catch_up(on_progress, anew=rebuild)
+    status = memory.store.catch_up(on_progress, rebuild=rebuild)
     if status is None:
-        raise ConfigError("cold is False; expected the setting to be on, or nothing is indexed")
+        raise ConfigError(
+            "disk.index is False; expected the setting to be on, or nothing is indexed"
+        )
     return status
 
 
@@ -219,19 +221,19 @@ def read_sessions(memory: Memory) -> dict[str, SessionStatus]:
     return found
 
 
-def is_index_present(cold: ColdStatus | None) -> bool:
+def is_index_present(index: DiskIndexStatus | None) -> bool:
     """Return whether there is a disk index."""
-    return cold is not None and cold.state != "absent"
+    return index is not None and index.state != "absent"
 
 
-def is_indexed(cold: ColdStatus) -> bool:
+def is_indexed(index: DiskIndexStatus) -> bool:
     """Return whether the disk index covers the whole log."""
-    return cold.state != "absent" and cold.indexed_bytes >= cold.log_bytes
+    return index.state != "absent" and index.indexed_bytes >= index.log_bytes
 
 
-def format_indexed_share(cold: ColdStatus) -> str:
+def format_indexed_share(index: DiskIndexStatus) -> str:
     """Return the indexed share of the log, rounded down so that only a complete index shows 100 %."""
-    share = cold.indexed_bytes / cold.log_bytes if cold.log_bytes else 1.0
+    share = index.indexed_bytes / index.log_bytes if index.log_bytes else 1.0
     return f"{int(100 * share)} %"
 
 
@@ -268,17 +270,17 @@ def _format_usage(tokens: int, window: int) -> str:
     return f"{tokens:,} of {window:,} ({tokens / window:.0%})"
 
 
-def _index_rows(cold: ColdStatus | None) -> tuple[tuple[str, str], ...]:
-    if cold is None:
+def _index_rows(index: DiskIndexStatus | None) -> tuple[tuple[str, str], ...]:
+    if index is None:
         return (("disk index", "off"),)
     return (
-        ("disk index", cold.state),
-        ("log indexed", format_indexed_share(cold)),
-        ("segments indexed", f"{cold.segments:,}"),
-        ("passages indexed", f"{cold.passages:,}"),
-        ("passages in graphs", f"{cold.graph_passages:,}"),
+        ("disk index", index.state),
+        ("log indexed", format_indexed_share(index)),
+        ("segments indexed", f"{index.segments:,}"),
+        ("passages indexed", f"{index.passages:,}"),
+        ("passages in graphs", f"{index.graph_passages:,}"),
     )
 
 
-def _describe_fault(cold: ColdStatus | None) -> tuple[str, ...]:
-    return () if cold is None or cold.fault is None else (f"Disk index: {cold.fault}",)
+def _describe_fault(index: DiskIndexStatus | None) -> tuple[str, ...]:
+    return () if index is None or index.fault is None else (f"Disk index: {index.fault}",)

@@ -82,7 +82,7 @@ VERBS: tuple[Verb, ...] = (
             ),
             Parameter(
                 "ranking",
-                "Ranking function.  [default: the setting `ranking`]",
+                "Ranking function.  [default: the setting `recall.ranking`]",
                 "--ranking",
                 metavar="NAME",
             ),

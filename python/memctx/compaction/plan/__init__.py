@@ -6,7 +6,7 @@
 ...         {"role": "user", "content": "In web.py"}, {"role": "assistant", "content": "Done"}]
 >>> plan.should_compact(plan.context_tokens(talk), window=40, reserve=15)
 True
->>> cut = plan.find_cut(_core.Scanner().scan(talk), keep_recent_tokens=10)
+>>> cut = plan.find_cut(_core.MessageReader().read(talk), keep_recent_tokens=10)
 >>> [message["content"] for message in cut.history(talk)]
 ['Fix the port', 'Where is it set?']
 """

@@ -14,7 +14,7 @@ from memctx.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from memctx._core import Conversation, Shape
+    from memctx._core import Conversation, FormatName
     from memctx.compaction.plan.spans import Span
 
 Message = TypeVar("Message")
@@ -41,7 +41,7 @@ MAX_HISTORY_SHARE = 0.5
 def estimate_messages_tokens(
     messages: Sequence[Message],
     *,
-    shape: Shape | None = None,
+    format: FormatName | None = None,
     estimate: Callable[[Message], int] | None = None,
     conversation: Conversation | None = None,
 ) -> int:
@@ -50,14 +50,14 @@ def estimate_messages_tokens(
     >>> estimate_messages_tokens([{"role": "user", "content": "Which port?"}])
     8
     """
-    return sum(measure_tokens(messages, shape, estimate, conversation)[1])
+    return sum(measure_tokens(messages, format, estimate, conversation)[1])
 
 
 def compute_adaptive_chunk_ratio(
     messages: Sequence[Message],
     context_window: int,
     *,
-    shape: Shape | None = None,
+    format: FormatName | None = None,
     estimate: Callable[[Message], int] | None = None,
     conversation: Conversation | None = None,
 ) -> float:
@@ -72,7 +72,7 @@ def compute_adaptive_chunk_ratio(
     window = _check_positive("context_window", context_window)
     if not messages:
         return BASE_CHUNK_RATIO
-    _, costs = measure_tokens(messages, shape, estimate, conversation)
+    _, costs = measure_tokens(messages, format, estimate, conversation)
     mean = sum(costs) / len(costs) * SAFETY_MARGIN / window
     if mean <= LARGE_SHARE:
         return BASE_CHUNK_RATIO
@@ -95,7 +95,7 @@ def split_messages_by_token_share(
     messages: Sequence[Message],
     parts: int = DEFAULT_PARTS,
     *,
-    shape: Shape | None = None,
+    format: FormatName | None = None,
     estimate: Callable[[Message], int] | None = None,
     conversation: Conversation | None = None,
 ) -> list[list[Message]]:
@@ -108,7 +108,7 @@ def split_messages_by_token_share(
     parts = min(_check_positive("parts", parts), len(messages))
     if parts <= 1:
         return [list(messages)] if messages else []
-    conversation, costs = measure_tokens(messages, shape, estimate, conversation)
+    conversation, costs = measure_tokens(messages, format, estimate, conversation)
     target = sum(costs) / parts
     starts = [0]
     tokens = 0
@@ -124,7 +124,7 @@ def chunk_messages_by_max_tokens(
     messages: Sequence[Message],
     max_tokens: int,
     *,
-    shape: Shape | None = None,
+    format: FormatName | None = None,
     estimate: Callable[[Message], int] | None = None,
     conversation: Conversation | None = None,
 ) -> list[list[Message]]:
@@ -140,7 +140,7 @@ def chunk_messages_by_max_tokens(
     most = max(int(_check_positive("max_tokens", max_tokens) / SAFETY_MARGIN), 1)
     if not messages:
         return []
-    conversation, costs = measure_tokens(messages, shape, estimate, conversation)
+    conversation, costs = measure_tokens(messages, format, estimate, conversation)
     starts = [0]
     tokens = 0
     for span in find_spans(conversation, costs):
@@ -189,7 +189,7 @@ def prune_history_for_context_share(  # noqa: PLR0913 - each has a default
     max_context_tokens: int,
     max_history_share: float = MAX_HISTORY_SHARE,
     parts: int = DEFAULT_PARTS,
-    shape: Shape | None = None,
+    format: FormatName | None = None,
     estimate: Callable[[Message], int] | None = None,
     conversation: Conversation | None = None,
 ) -> PrunedHistory[Message]:
@@ -205,12 +205,12 @@ def prune_history_for_context_share(  # noqa: PLR0913 - each has a default
 
     Raises:
         ConfigError: a number is out of range.
-        MessageShapeError: ``messages`` is no list of messages.
+        MessageFormatError: ``messages`` is no list of messages.
     """
     budget = history_budget(max_context_tokens, max_history_share)
     if parts < 1:
         raise ConfigError(f"parts is {parts}; expected at least 1")
-    conversation, costs = measure_tokens(messages, shape, estimate, conversation)
+    conversation, costs = measure_tokens(messages, format, estimate, conversation)
     roles = conversation.roles
     spans = [span for span in find_spans(conversation, costs) if roles[span.start] != "system"]
     fixed = sum(costs) - sum(span.tokens for span in spans)

@@ -53,7 +53,7 @@ class Cut:
 
         >>> from memctx import _core
         >>> talk = [{"role": "user", "content": text} for text in ("first", "second", "third")]
-        >>> cut = find_cut(_core.Scanner().scan(talk), keep_recent_tokens=5)
+        >>> cut = find_cut(_core.MessageReader().read(talk), keep_recent_tokens=5)
         >>> [message["content"] for message in cut.history(talk)], cut.kept(talk)
         (['first', 'second'], [{'role': 'user', 'content': 'third'}])
         """
@@ -96,15 +96,15 @@ def find_cut(
 
     The cut is the first index behind them that separates no call from its results and no reasoning from what follows;
     or the last such index if there is none behind them. ``summaries`` names the messages that earlier compactions left,
-    where the scanner cannot know.
+    where the reader cannot know.
 
     >>> from memctx import _core
     >>> talk = [{"role": "user", "content": "Fix the port"}, {"role": "assistant", "content": "Where is it set?"},
     ...         {"role": "user", "content": "In web.py"}, {"role": "assistant", "content": "Done"}]
-    >>> cut = find_cut(_core.Scanner().scan(talk), keep_recent_tokens=10)
+    >>> cut = find_cut(_core.MessageReader().read(talk), keep_recent_tokens=10)
     >>> cut.first_kept, cut.summarized, cut.is_split_turn
     (2, range(0, 2), False)
-    >>> find_cut(_core.Scanner().scan(talk)).reason
+    >>> find_cut(_core.MessageReader().read(talk)).reason
     'all of the 31 tokens are recent'
 
     Raises:
@@ -202,7 +202,7 @@ class _CutFinder:
 
     def _is_shell(self, span: Span) -> bool:
         """Return whether a span is a shell command of the user, whose output answers no call."""
-        if self._conversation.shape != "pi" or self.roles[span.start] != "tool":
+        if self._conversation.format != "pi" or self.roles[span.start] != "tool":
             return False
         (records,) = self._conversation.records([span.start])
         return bool(records) and all('"callId"' not in (record[3] or "") for record in records)

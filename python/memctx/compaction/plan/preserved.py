@@ -15,7 +15,7 @@ from memctx.messages import FORMATS, blocks_of, edit, part, result_field, result
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from memctx._core import Conversation, Shape
+    from memctx._core import Conversation, FormatName
 
 CallKey: TypeAlias = tuple[int, str]
 """Unit and id of a call: some hosts number their ids from 0 in every turn."""
@@ -96,7 +96,7 @@ def find_tool_uses(conversation: Conversation) -> tuple[list[ToolUse], list[Tool
 
     >>> from memctx import _core
     >>> call = {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "ls", "input": {}}]}
-    >>> find_tool_uses(_core.Scanner().scan([call]))
+    >>> find_tool_uses(_core.MessageReader().read([call]))
     ([ToolUse(index=0, key=(0, 't'), tool='ls', text='{}', is_error=False)], [])
     """
     calls: list[ToolUse] = []
@@ -123,7 +123,10 @@ def _iter_tool_uses(conversation: Conversation) -> Iterator[tuple[str, ToolUse]]
 
 
 def latest_ask(
-    messages: Sequence[Any], shape: Shape | None = None, *, conversation: Conversation | None = None
+    messages: Sequence[Any],
+    format: FormatName | None = None,
+    *,
+    conversation: Conversation | None = None,
 ) -> str | None:
     """Return the text of the newest message in which a person says something; None if there is none.
 
@@ -133,15 +136,15 @@ def latest_ask(
     >>> latest_ask([{"role": "user", "content": "Fix the  port"}, {"role": "assistant", "content": "Done"}])
     'Fix the  port'
     """
-    conversation = read_conversation(messages, shape, conversation)
+    conversation = read_conversation(messages, format, conversation)
     roles, summaries = conversation.roles, set(conversation.summaries)
     with_blocks = {*conversation.recalled, *conversation.carriers}
     for index in reversed(range(len(roles))):
         message = messages[index]
         if roles[index] != "user" or index in summaries or edit.role(message) != "user":
             continue
-        blocks = blocks_of(part.unwrapped(message), conversation.shape)
-        texts = [text for block in blocks if (text := text_in(block, conversation.shape))]
+        blocks = blocks_of(part.unwrapped(message), conversation.format)
+        texts = [text for block in blocks if (text := text_in(block, conversation.format))]
         has_block = index in with_blocks  # otherwise a text like a block is the person's own
         ask = "\n".join(text for text in texts if not (has_block and _core.is_block(text)))
         if ask.strip() and parse_compact_command(ask) is None:
@@ -175,7 +178,7 @@ class Failure:
 
 def tool_failures(
     messages: Sequence[Any],
-    shape: Shape | None = None,
+    format: FormatName | None = None,
     *,
     limit: int = MAX_TOOL_FAILURES,
     conversation: Conversation | None = None,
@@ -190,9 +193,9 @@ def tool_failures(
     >>> [str(failure) for failure in tool_failures(talk)]
     ['bash (exit code 2): no rule exit code 2']
     """
-    conversation = read_conversation(messages, shape, conversation)
+    conversation = read_conversation(messages, format, conversation)
     calls, results = find_tool_uses(conversation)
-    is_flagged = FORMATS[conversation.shape].flags_errors
+    is_flagged = FORMATS[conversation.format].flags_errors
     failed = [use for use in results if (use.is_error if is_flagged else _looks_failed(use.text))]
     if is_flagged:
         failed = [*failed, *_find_silent_failures(messages, conversation, calls, results)]
@@ -241,23 +244,23 @@ def _find_silent_failures(
     calls: Sequence[ToolUse],
     results: Sequence[ToolUse],
 ) -> Iterator[ToolUse]:
-    """Yield results that have an error flag and no text, which the scanner does not record."""
+    """Yield results that have an error flag and no text, which the reader does not record."""
     heard = {use.key for use in results}
     for call in calls:
         if call.key in heard:
             continue
         for index in conversation.units[call.key[0]]:
-            if call.key[1] and call.key[1] in _error_ids(messages[index], conversation.shape):
+            if call.key[1] and call.key[1] in _error_ids(messages[index], conversation.format):
                 yield replace(call, index=index, text="")
 
 
-def _error_ids(message: object, shape: str) -> Iterator[str | None]:
+def _error_ids(message: object, format: str) -> Iterator[str | None]:
     """Yield the ids of the failed calls whose results are in a message."""
     inner = part.unwrapped(message)
     if part.get(inner, "isError") is True:
         yield part.text(inner, "toolCallId")
-    for block in results_of(inner, shape):
-        field = result_field(block, shape)
+    for block in results_of(inner, format):
+        field = result_field(block, format)
         result = part.get(block, field) if field else block
         if part.get(result, "is_error") is True or part.text(result, "status") == "error":
             yield part.text(result, "tool_use_id") or part.text(result, "toolUseId")
@@ -278,7 +281,10 @@ class Files:
 
 
 def file_operations(
-    messages: Sequence[Any], shape: Shape | None = None, *, conversation: Conversation | None = None
+    messages: Sequence[Any],
+    format: FormatName | None = None,
+    *,
+    conversation: Conversation | None = None,
 ) -> Files:
     """Return the files that tool calls read and changed; failed calls do not count.
 
@@ -289,7 +295,7 @@ def file_operations(
     >>> files.read, files.modified
     (('a.py',), ('b.py',))
     """
-    conversation = read_conversation(messages, shape, conversation)
+    conversation = read_conversation(messages, format, conversation)
     calls, results = find_tool_uses(conversation)
     failed = {use.key for use in results if use.is_error and use.key[1]}
     read: set[str] = set()

@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import TypeVar
 
-    from memctx._core import Conversation, Shape
+    from memctx._core import Conversation, FormatName
 
     Message = TypeVar("Message")
 
 
 def read_conversation(
-    messages: Sequence[Any], shape: Shape | None, conversation: Conversation | None
+    messages: Sequence[Any], format: FormatName | None, conversation: Conversation | None
 ) -> Conversation:
     """Return the given conversation after a check of its length, or parse the messages.
 
@@ -27,7 +27,7 @@ def read_conversation(
     True
     """
     if conversation is None:
-        return _core.Scanner(capacity=0).scan(messages, shape)
+        return _core.MessageReader(capacity=0).read(messages, format)
     if len(conversation) != len(messages):
         raise ConfigError(
             f"the conversation has {len(conversation)} messages; expected {len(messages)}"
@@ -44,12 +44,12 @@ class Span(NamedTuple):
 
 
 def find_spans(conversation: Conversation, costs: Sequence[int] | None = None) -> list[Span]:
-    """Split a conversation into spans, in order; ``costs`` replaces the scanner's costs.
+    """Split a conversation into spans, in order; ``costs`` replaces the reader's costs.
 
     >>> from memctx import _core
     >>> call = {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "ls", "input": {}}]}
     >>> result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": "a.py"}]}
-    >>> talk = _core.Scanner().scan([{"role": "user", "content": "go on"}, call, result])
+    >>> talk = _core.MessageReader().read([{"role": "user", "content": "go on"}, call, result])
     >>> [(span.start, span.stop) for span in find_spans(talk)]
     [(0, 1), (1, 3)]
     """
@@ -70,16 +70,16 @@ def find_spans(conversation: Conversation, costs: Sequence[int] | None = None) -
 
 def measure_tokens(
     messages: Sequence[Message],
-    shape: Shape | None,
+    format: FormatName | None,
     estimate: Callable[[Message], int] | None,
     conversation: Conversation | None,
 ) -> tuple[Conversation, list[int]]:
-    """Return the conversation and the cost of each message, by the estimate or by the scanner.
+    """Return the conversation and the cost of each message, by the estimate or by the reader.
 
     >>> measure_tokens([{"role": "user", "content": "go on"}], None, lambda message: 7, None)[1]
     [7]
     """
-    conversation = read_conversation(messages, shape, conversation)
+    conversation = read_conversation(messages, format, conversation)
     if estimate is None:
         return conversation, conversation.message_tokens
     return conversation, [estimate(message) for message in messages]

@@ -13,7 +13,7 @@ from memctx.messages import part, total_tokens
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memctx._core import Conversation, Shape
+    from memctx._core import Conversation, FormatName
 
 DEFAULT_CONTEXT_TOKENS = 200_000
 """Window of an unknown model."""
@@ -115,7 +115,7 @@ def should_compact(
 
 def context_tokens(
     messages: Sequence[Any],
-    shape: Shape | None = None,
+    format: FormatName | None = None,
     usage: object = None,
     *,
     since: int | None = None,
@@ -132,7 +132,7 @@ def context_tokens(
     >>> context_tokens(talk, usage={"input_tokens": 1_000, "output_tokens": 10})
     1018
     """
-    conversation = read_conversation(messages, shape, conversation)
+    conversation = read_conversation(messages, format, conversation)
     costs = conversation.message_tokens
     if usage is not None:
         known, after = total_tokens(usage), since

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,8 @@ from memctx.providers.options import ClientOptions, check_model_name
 from memctx.providers.retry import RetryPolicy
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable
+    from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager
 
     from anthropic import AsyncAnthropic
 
@@ -165,21 +166,11 @@ class AnthropicSummarizer:
             note_problem(f"a summary was cut off by {self.model} ({response.stop_reason})")
         return text
 
-    @asynccontextmanager
-    async def _open_client(self) -> AsyncGenerator[AsyncAnthropic]:
+    def _open_client(self) -> AbstractAsyncContextManager[AsyncAnthropic]:
         """Open a client without retries of its own."""
         if self._client is not None:
-            yield self._client.with_options(max_retries=0)
-            return
-        import anthropic  # noqa: PLC0415 - slow to import
-
-        async with anthropic.AsyncAnthropic(
-            api_key=self._options.api_key,
-            base_url=self._options.base_url,
-            max_retries=0,
-            http_client=anthropic.DefaultAsyncHttpxClient(verify=sdk.ssl_context()),
-        ) as client:
-            yield client
+            return nullcontext(self._client.with_options(max_retries=0))
+        return sdk.new_anthropic_client(self._options, self.timeout)
 
 
 @dataclass(slots=True)
@@ -221,8 +212,8 @@ def _to_error(failure: Failure) -> SummaryError:
     return SummaryError(
         failure.message,
         is_overflow=failure.kind == "overflow",
-        is_final=not failure.is_retryable,
-        is_dead=failure.kind == "permanent",
+        is_retryable=failure.is_retryable,
+        is_permanent=failure.kind == "permanent",
         is_timeout=failure.kind == "timeout",
         retry_after=failure.retry_after,
     )

@@ -104,23 +104,23 @@ async def summarize_with_fallback(  # noqa: PLR0913 - each has a default
     ('fixed', True)
 
     Raises:
-        MessageShapeError: ``messages`` is no list, or a message has an unknown format.
+        MessageFormatError: ``messages`` is no list, or a message has an unknown format.
         ConfigError: the message format is unknown.
     """
     options = options or SummaryOptions()
     redactor, is_safeguard = options.redactor, options.mode == "safeguard"
     messages, prefix = list(messages), list(prefix)
-    shape = options.shape or detect([*messages, *prefix])
+    message_format = options.format or detect([*messages, *prefix])
     calls = Calls(summarizer, shield_callback(on_text), monotonic() + options.time_limit, redactor)
-    serialized = SerializedMessages([*messages, *prefix], shape, redactor)
-    stages = make_stages(messages, serialized, calls, replace(options, shape=shape))
+    serialized = SerializedMessages([*messages, *prefix], message_format, redactor)
+    stages = make_stages(messages, serialized, calls, replace(options, format=message_format))
     if is_safeguard:
         instructions = [SECTION_INSTRUCTIONS, stages.instructions]
         stages = replace(stages, instructions="\n\n".join(filter(None, instructions)))
     else:
         stages = replace(stages, parts=1, is_one_call=True)
     previous, earlier = split_preserved(previous_summary or "")
-    preserved = preserve_sections([*messages, *prefix], shape, ask=ask, redactor=redactor)
+    preserved = preserve_sections([*messages, *prefix], message_format, ask=ask, redactor=redactor)
     with collect_usage() as meter:
         fallbacks = _Fallbacks(stages, messages, previous or None, redactor)
         body, level = await fallbacks.run()
@@ -168,7 +168,7 @@ class _Fallbacks:
                 text = await variant.summarize(self.messages, self.previous)
             except SummaryError as error:
                 self.problems.append(f"{level}: {error}")
-                if error.is_dead:
+                if error.is_permanent:
                     return self._summarize_without_model()
             else:
                 self.succeeded = variant
@@ -181,11 +181,13 @@ class _Fallbacks:
 
     async def improve(self, body: str, retries: int) -> str:
         """Return the summary, or a better one from a retry that names its faults."""
-        shape, redactor = self.stages.shape, self.redactor
-        ask = latest_ask(self.messages, shape)
+        message_format, redactor = self.stages.format, self.redactor
+        ask = latest_ask(self.messages, message_format)
         if ask is not None and redactor is not None:
             ask = redactor.mask(ask).text
-        entries = serialize_each(self.messages[-RECENT_MESSAGES:], shape, redactor=redactor)
+        entries = serialize_each(
+            self.messages[-RECENT_MESSAGES:], message_format, redactor=redactor
+        )
         identifiers = extract_identifiers(
             [entry for entry in entries if not entry.startswith(f"[{RESULT}]")]
         )
@@ -224,7 +226,7 @@ class _Fallbacks:
         """Request a short summary of a shortened text in one call."""
         stages = self.stages
         text = serialize(
-            self.messages, stages.shape, redactor=self.redactor, result_chars=SIMPLE_RESULT_CHARS
+            self.messages, stages.format, redactor=self.redactor, result_chars=SIMPLE_RESULT_CHARS
         )
         if not text:
             return self.previous or NO_HISTORY
@@ -250,7 +252,7 @@ class _Fallbacks:
         return "\n\n".join([*before, best.text, note])
 
     def _fixed_text(self) -> str:
-        conversation = _core.Scanner(capacity=0).scan(self.messages, self.stages.shape)
+        conversation = _core.MessageReader(capacity=0).read(self.messages, self.stages.format)
         counts = [
             f"{conversation.roles.count(role)} {role}" for role in ("user", "assistant", "tool")
         ]

@@ -95,4 +95,4 @@ def resolve_summarizer(setting: Any) -> Summarizer:  # noqa: ANN401 - checked by
 
 def no_summarizer(request: SummaryRequest) -> str:
     """Refuse a request, since no summarizer is set."""
-    raise SummaryError(f"no summarizer is set for a {request.kind} request", is_dead=True)
+    raise SummaryError(f"no summarizer is set for a {request.kind} request", is_permanent=True)

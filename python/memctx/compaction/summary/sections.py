@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from memctx._core import Redactor
-    from memctx.messages import Shape
+    from memctx.messages import FormatName
 
 REQUIRED_SECTIONS = (
     "Decisions",
@@ -201,7 +201,7 @@ def number_parts(summaries: Iterable[str]) -> str:
 
 def preserve_sections(
     messages: Sequence[Any],
-    shape: Shape | None = None,
+    format: FormatName | None = None,
     *,
     ask: str | None = None,
     redactor: Redactor | None = None,
@@ -211,9 +211,9 @@ def preserve_sections(
     def masked(text: str) -> str:
         return redactor.mask(text).text if redactor else text
 
-    files = file_operations(messages, shape)
-    asked = ask if ask is not None else latest_ask(messages, shape)
-    failures = tool_failures(messages, shape)
+    files = file_operations(messages, format)
+    asked = ask if ask is not None else latest_ask(messages, format)
+    failures = tool_failures(messages, format)
     return PreservedSections(
         failures=tuple(masked(str(failure)) for failure in failures),
         read=tuple(files.read),

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from memctx._core import Redactor
-    from memctx.messages import Record, Shape
+    from memctx.messages import FormatName, Record
 
 RESULT_CHARS = 2_000
 """Maximum number of characters of a tool result that a summarizer reads."""
@@ -61,7 +61,7 @@ Entry: TypeAlias = tuple[str, str]
 
 def serialize(
     messages: Sequence[Any],
-    shape: Shape | None = None,
+    format: FormatName | None = None,
     *,
     redactor: Redactor | None = None,
     result_chars: int = RESULT_CHARS,
@@ -84,29 +84,29 @@ def serialize(
     [Tool result]: port = 8443
 
     Raises:
-        MessageShapeError: ``messages`` is no list, or a message has an unknown format.
+        MessageFormatError: ``messages`` is no list, or a message has an unknown format.
         ConfigError: the message format is unknown.
     """
     return "\n\n".join(
-        serialize_each(messages, shape, redactor=redactor, result_chars=result_chars)
+        serialize_each(messages, format, redactor=redactor, result_chars=result_chars)
     )
 
 
 def serialize_each(
     messages: Sequence[Any],
-    shape: Shape | None = None,
+    format: FormatName | None = None,
     *,
     redactor: Redactor | None = None,
     result_chars: int = RESULT_CHARS,
 ) -> list[str]:
     """Return the entries of `serialize`."""
-    each = serialize_messages(messages, shape, redactor, result_chars)
+    each = serialize_messages(messages, format, redactor, result_chars)
     return [entry for entries in each for entry in entries]
 
 
 def serialize_messages(
     messages: Sequence[Any],
-    shape: Shape | None = None,
+    format: FormatName | None = None,
     redactor: Redactor | None = None,
     result_chars: int = RESULT_CHARS,
 ) -> list[list[str]]:
@@ -118,7 +118,7 @@ def serialize_messages(
 
     return [
         [f"[{label}]: {shown(label, text)}" for label, text in _entries(records)]
-        for records in read_each(messages, shape)
+        for records in read_each(messages, format)
     ]
 
 
@@ -203,10 +203,10 @@ class SerializedMessages:
     """
 
     def __init__(
-        self, messages: Sequence[Any], shape: Shape, redactor: Redactor | None = None
+        self, messages: Sequence[Any], format: FormatName, redactor: Redactor | None = None
     ) -> None:
         self._messages = messages  # kept alive, since they are looked up by id()
-        texts = ["\n\n".join(entries) for entries in serialize_messages(messages, shape, redactor)]
+        texts = ["\n\n".join(entries) for entries in serialize_messages(messages, format, redactor)]
         keys = [id(message) for message in messages]
         costs = (_core.estimate_tokens(text, "script") if text else 0 for text in texts)
         self._texts = dict(zip(keys, texts, strict=True))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from memctx._core import Redactor
-    from memctx.messages import Shape
+    from memctx.messages import FormatName
     from memctx.protocols import Summarizer, SummaryKind
 
 Mode: TypeAlias = Literal["default", "safeguard"]
@@ -65,7 +65,7 @@ class SummaryOptions:
     """Number of messages below which a history is not split into parts."""
     instructions: str | None = None
     """Instructions of the host, added to the prompt."""
-    shape: Shape | None = None
+    format: FormatName | None = None
     """Message format; None detects it."""
     redactor: Redactor | None = None
     """Masks secrets in everything that the summarizer reads."""
@@ -119,22 +119,22 @@ async def summarize_in_stages(
 
     Raises:
         SummaryError: the summarizer failed, also without the oversized messages.
-        MessageShapeError: ``messages`` is no list, or a message has an unknown format.
+        MessageFormatError: ``messages`` is no list, or a message has an unknown format.
         ConfigError: the message format is unknown.
     """
     options = options or SummaryOptions()
     messages = list(messages)
-    shape = options.shape or detect(messages)
+    message_format = options.format or detect(messages)
     stages = make_stages(
         messages,
-        SerializedMessages(messages, shape, options.redactor),
+        SerializedMessages(messages, message_format, options.redactor),
         Calls(summarizer, on_text, redactor=options.redactor),
-        replace(options, shape=shape),
+        replace(options, format=message_format),
     )
     try:
         return await stages.summarize(messages, previous_summary)
     except SummaryError as error:
-        if error.is_dead or not stages.oversized(messages):
+        if error.is_permanent or not stages.oversized(messages):
             raise
     return await replace(stages, leaves_out=True).summarize(messages, previous_summary)
 
@@ -146,14 +146,14 @@ def make_stages(
     options: SummaryOptions,
 ) -> Stages:
     """Make the stages for messages whose format the options name."""
-    shape = options.shape or detect(messages)
+    message_format = options.format or detect(messages)
     chunk = options.max_chunk_tokens or chunk_tokens(
-        messages, options.window, shape, estimate=serialized.tokens
+        messages, options.window, message_format, estimate=serialized.tokens
     )
     return Stages(
         calls,
         serialized,
-        shape,
+        message_format,
         window=options.window,
         max_chunk_tokens=chunk,
         reserve_tokens=options.reserve_tokens,
@@ -166,7 +166,7 @@ def make_stages(
 def chunk_tokens(
     messages: Sequence[Any],
     window: int,
-    shape: Shape | None = None,
+    format: FormatName | None = None,
     *,
     estimate: Callable[[Any], int] | None = None,
 ) -> int:
@@ -177,7 +177,7 @@ def chunk_tokens(
     >>> chunk_tokens([{"role": "user", "content": "Which port?"}], 200_000)
     75904
     """
-    ratio = compute_adaptive_chunk_ratio(messages, window, shape=shape, estimate=estimate)
+    ratio = compute_adaptive_chunk_ratio(messages, window, format=format, estimate=estimate)
     share = int(window * ratio)
     # In a small window the overhead must not use up the chunk.
     return max(share - SUMMARIZATION_OVERHEAD_TOKENS, share // 2, 1)
@@ -200,7 +200,7 @@ class Stages:
 
     calls: Calls
     serialized: SerializedMessages
-    shape: Shape
+    format: FormatName
     window: int
     max_chunk_tokens: int
     reserve_tokens: int
@@ -237,7 +237,7 @@ class Stages:
         large = [index for index, cost in enumerate(costs) if is_oversized(cost, self.window)]
         if not large:
             return {}
-        roles = _core.Scanner(capacity=0).scan(messages, self.shape).roles
+        roles = _core.MessageReader(capacity=0).read(messages, self.format).roles
         return {
             index: f"[Large {roles[index]} (~{round(costs[index] / 1_000)}K tokens) omitted from summary]"
             for index in large
@@ -256,7 +256,7 @@ class Stages:
         if sum(map(self.serialized.tokens, messages)) <= self.max_chunk_tokens:
             return [list(messages)]
         return split_messages_by_token_share(
-            messages, self.parts, shape=self.shape, estimate=self.serialized.tokens
+            messages, self.parts, format=self.format, estimate=self.serialized.tokens
         )
 
     async def _merge_parts(self, parts: Sequence[Sequence[Any]], previous: str | None) -> str:
@@ -297,7 +297,7 @@ class Stages:
                 whole = self.serialized.text(messages)
                 return [(whole, len(messages))] if whole else []
         chunks = chunk_messages_by_max_tokens(
-            messages, self.max_chunk_tokens, shape=self.shape, estimate=self.serialized.tokens
+            messages, self.max_chunk_tokens, format=self.format, estimate=self.serialized.tokens
         )
         read = accumulate(map(len, chunks))
         texts = zip(map(self.serialized.text, chunks), read, strict=True)

@@ -268,5 +268,5 @@ class GeminiEmbedder(RemoteEmbedder):
         """Return the numbers of an embedding."""
         values = cast("dict[str, object]", item).get("values") if isinstance(item, dict) else None
         if not isinstance(values, list):
-            raise EmbeddingError(f"{self.name} sent no embedding", can_retry=True)
+            raise EmbeddingError(f"{self.name} sent no embedding", is_retryable=True)
         return cast("list[object]", values)

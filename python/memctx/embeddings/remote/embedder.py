@@ -107,7 +107,7 @@ class RemoteEmbedder(ABC):
         rows = self._request_query(self._truncate(text))
         if len(rows) != 1:
             raise EmbeddingError(
-                f"{self.name} returned {len(rows)} vectors for a query", can_retry=True
+                f"{self.name} returned {len(rows)} vectors for a query", is_retryable=True
             )
         vector = check_vector(rows[0], self._dim, self.name)
         self._dim = len(vector)  # the length of all later ones

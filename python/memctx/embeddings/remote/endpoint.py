@@ -88,7 +88,7 @@ class Endpoint:
         if outcome.is_bad_request or outcome.kind == "overflow":
             raise RejectedError(outcome.message)
         raise EmbeddingError(
-            outcome.message, can_retry=outcome.is_retryable, retry_after=outcome.retry_after
+            outcome.message, is_retryable=outcome.is_retryable, retry_after=outcome.retry_after
         )
 
     def warm(self) -> None:

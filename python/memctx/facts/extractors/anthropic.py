@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from memctx.errors import ConfigError
@@ -22,7 +22,8 @@ from memctx.providers.failures import CODE
 from memctx.providers.pricing import Tokens
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping
+    from collections.abc import Mapping
+    from contextlib import AbstractAsyncContextManager
 
     from anthropic import Anthropic, AsyncAnthropic
     from anthropic.types import OutputConfigParam
@@ -78,25 +79,14 @@ class AnthropicExtractor(CompletionExtractor["Anthropic | AsyncAnthropic"]):
         self._max_tokens = max_tokens
         self._effort: Effort | None = effort
 
-    @asynccontextmanager
-    async def _open_client(self) -> AsyncGenerator[Anthropic | AsyncAnthropic]:
+    def _open_client(self) -> AbstractAsyncContextManager[Anthropic | AsyncAnthropic]:
         """Open a client without retries of its own."""
         if self._client is not None:
-            yield self._client.with_options(max_retries=0, timeout=self._timeout)
-            return
-        import anthropic  # noqa: PLC0415 - slow to import
-
-        async with anthropic.AsyncAnthropic(
-            api_key=self._options.api_key,
-            base_url=self._options.base_url,
-            timeout=self._timeout,
-            max_retries=0,
-            http_client=anthropic.DefaultAsyncHttpxClient(verify=sdk.ssl_context()),
-        ) as client:
-            yield client
+            return nullcontext(self._client.with_options(max_retries=0, timeout=self._timeout))
+        return sdk.new_anthropic_client(self._options, self._timeout)
 
     async def _send(self, request: CompletionRequest) -> CompletionResponse:
-        from anthropic.resources import AsyncMessages  # noqa: PLC0415 - as above
+        from anthropic.resources import AsyncMessages  # noqa: PLC0415 - slow to import
 
         arguments: MessageCreateParamsNonStreaming = {
             "model": request.model,

@@ -121,7 +121,7 @@ class CompletionExtractor(ABC, Generic[Client]):
             await sdk.import_sdk(self.API)
         except ImportError as error:
             message = f"{self.SDK} cannot be imported: {error}"
-            raise ExtractionError(message, is_dead=True) from error
+            raise ExtractionError(message, is_permanent=True) from error
         prompt = build_prompt(request)
         spent = Usage()
         with sdk.silence_loggers(f"{self.SDK}._base_client"):
@@ -153,8 +153,8 @@ class CompletionExtractor(ABC, Generic[Client]):
         if isinstance(outcome, Failure):
             raise ExtractionError(
                 outcome.message,
-                is_final=outcome.kind in {"rejected", "overflow"},
-                is_dead=outcome.kind == "permanent",
+                is_retryable=outcome.kind not in {"rejected", "overflow"},
+                is_permanent=outcome.kind == "permanent",
                 retry_after=outcome.retry_after,
             )
         return outcome
@@ -180,7 +180,9 @@ def _read(
 ) -> ExtractionResult:
     """Return the extraction in a response."""
     if response.refusal is not None:
-        raise ExtractionError(f"{model} declined to answer ({response.refusal})", is_final=True)
+        raise ExtractionError(
+            f"{model} declined to answer ({response.refusal})", is_retryable=False
+        )
     candidates, problems = read_reply(response.text, request, is_cut=response.is_truncated)
     return ExtractionResult(candidates, spent, problems)
 

@@ -240,7 +240,7 @@ class BatchProcessor:
         if following is None or following.pending.characters < MIN_CHARACTERS:
             return False
         error = await self._try_batch(following)
-        if error is None or _is_final(error):
+        if error is None or not _is_retryable(error):
             await self._advance(batch, dead_letter=failed)
             if error is None:
                 await self._advance(following)
@@ -285,10 +285,10 @@ class BatchProcessor:
         counts = self.cursor.counts
         self.cursor = replace(self.cursor, counts=replace(counts, failures=counts.failures + 1))
         wait = 0.0
-        if _is_final(error):
+        if not _is_retryable(error):
             self.breaker.reset()  # it refused, so it works
         elif isinstance(error, ExtractionError):
-            wait = self.breaker.fail(is_permanent=error.is_dead, retry_after=error.retry_after)
+            wait = self.breaker.fail(is_permanent=error.is_permanent, retry_after=error.retry_after)
         else:
             wait = self.breaker.fail()
         logger.warning(
@@ -386,7 +386,7 @@ def _record_failure(batch: Batch, before: FailedBatch | None, error: Exception) 
 
 def _is_hopeless(error: Exception, failed: FailedBatch) -> bool:
     """Return whether to give a batch up: the extractor answers, but not to this batch."""
-    return _is_final(error) or (_is_malformed(error) and failed.malformed >= MAX_MALFORMED)
+    return not _is_retryable(error) or (_is_malformed(error) and failed.malformed >= MAX_MALFORMED)
 
 
 def describe_error(error: BaseException) -> str:
@@ -395,9 +395,9 @@ def describe_error(error: BaseException) -> str:
     return f"{name}: {error}" if isinstance(error, (MemctxError, OSError)) else name
 
 
-def _is_final(error: BaseException) -> bool:
-    """Return whether the extractor answered, and will not answer otherwise."""
-    return isinstance(error, ExtractionError) and error.is_final
+def _is_retryable(error: BaseException) -> bool:
+    """Return whether the same request may succeed later."""
+    return not isinstance(error, ExtractionError) or error.is_retryable
 
 
 def _is_malformed(error: BaseException) -> bool:

@@ -20,13 +20,13 @@ class Log:
 
     def __init__(self, store: Path, session_id: str) -> None:
         self._store = store
-        self._session_id = session_id
+        self._filter = _core.SearchFilter(session_id=session_id, roles=SPEAKERS)
 
     def read(self, offset: int, limit: int = PAGE) -> tuple[list[Segment], int]:
         """Return at most ``limit`` segments behind an offset, and the offset to go on from."""
         if (log := self._open()) is None:
             return [], offset
-        return log.read_from(offset, session_id=self._session_id, roles=SPEAKERS, limit=limit)
+        return log.read_from(offset, self._filter, limit=limit)
 
     def end(self) -> int:
         """Return the offset at which the last whole line ends."""
@@ -46,16 +46,16 @@ class Log:
         """Return the offset behind a segment; None if the log does not have it."""
         if (log := self._open()) is None:
             return None
-        return log.offset_after(segment_id, session_id=self._session_id, roles=SPEAKERS)
+        return log.offset_after(segment_id, self._filter)
 
     def last_before(self, offset: int) -> str | None:
         """Return the id of the last segment before an offset; None if there is none."""
         if (log := self._open()) is None:
             return None
-        return log.last_before(offset, session_id=self._session_id, roles=SPEAKERS)
+        return log.last_before(offset, self._filter)
 
-    def _open(self) -> _core.ColdStore | None:
+    def _open(self) -> _core.LogReader | None:
         try:
-            return _core.ColdStore(self._store)
+            return _core.LogReader(self._store)
         except FileNotFoundError:
             return None

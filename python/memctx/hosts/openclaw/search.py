@@ -143,7 +143,7 @@ class WorkspaceSearch:
                 "workspace_search.sources has 'sessions', and workspace_search.sessions names no file or folder"
             )
         redactor = _core.Redactor(
-            config.redaction, pii=config.pii, patterns=config.redaction_patterns or None
+            config.redaction, pii=config.privacy.pii, patterns=config.privacy.patterns or None
         )
         made = cls(workspace, settings, embedder=embedder, redactor=redactor)
         made._own_embedder = embedder if is_own else None

@@ -211,8 +211,8 @@ class Workspace:
             return None
         return cls(
             config.workspace,
-            max_chars=config.workspace_max_chars,
-            max_total_chars=config.workspace_max_total_chars,
+            max_chars=config.bootstrap.max_chars,
+            max_total_chars=config.bootstrap.max_total_chars,
         )
 
     @property

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from memctx.hosts.pi.entry import Entry
 
-# The scanner recognizes summaries by "Turn Context".
+# The reader recognizes summaries by "Turn Context".
 COMPACTED = (
     "Turn Context: what was said before this point was compacted. This is the summary of it:"
 )

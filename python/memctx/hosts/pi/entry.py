@@ -10,7 +10,7 @@ from hashlib import sha256
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, cast
 
-from memctx.errors import MessageShapeError
+from memctx.errors import MessageFormatError
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -146,7 +146,7 @@ def dump_json(value: object) -> str:
     """Format a value as JSON on one line that can be encoded as UTF-8.
 
     Raises:
-        MessageShapeError: the value holds something that JSON has no word for.
+        MessageFormatError: the value holds something that JSON has no word for.
     """
     try:
         text = json.dumps(
@@ -157,7 +157,7 @@ def dump_json(value: object) -> str:
         # Lone surrogates can only be written as escapes.
         return json.dumps(value, allow_nan=False, separators=(",", ":"), default=_dump_model)
     except (TypeError, ValueError, RecursionError) as error:
-        raise MessageShapeError(
+        raise MessageFormatError(
             f"expected a JSON value, got {type(value).__name__}: {error}"
         ) from None
 

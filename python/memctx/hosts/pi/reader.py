@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from memctx import files
-from memctx.errors import MessageShapeError, StoreError
+from memctx.errors import MessageFormatError, StoreError
 from memctx.hosts.pi.entry import (
     HEADER,
     VERSION,
@@ -319,7 +319,7 @@ def _copy(path: Path, backup: Path) -> None:
 def _line(entry: Entry) -> bytes:
     try:
         return dump_json(entry.fields).encode()
-    except MessageShapeError:  # infinity or NaN, which JSON cannot express; the backup keeps it
+    except MessageFormatError:  # infinity or NaN, which JSON cannot express; the backup keeps it
         return dump_json(_replace_infinite(entry.fields)).encode()
 
 

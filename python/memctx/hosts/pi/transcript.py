@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 from memctx import files
-from memctx.errors import ConfigError, MessageShapeError, StoreError, UnsupportedVersionError
+from memctx.errors import ConfigError, MessageFormatError, StoreError, UnsupportedVersionError
 from memctx.hosts.pi.context import Context, rebuild_context
 from memctx.hosts.pi.entry import HEADER, VERSION, Entry, dump_json, iso, new_id
 from memctx.hosts.pi.reader import EntryReader, back_up, rewrite
@@ -204,11 +204,11 @@ class Transcript:
         """Append an entry of any type; return its id."""
         return self._append(type, [dump_json(dict(fields or {}))])[0]
 
-    def append_message(self, message: Any) -> str:  # noqa: ANN401 - of every shape
+    def append_message(self, message: Any) -> str:  # noqa: ANN401 - of every format
         """Append a message, a dictionary or an SDK's model; return the id of its entry.
 
         Raises:
-            MessageShapeError: it cannot be written as a JSON object.
+            MessageFormatError: it cannot be written as a JSON object.
             StoreError: it could not be stored.
         """
         return self.append_messages([message])[0]
@@ -219,7 +219,7 @@ class Transcript:
         for message, text in zip(messages, texts, strict=True):
             if not text.startswith("{"):
                 kind = type(message).__name__
-                raise MessageShapeError(f"expected a message that is a JSON object, got {kind}")
+                raise MessageFormatError(f"expected a message that is a JSON object, got {kind}")
         return self._append("message", [f'{{"message":{text}}}' for text in texts])
 
     def append_compaction(  # noqa: PLR0913 - the fields of a compaction

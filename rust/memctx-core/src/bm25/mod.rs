@@ -6,20 +6,20 @@ mod index;
 mod kernel;
 mod postings;
 mod query;
-mod question;
 mod saved;
 mod score;
 mod term;
+mod term_query;
 mod texts;
-#[cfg(feature = "cold")]
+#[cfg(feature = "disk-index")]
 mod wording;
 
 pub use accumulator::Accumulator;
 pub use background::Background;
 pub use index::Bm25Index;
-pub use question::{Cover, Question};
+pub use query::{Cover, Query};
 pub(crate) use score::weight;
 pub use score::{B, K1, Statistics};
 pub use texts::Texts;
-#[cfg(feature = "cold")]
+#[cfg(feature = "disk-index")]
 pub(crate) use wording::Wording;

@@ -1,304 +1,268 @@
-//! Query evaluation with early termination.
-//!
-//! Terms are read one after another, the rarest first, and each adds its part to the score of every document that
-//! holds it. In between, the best that all remaining terms together could still add is compared with the `k`-th best
-//! score so far: once no document outside the lead can reach that score, the rest of the postings is only looked up for
-//! the few remaining candidates. What is left out cannot change the answer. Often the rare terms settle the top k,
-//! and then only the documents that hold one of them are ever looked at.
+//! Queries: content words in any form, rather than the exact wording.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHashSet;
 
 use super::accumulator::Accumulator;
-use super::kernel::{self, Contribution};
-use super::postings::List;
-use super::score::{Norm, Statistics, weight};
+use super::term_query::{Asked, TermQuery};
 use super::texts::Texts;
-use crate::text::{Term, for_each_token, terms_into};
-use crate::{Explanation, Scored, TopK};
+use crate::text::{Mode, Term, aboutness, for_each_form, for_each_token, is_cjk, is_filler};
+use crate::{Explanation, Scored};
 
-/// Looking one document up in a list costs about as much as reading this many postings.
-const MEETING_COST: usize = 48;
+/// Weight of another form of a word, relative to the word itself.
+pub(super) const FORM_SHARE: f64 = 0.7;
 
-/// Room for rounding when bounds are compared with scores.
-const ROUNDING: f64 = 1e-9;
-
-/// A query, with what the index knows of its terms.
+/// A question, with what the index knows of its words.
+///
+/// Words that only hold a sentence together are left out unless there are no others, and the other forms of an English
+/// word are looked for, too.
 #[derive(Debug)]
-pub(super) struct Query<'a> {
-    index: &'a Texts,
-    statistics: Statistics,
-    norm: Norm,
-    /// The rarest first.
-    terms: Vec<QueryTerm<'a>>,
+pub struct Query<'a> {
+    text: &'a str,
+    terms: TermQuery<'a>,
+    words: Vec<Weighed>,
 }
 
-#[derive(Debug)]
-struct QueryTerm<'a> {
-    term: Term,
-    number: u32,
-    list: &'a List,
-    asked: Asked,
+/// Weight of a word of the question.
+#[derive(Clone, Copy, Debug)]
+struct Weighed {
     weight: f64,
-    /// The most it can add to any score.
-    bound: f64,
+    is_cjk: bool,
 }
 
-/// Role of a term in a query.
-#[derive(Clone, Debug)]
-pub(super) struct Asked {
+/// Share of a question's weight that some texts cover.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cover {
+    /// The share of what its words tell that the best of the texts has. A word that no text has counts as missing.
+    pub share: f64,
+    /// The share of what its words tell that CJK characters tell.
+    pub cjk: f64,
+}
+
+pub(super) struct Word {
+    pub(super) token: String,
+    pub(super) term: Term,
     pub(super) repeats: u32,
-    /// Weight of a match: 1 for a word of the query itself.
-    pub(super) share: f64,
-    /// Number of the query word that it represents.
-    pub(super) word: u32,
-    /// Spelling, if it is not in the query.
-    pub(super) form: Option<Box<str>>,
+}
+
+/// The other forms of all words of a question: most of them are in no text, so none is kept as a string of its own.
+#[derive(Default)]
+struct Forms {
+    terms: Vec<Term>,
+    /// End of the forms of each word.
+    of_word: Vec<usize>,
+    letters: String,
+    /// End of each form.
+    ends: Vec<usize>,
+}
+
+impl Forms {
+    fn of(words: &[Word]) -> Self {
+        let mut forms = Self::default();
+        for word in words {
+            for_each_form(&word.token, |form| {
+                forms.terms.push(Term::new(form));
+                forms.letters.push_str(form);
+                forms.ends.push(forms.letters.len());
+            });
+            forms.of_word.push(forms.terms.len());
+        }
+        forms
+    }
+
+    fn spelled(&self, form: usize) -> &str {
+        let start = form.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.letters[start..self.ends[form]]
+    }
 }
 
 impl<'a> Query<'a> {
-    pub(super) fn new(index: &'a Texts, text: &str) -> Self {
-        let mut tokens: Vec<Term> = Vec::new();
-        terms_into(text, index.mode(), &mut tokens);
-        tokens.sort_unstable();
-        let asked = |same: &[Term]| Asked { repeats: same.len() as u32, share: 1.0, word: 0, form: None };
-        Self::of(index, tokens.chunk_by(|a, b| a == b).map(|same| (same[0], asked(same))))
-    }
-
-    /// Return the query for terms, each of which is given once.
-    pub(super) fn of(index: &'a Texts, terms: impl Iterator<Item = (Term, Asked)>) -> Self {
+    pub(super) fn new(index: &'a Texts, text: &'a str) -> Self {
+        let words = words(index.mode(), text);
+        let mut used: FxHashSet<Term> = words.iter().map(|word| word.term).collect();
+        let forms = Forms::of(&words);
+        let all: Vec<Term> = words.iter().map(|word| word.term).chain(forms.terms.iter().copied()).collect();
+        let counts = index.counts(&all);
+        let (of_words, of_forms) = counts.split_at(words.len());
+        let mut terms: Vec<(Term, Asked)> = Vec::with_capacity(words.len() * 2);
+        let mut weighed = Vec::with_capacity(words.len());
         let statistics = index.statistics();
-        let norm = statistics.norm();
-        let mut terms: Vec<QueryTerm<'a>> =
-            terms.filter_map(|(term, asked)| QueryTerm::new(index, statistics, norm, term, asked)).collect();
-        terms.sort_by_key(|term| (term.list.live(), term.term));
-        Self { index, statistics, norm, terms }
-    }
-
-    /// Return the best `k` documents of those admitted.
-    pub(super) fn best(&self, k: usize, admit: impl Fn(u32) -> bool) -> Vec<Scored> {
-        let mut accumulator = Accumulator::new(self.index.lengths.len());
-        let mut unread = Unread::of(&self.terms);
-        let mut floor = 0.0;
-        for (at, term) in self.terms.iter().enumerate() {
-            if unread.is_checkpoint_due(accumulator.checkpoint_cost(term.list.len()), floor) {
-                let checkpoint = accumulator.checkpoint();
-                floor = checkpoint.top_k(k, &admit).floor();
-                let rest = &self.terms[at..];
-                let reach = unread.bound * (1.0 + ROUNDING);
-                let enough = unread.postings / (MEETING_COST * rest.len());
-                if reach < floor
-                    && let Some(candidates) = checkpoint.candidates(floor - reach, enough, &admit)
-                {
-                    return self.finish(k, rest, candidates);
+        let mut next = 0;
+        for (word, position) in words.into_iter().zip(0..) {
+            let Word { token, term, repeats } = word;
+            let mut rarest = Some(of_words[position as usize]).filter(|&count| count > 0);
+            terms.push((term, Asked { repeats, share: 1.0, word: position, form: None }));
+            let end = forms.of_word[position as usize];
+            let own = std::mem::replace(&mut next, end)..end;
+            for (form, &count) in own.clone().zip(&of_forms[own]).filter(|(_, count)| **count > 0) {
+                let other = forms.terms[form];
+                if used.insert(other) {
+                    let spelled = Some(forms.spelled(form).into());
+                    terms.push((other, Asked { repeats, share: FORM_SHARE, word: position, form: spelled }));
                 }
+                rarest = rarest.or(Some(count));
             }
-            self.accumulate(term, &mut accumulator);
-            unread.pass(term);
+            let weight = aboutness(&token) * statistics.idf(rarest.unwrap_or(0));
+            weighed.push(Weighed { weight, is_cjk: token.starts_with(is_cjk) });
         }
-        accumulator.best(k, admit)
+        Self { text, terms: TermQuery::of(index, terms.into_iter()), words: weighed }
     }
 
-    /// Return the scores of all documents.
-    pub(super) fn scores(&self) -> Accumulator {
-        let mut accumulator = Accumulator::new(self.index.lengths.len());
-        for term in &self.terms {
-            self.accumulate(term, &mut accumulator);
-        }
-        accumulator
+    /// Return the best `k` texts that share a word with the question, of those whose numbers pass the test; best first,
+    /// older first among equals.
+    #[must_use]
+    pub fn best(&self, k: usize, admit: impl Fn(u32) -> bool) -> Vec<Scored> {
+        self.terms.best(k, admit)
     }
 
-    /// Add what one term is worth to every document that holds it.
-    fn accumulate(&self, term: &QueryTerm<'_>, accumulator: &mut Accumulator) {
-        let (postings, lengths) = (&self.index.postings, &self.index.lengths);
-        let tf = |posting| postings.tf(term.number, posting);
-        let contribution = self.contribution(term);
-        if accumulator.stays_few(term.list.len()) {
-            for &posting in postings.blocks(term.list).flatten() {
-                let document = posting.document();
-                accumulator.add(document, contribution.part(tf(posting), lengths[document as usize]));
+    /// Return the scores of all texts.
+    #[must_use]
+    pub fn scores(&self) -> Accumulator {
+        self.terms.scores()
+    }
+
+    /// Return the share of the question that the best of these texts covers.
+    #[must_use]
+    pub fn cover(&self, texts: &[Scored]) -> Cover {
+        let all: f64 = self.words.iter().map(|word| word.weight).sum();
+        if all <= 0.0 {
+            return Cover::default();
+        }
+        let words = self.terms.words();
+        // A text has hundreds of terms, and few of them are asked for: most are turned away by a bit.
+        let mut asked = [0_u64; 64];
+        let bit = |term: u32| (term as usize / 64 % 64, term % 64);
+        for (word, bit) in words.keys().map(|&term| bit(term)) {
+            asked[word] |= 1 << bit;
+        }
+        let may_be_asked = |term: &&u32| {
+            let (word, bit) = bit(**term);
+            asked[word] >> bit & 1 != 0
+        };
+        let mut is_met = vec![false; self.words.len()];
+        let mut covered = |text: &Scored| -> f64 {
+            is_met.fill(false);
+            let terms = self.terms.terms_of(text.number).iter().filter(may_be_asked);
+            for word in terms.filter_map(|term| words.get(term)) {
+                is_met[*word as usize] = true;
             }
-        } else {
-            let scores = accumulator.all();
-            for block in postings.blocks(term.list) {
-                kernel::accumulate(contribution, block, lengths, scores, tf);
-            }
-        }
+            // A word in two forms is one word, and sums depend on their order.
+            self.words.iter().zip(&is_met).filter(|(_, is_met)| **is_met).map(|(word, _)| word.weight).sum()
+        };
+        let best = texts.iter().map(&mut covered).fold(0.0, f64::max);
+        let cjk: f64 = self.words.iter().filter(|word| word.is_cjk).map(|word| word.weight).sum();
+        Cover { share: best / all, cjk: cjk / all }
     }
 
-    fn contribution(&self, term: &QueryTerm<'_>) -> Contribution {
-        Contribution { weight: term.weight, norm: self.norm }
-    }
-
-    /// Bring the scores of a few documents up to date with the terms not read yet; who falls behind on the way is out.
-    fn finish(&self, k: usize, terms: &[QueryTerm<'_>], mut candidates: Vec<Scored>) -> Vec<Scored> {
-        for (at, term) in terms.iter().enumerate() {
-            self.visit(term, &mut candidates, |candidate, tf| {
-                candidate.score += self.contribution(term).part(tf, self.index.lengths[candidate.number as usize]);
-            });
-            let bound: f64 = terms[at + 1..].iter().map(|term| term.bound).sum();
-            let least = best_of(k, &candidates).floor() - bound * (1.0 + ROUNDING);
-            candidates.retain(|candidate| candidate.score >= least);
-        }
-        best_of(k, &candidates).into_sorted()
-    }
-
-    /// Call `meet` for every one of the ascending `candidates` that holds the term.
-    fn visit(&self, term: &QueryTerm<'_>, candidates: &mut [Scored], mut meet: impl FnMut(&mut Scored, u32)) {
-        let mut rest = candidates;
-        for mut block in self.index.postings.blocks(term.list) {
-            let Some(last) = block.last().map(|posting| posting.document()) else { continue };
-            let inside = rest.partition_point(|candidate| candidate.number <= last);
-            let (here, beyond) = rest.split_at_mut(inside);
-            for candidate in here {
-                block = &block[block.partition_point(|posting| posting.document() < candidate.number)..];
-                if let Some(&posting) = block.first()
-                    && posting.document() == candidate.number
-                {
-                    meet(candidate, self.index.postings.tf(term.number, posting));
-                }
-            }
-            rest = beyond;
-            if rest.is_empty() {
-                return;
-            }
-        }
-    }
-
-    /// Return the query word of each term that some document holds, by the number of the term.
-    pub(super) fn words(&self) -> FxHashMap<u32, u32> {
-        self.terms.iter().map(|term| (term.number, term.asked.word)).collect()
-    }
-
-    /// Return the numbers of the terms that a document holds.
-    pub(super) fn terms_of(&self, document: u32) -> &[u32] {
-        self.index.contents.of(document)
-    }
-
-    /// Return the score of one document, term by term. `text` is the query's.
-    pub(super) fn explain(&self, text: &str, document: u32) -> Explanation {
-        let length = f64::from(self.index.lengths[document as usize]);
-        let mut parts = Vec::new();
-        for term in &self.terms {
-            let mut candidate = [Scored { number: document, score: 0.0 }];
-            self.visit(term, &mut candidate, |_, tf| {
-                let token =
-                    term.asked.form.as_ref().map_or_else(|| token_of(term.term, text, self.index), ToString::to_string);
-                parts.push(self.statistics.explain(
-                    &token,
-                    &term.asked,
-                    self.index.counted(term.term, term.list.live()),
-                    tf,
-                    length,
-                ));
-            });
-        }
-        // Not `sum()`, which starts at minus zero.
-        let score = parts.iter().fold(0.0, |score, part| score + part.value);
-        Explanation::of("bm25", score, parts)
+    /// Return the score of a text, term by term.
+    #[must_use]
+    pub fn explain(&self, number: u32) -> Explanation {
+        self.terms.explain(self.text, number)
     }
 }
 
-impl<'a> QueryTerm<'a> {
-    /// Return a term that some document holds.
-    fn new(index: &'a Texts, statistics: Statistics, norm: Norm, term: Term, asked: Asked) -> Option<Self> {
-        let number = index.terms.find(term)?;
-        let list = index.terms.list(number);
-        let known = index.counted(term, list.live());
-        if known == 0 || list.live() == 0 {
-            return None;
-        }
-        index.postings.prepare(list);
-        let weight = weight(statistics.idf(known), asked.repeats) * asked.share;
-        let most = list.peak().map_or(1.0, |peak| norm.saturate(f64::from(peak), 0.0));
-        Some(Self { term, number, list, asked, weight, bound: weight * most })
+/// Return the words of a question, each once, those that say something if there are any.
+pub(super) fn words(mode: Mode, text: &str) -> Vec<Word> {
+    let mut words = all_words(mode, text);
+    if words.iter().any(|word| !is_filler(&word.token)) {
+        words.retain(|word| !is_filler(&word.token));
     }
+    words
 }
 
-/// Return the best `k` of some documents.
-fn best_of(k: usize, documents: &[Scored]) -> TopK {
-    let mut best = TopK::new(k);
-    for &document in documents {
-        best.offer(document);
-    }
-    best
-}
-
-/// Sums over the terms not read yet.
-struct Unread {
-    postings: usize,
-    bound: f64,
-    /// The most that the terms read so far can have given any document.
-    given: f64,
-}
-
-impl Unread {
-    fn of(terms: &[QueryTerm<'_>]) -> Self {
-        Self {
-            postings: terms.iter().map(|term| term.list.len()).sum(),
-            bound: terms.iter().map(|term| term.bound).sum(),
-            given: 0.0,
-        }
-    }
-
-    fn pass(&mut self, term: &QueryTerm<'_>) {
-        self.postings -= term.list.len();
-        self.bound -= term.bound;
-        self.given += term.bound;
-    }
-
-    /// Return whether the top k may be settled, and knowing so saves more than finding out, which costs as much as
-    /// reading so many postings. `floor` is the `k`-th best score when it was last looked for.
-    fn is_checkpoint_due(&self, cost: Option<usize>, floor: f64) -> bool {
-        const GROWTH: f64 = 1.2;
-        let may_be_decided = self.bound < self.given && (floor == 0.0 || self.bound < floor * GROWTH);
-        may_be_decided && cost.is_some_and(|cost| self.postings > cost)
-    }
-}
-
-/// Return the spelling of a term in a text.
-fn token_of(term: Term, text: &str, index: &Texts) -> String {
-    let mut spelling = String::new();
-    for_each_token(text, index.mode(), |token| {
-        if spelling.is_empty() && Term::new(token) == term {
-            spelling.push_str(token);
-        }
+/// Return the words of a text, each once.
+pub(super) fn all_words(mode: Mode, text: &str) -> Vec<Word> {
+    let mut words: Vec<Word> = Vec::new();
+    for_each_token(text, mode, |token| {
+        words.push(Word { token: token.to_owned(), term: Term::new(token), repeats: 1 });
     });
-    spelling
+    words.sort_by_key(|word| word.term);
+    words.dedup_by(|same, first| {
+        let is_same = same.term == first.term;
+        first.repeats += u32::from(is_same) * same.repeats;
+        is_same
+    });
+    words
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Mode;
+    use proptest::prelude::*;
 
-    /// Rare words and common ones, in queries of a few to dozens of them: some are decided by the rare words, some
-    /// later, some not before the end. Reading everything is the plain way; the answers have to be the same to the last
-    /// bit.
-    #[test]
-    fn ending_early_equals_reading_all() {
-        let mut state = 7_u64;
-        let mut random = move |below: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % below
-        };
-        let mut text = |words: u64| {
-            let mut word = || {
-                let spread = 1 << random(13);
-                format!("w{}", random(spread))
-            };
-            (0..words).map(|_| word()).collect::<Vec<_>>().join(" ")
-        };
+    fn texts(contents: &[&str]) -> Texts {
         let mut texts = Texts::new(Mode::Memctx);
-        for number in 0..4000 {
-            texts.push(&text(20 + number % 30)).expect("room");
+        for content in contents {
+            texts.push(content).expect("room");
         }
-        for words in (1..60).chain(1..60) {
-            let asked = text(words);
-            let query = Query::new(&texts, &asked);
-            for k in [1, 10] {
-                let admit = |number: u32| !number.is_multiple_of(7);
-                assert_eq!(query.best(k, admit), query.scores().best(k, admit), "{k} of {asked:?}");
+        texts
+    }
+
+    fn cover(texts: &Texts, question: &str) -> f64 {
+        let question = texts.query(question);
+        question.cover(&question.best(9, |_| true)).share
+    }
+
+    #[test]
+    fn meaning_words_in_any_form_decide() {
+        let texts = texts(&["what did you do to it and when", "the deploys failed", "nothing here"]);
+        let question = texts.query("what did the deployed service do when it failed?");
+        assert_eq!(question.best(1, |_| true)[0].number, 1);
+        let explained = question.explain(1).to_string();
+        assert!(explained.contains("another form of a word") && explained.contains("\"deploys\""), "{explained}");
+        assert_eq!(texts.query("what and when").best(1, |_| true)[0].number, 0, "there are no other words");
+    }
+
+    proptest! {
+        #[test]
+        fn an_accumulator_has_the_scores_of_a_search(
+            contents in prop::collection::vec("(deploy|deploys|port|飞书|x){1,2}( (deploy|port|alpha|beta|x)){0,6}", 1..40),
+            question in "(deploy|ports|飞书)( (deployed|port|alpha|gamma|x)){0,6}",
+        ) {
+            let texts = texts(&contents.iter().map(String::as_str).collect::<Vec<_>>());
+            let question = texts.query(&question);
+            let (accumulator, all) = (question.scores(), question.best(contents.len(), |_| true));
+            for number in 0..contents.len() as u32 {
+                let score = all.iter().find(|hit| hit.number == number).map_or(0.0, |hit| hit.score);
+                prop_assert_eq!(accumulator.of(number).to_bits(), score.to_bits());
             }
+            prop_assert_eq!(accumulator.best(3, |number| number % 2 == 0), question.best(3, |number| number % 2 == 0));
+            let least = all.get(all.len() / 2).map_or(1.0, |hit| hit.score);
+            let mut above: Vec<Scored> = all.into_iter().filter(|hit| hit.score >= least).collect();
+            above.sort_unstable_by_key(|hit| hit.number);
+            prop_assert_eq!(accumulator.above(least, |_| true), above);
         }
+
+        #[test]
+        fn terms_are_counted_together_as_one_by_one(
+            contents in prop::collection::vec("(deploy|port|飞书|x){1,2}( (deploy|port|alpha|beta|x)){0,6}", 1..40),
+            asked in prop::collection::vec("deploy|ports?|飞书|alpha|[a-c]{1,2}", 0..600),
+        ) {
+            let texts = texts(&contents.iter().map(String::as_str).collect::<Vec<_>>());
+            let terms: Vec<Term> = asked.iter().map(|token| Term::new(token)).collect();
+            prop_assert_eq!(texts.counts(&terms), terms.iter().map(|&term| texts.count(term)).collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn the_cover_of_many_texts_is_the_best_of_each(
+            contents in prop::collection::vec("(deploy|deploys|port|ports|飞书|x){1,2}( (deploy|deployed|port|alpha|beta|x)){0,6}", 1..40),
+            question in "(deploy|ports|飞书)( (deployed|port|alpha|gamma|x)){0,6}",
+        ) {
+            let texts = texts(&contents.iter().map(String::as_str).collect::<Vec<_>>());
+            let question = texts.query(&question);
+            let hits = question.best(20, |_| true);
+            let each = hits.iter().map(|hit| question.cover(std::slice::from_ref(hit)).share).fold(0.0, f64::max);
+            prop_assert_eq!(question.cover(&hits).share.to_bits(), f64::to_bits(each));
+        }
+    }
+
+    #[test]
+    fn cover_is_the_share_of_the_question_that_is_known() {
+        let texts = texts(&["staging postgres listens on port 5433", "飞书消息推送失败", "thanks, looks good to me"]);
+        assert!((cover(&texts, "which port has the staging postgres?") - 1.0).abs() < 1e-12);
+        assert!((0.3..0.7).contains(&cover(&texts, "which port has zookeeper?")));
+        assert_eq!(cover(&texts, "who painted the sunflowers?").to_bits(), 0.0_f64.to_bits());
+        assert_eq!(cover(&texts, "thanks, looks good").to_bits(), 0.0_f64.to_bits(), "words of courtesy tell nothing");
+        assert!(cover(&texts, "飞书消息为什么失败") > 0.3);
+        assert_eq!(cover(&texts, "").to_bits(), 0.0_f64.to_bits());
     }
 }

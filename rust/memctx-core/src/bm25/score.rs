@@ -1,6 +1,6 @@
 //! The BM25 formula.
 
-use super::query::Asked;
+use super::term_query::Asked;
 use crate::Explanation;
 
 /// Saturation of term frequency.

@@ -3,9 +3,9 @@
 use super::background::Background;
 use super::postings::{MAX_DOCUMENTS, Postings};
 use super::query::Query;
-use super::question::Question;
 use super::score::Statistics;
 use super::term::{Probe, TermTable, UNKNOWN};
+use super::term_query::TermQuery;
 use crate::text::{Mode, Term, terms_into};
 use crate::{Error, Explanation, Result, Scored};
 
@@ -150,7 +150,7 @@ impl Texts {
     /// older first among equals.
     #[must_use]
     pub fn search(&self, query: &str, k: usize, admit: impl Fn(u32) -> bool) -> Vec<Scored> {
-        Query::new(self, query).best(k, admit)
+        TermQuery::new(self, query).best(k, admit)
     }
 
     /// Return the document frequency of a term; in the whole collection, if the texts are part of one.
@@ -185,14 +185,14 @@ impl Texts {
 
     /// Parse a question as a person asks it: its content words, in any form.
     #[must_use]
-    pub fn ask<'a>(&'a self, question: &'a str) -> Question<'a> {
-        Question::new(self, question)
+    pub fn query<'a>(&'a self, question: &'a str) -> Query<'a> {
+        Query::new(self, question)
     }
 
     /// Return the score of a text for a query, term by term.
     #[must_use]
     pub fn explain(&self, query: &str, number: u32) -> Explanation {
-        Query::new(self, query).explain(query, number)
+        TermQuery::new(self, query).explain(query, number)
     }
 
     /// Return the statistics of all texts.

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use super::background::Background;
-use super::question::{FORM_SHARE, Word, all_words, words};
+use super::query::{FORM_SHARE, Word, all_words, words};
 use super::score::Statistics;
 use crate::text::{Mode, Term, aboutness, for_each_form};
 
@@ -20,7 +20,7 @@ pub(crate) struct Wording {
 }
 
 impl Wording {
-    /// Select the terms of a question as [`super::Question`] reads it; `count` returns the document frequency of a
+    /// Select the terms of a question as [`super::Query`] reads it; `count` returns the document frequency of a
     /// word.
     pub(crate) fn of_question(text: &str, statistics: Statistics, count: impl Fn(&str) -> usize) -> Self {
         Self::new(words(Mode::Memctx, text), true, statistics, count)

@@ -1,7 +1,7 @@
 //! Filter over passages.
 
 use super::passage::{Passage, name, role, topic};
-use crate::store::{Request, Segment};
+use crate::store::{SearchFilter, Segment};
 
 /// A request's conditions, as hashes. It admits too much where two names share one, never too little: what was read is
 /// tested again, by its names.
@@ -19,16 +19,16 @@ pub(crate) struct Filter {
 }
 
 impl Filter {
-    /// Create the conditions of a request; `session` is the only one that may be read, if there is such a one.
-    pub(crate) fn new(request: &Request<'_>, session: Option<&str>) -> Self {
-        let session = session.or(request.session).map(str::to_owned);
-        let roles = request.roles.as_ref();
-        let topics = request.topics.as_ref();
+    /// Hash the conditions of a filter; `session` is the only one that may be read, if there is such a one.
+    pub(crate) fn new(filter: &SearchFilter, session: Option<&str>) -> Self {
+        let session = session.or(filter.session.as_deref()).map(str::to_owned);
+        let roles = filter.roles.as_ref();
+        let topics = filter.topics.as_ref();
         Self {
             session: session.as_deref().map(name),
             roles: roles.map(|roles| roles.iter().map(|text| role(text)).collect()),
-            since: request.since,
-            until: request.until,
+            since: filter.since,
+            until: filter.until,
             topics: topics.map(|topics| topics.iter().fold(0, |all, text| all | topic(text))),
             exact: session,
         }

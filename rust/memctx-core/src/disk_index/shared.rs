@@ -135,7 +135,7 @@ impl DiskIndex {
             return;
         }
         let index = Arc::clone(self);
-        filler.is_there = background::spawn_low_priority("memctx-cold", move || index.fill_for_a_while());
+        filler.is_there = background::spawn_low_priority("memctx-index", move || index.fill_for_a_while());
     }
 
     fn fill_for_a_while(self: Arc<Self>) {

@@ -64,7 +64,7 @@ impl View {
         let count = |token: &str| self.texts.count(token).max(having(Term::new(token)));
         match request.ranking {
             Ranking::Best => Wording::of_question(request.query, statistics, count),
-            Ranking::Seed => Wording::of_query(request.query, statistics, count),
+            Ranking::OpenClaw => Wording::of_query(request.query, statistics, count),
         }
     }
 
@@ -142,7 +142,7 @@ impl View {
     }
 
     /// Return the segments of the same session before and after the one at an offset, each side nearest first.
-    pub(crate) fn neighbours(&self, offset: u64, reach: usize) -> (Vec<IndexMatch>, Vec<IndexMatch>) {
+    pub(crate) fn neighbors(&self, offset: u64, reach: usize) -> (Vec<IndexMatch>, Vec<IndexMatch>) {
         let own = self.rows_of(offset);
         let Some(session) = self.passages.get(own.start as usize).filter(|_| !own.is_empty()).map(|it| it.session)
         else {

@@ -208,7 +208,7 @@ impl FactStore {
         let mut log = self.log();
         let held = log.acquire(since)?;
         self.follow(&mut log)?;
-        if log.heal(&held)? {
+        if log.repair(&held)? {
             self.follow(&mut log)?;
         }
         let index = self.index();
@@ -244,7 +244,7 @@ impl FactStore {
     fn follow(&self, log: &mut FactLog) -> Result<()> {
         if let Some(news) = log.news()? {
             let mut index = self.index_mut();
-            if news.is_anew {
+            if news.is_replaced {
                 *index = Index::new(&self.settings);
             }
             news.facts.into_iter().try_for_each(|fact| index.take(fact))?;

@@ -114,7 +114,7 @@ impl Index {
     /// Return the facts that share most with a text, however little that is, closest first.
     pub(super) fn nearest(&self, text: &str, limit: usize, kinds: Option<&[Kind]>) -> Vec<Fact> {
         let admit = |text| self.owner(text).is_some_and(|owner| owner.is_of(kinds));
-        let best = self.texts().ask(text).best(limit, admit);
+        let best = self.texts().query(text).best(limit, admit);
         best.into_iter().filter_map(|hit| Some(self.fact(self.owner(hit.number)?.number).clone())).collect()
     }
 
@@ -245,7 +245,7 @@ mod tests {
             for &number in &ordered {
                 texts.push(&index.fact(number).content).expect("room");
             }
-            let wanted = texts.ask(&query).best(limit, |_| true);
+            let wanted = texts.query(&query).best(limit, |_| true);
             let wanted: Vec<&str> =
                 wanted.iter().map(|hit| index.fact(ordered[hit.number as usize]).id.as_str()).collect();
             let nearest = index.nearest(&query, limit, None);

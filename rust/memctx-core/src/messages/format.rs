@@ -40,7 +40,7 @@ impl Format {
     pub fn parse(name: &str) -> Result<Self> {
         Self::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| {
             let expected = "\"anthropic\", \"openai\", \"responses\", \"gemini\", \"bedrock\" or \"pi\"";
-            Error::argument("shape", expected, format!("{name:?}"))
+            Error::argument("format", expected, format!("{name:?}"))
         })
     }
 

@@ -50,8 +50,8 @@ impl Redaction {
         match name {
             "off" => Ok(Self::Off),
             "mask" => Ok(Self::Mask),
-            "seed" => Ok(Self::OpenClaw),
-            _ => Err(Error::argument("mode", "\"off\", \"mask\" or \"seed\"", format!("{name:?}"))),
+            "openclaw" => Ok(Self::OpenClaw),
+            _ => Err(Error::argument("mode", "\"off\", \"mask\" or \"openclaw\"", format!("{name:?}"))),
         }
     }
 }

@@ -170,7 +170,7 @@ impl Inner {
         pass.leading = None;
         let unsnapped = std::mem::take(&mut pass.unsnapped);
         self.gate().tail.unsnapped += unsnapped;
-        #[cfg(feature = "cold")]
+        #[cfg(feature = "disk-index")]
         if !self.model().is_instant() {
             self.wake_older();
             self.renew_older();

@@ -108,7 +108,7 @@ impl Inner {
         }
         self.wake_older();
         let Settings { cross_session, session, .. } = &self.settings;
-        let is_foreign = !cross_session && request.session.is_some_and(|wanted| wanted != session);
+        let is_foreign = !cross_session && request.filter.session.as_ref().is_some_and(|wanted| wanted != session);
         let older = self.older.as_ref().filter(|_| !is_foreign && request.limit > 0);
         let Some(older) = older else { return self.search(request) };
         if !self.has_older() {
@@ -226,9 +226,9 @@ impl Inner {
     }
 
     /// Index everything on disk now.
-    pub(super) fn catch_up_older(&self, anew: bool, told: Progress<'_>) -> Result<Option<IndexStatus>> {
+    pub(super) fn catch_up_older(&self, rebuild: bool, progress: Progress<'_>) -> Result<Option<IndexStatus>> {
         let Some(older) = &self.older else { return Ok(None) };
-        older.tier.complete(anew, told)?;
+        older.tier.complete(rebuild, progress)?;
         Ok(Some(older.tier.status()))
     }
 

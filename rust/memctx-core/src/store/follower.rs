@@ -44,7 +44,7 @@ impl Inner {
             self.tidy(false);
         }
         self.begin_replacing();
-        #[cfg(feature = "cold")]
+        #[cfg(feature = "disk-index")]
         self.wake_older();
     }
 

@@ -1,27 +1,28 @@
 //! A session's store: writes that last, and a search that is exact.
 
-#[cfg(feature = "cold")]
+#[cfg(feature = "disk-index")]
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
-#[cfg(feature = "cold")]
+#[cfg(feature = "disk-index")]
 use std::time::Duration;
 
 use super::embedding::EmbeddingStatus;
-#[cfg(feature = "cold")]
+#[cfg(feature = "disk-index")]
 use super::evicted::Wait;
 use super::health::Health;
 use super::inner::Inner;
 use super::intake::{Added, Record};
 use super::log::directory::Directory;
 use super::log::lock::Format;
-use super::log::reader::{Scan, Wanted};
+use super::log::reader::Scan;
 use super::log::segment::Segment;
+use super::search_filter::SearchFilter;
 use super::settings::Settings;
 use super::warm::search::{Found, Request};
 use crate::Result;
-#[cfg(feature = "cold")]
+#[cfg(feature = "disk-index")]
 use crate::disk_index::IndexStatus;
 
 /// The store of one session, or of all sessions of a directory.
@@ -97,14 +98,14 @@ impl Store {
     /// only on disk.
     pub fn search(&self, request: &Request<'_>) -> Result<Vec<Found>> {
         self.inner.check_open()?;
-        #[cfg(feature = "cold")]
-        return self.search_within(request, self.inner.settings.cold_deadline);
-        #[cfg(not(feature = "cold"))]
+        #[cfg(feature = "disk-index")]
+        return self.search_within(request, self.inner.settings.disk_deadline);
+        #[cfg(not(feature = "disk-index"))]
         self.inner.search(request)
     }
 
     /// The best segments of everything ever stored, however long that takes.
-    #[cfg(feature = "cold")]
+    #[cfg(feature = "disk-index")]
     pub fn search_everything(&self, request: &Request<'_>) -> Result<Vec<Found>> {
         self.inner.check_open()?;
         self.inner.search_tiers(request, Wait::Forever)
@@ -112,34 +113,34 @@ impl Store {
 
     /// [`Store::search`], which waits no longer than this for what is only on disk. With no time at all that is looked
     /// for afterwards, and found by the next search for the same.
-    #[cfg(feature = "cold")]
+    #[cfg(feature = "disk-index")]
     pub fn search_within(&self, request: &Request<'_>, deadline: Duration) -> Result<Vec<Found>> {
         self.inner.check_open()?;
         self.inner.search_tiers(request, Wait::For(deadline))
     }
 
-    /// Index everything for search on disk now; `anew` from the beginning. `progress` is called with the bytes done and
+    /// Index everything for search on disk now; with `rebuild` from the beginning. `progress` is called with the bytes done and
     /// all bytes, and may stop it. `None` if the disk index is switched off.
-    #[cfg(feature = "cold")]
+    #[cfg(feature = "disk-index")]
     pub fn index_everything(
         &self,
-        anew: bool,
+        rebuild: bool,
         mut progress: impl FnMut(u64, u64) -> ControlFlow<()>,
     ) -> Result<Option<IndexStatus>> {
         self.inner.check_open()?;
         self.inner.wait();
-        self.inner.catch_up_older(anew, &mut progress)
+        self.inner.catch_up_older(rebuild, &mut progress)
     }
 
     /// Return the progress of the disk index; `None` if it is switched off.
-    #[cfg(feature = "cold")]
-    pub fn cold(&self) -> Result<Option<IndexStatus>> {
+    #[cfg(feature = "disk-index")]
+    pub fn disk_index(&self) -> Result<Option<IndexStatus>> {
         self.inner.check_open()?;
         Ok(self.inner.older_status())
     }
 
     /// The ids of the `k` segments nearest to a vector of everything stored, with their cosines, best first.
-    #[cfg(feature = "cold")]
+    #[cfg(feature = "disk-index")]
     pub fn nearest(&self, vector: &[f32], k: usize) -> Result<Vec<(String, f64)>> {
         self.inner.check_open()?;
         self.inner.nearest(vector, k)
@@ -178,10 +179,10 @@ impl Store {
     }
 
     /// The segments before and after one in its session, in order and without it; none if the id is not known.
-    pub fn neighbours(&self, id: &str, reach: usize) -> Result<Vec<Segment>> {
+    pub fn neighbors(&self, id: &str, reach: usize) -> Result<Vec<Segment>> {
         let index = self.inner.current()?;
         let Some(number) = index.find(id) else { return Ok(Vec::new()) };
-        let mut numbers: Vec<u32> = index.neighbours(number, reach).map(|found| found.0).collect();
+        let mut numbers: Vec<u32> = index.neighbors(number, reach).map(|found| found.0).collect();
         numbers.sort_unstable();
         let read = |number| index.read(number).inspect_err(|fault| self.inner.note_damage(fault)).ok();
         Ok(numbers.into_iter().filter_map(read).collect())
@@ -191,7 +192,7 @@ impl Store {
     pub fn segments(&self) -> Result<Scan> {
         self.inner.check_open()?;
         let session = (!self.inner.settings.cross_session).then(|| self.inner.settings.session.clone());
-        Scan::of(&self.inner.directory, Wanted { session, ..Wanted::default() })
+        Scan::of(&self.inner.directory, SearchFilter { session, ..SearchFilter::default() })
     }
 
     /// The sessions in memory.
@@ -245,9 +246,9 @@ impl Store {
         let is_poisoned = self.inner.gate().tail.log.as_ref().is_some_and(|log| log.is_poisoned());
         let is_log_lost = self.inner.index().has_lost_log();
         let known = self.inner.health().clone();
-        #[cfg_attr(not(feature = "cold"), expect(unused_mut))]
+        #[cfg_attr(not(feature = "disk-index"), expect(unused_mut))]
         let mut health = known.with_reasons(is_poisoned, is_log_lost);
-        #[cfg(feature = "cold")]
+        #[cfg(feature = "disk-index")]
         if let Some(fault) = self.inner.older_unavailable() {
             health.reasons.push(format!("the disk index is unavailable and is being rebuilt: {fault}"));
         }
@@ -278,7 +279,7 @@ impl Store {
         self.inner.tidy(false);
         self.inner.sync_rest();
         self.inner.stop_leading();
-        #[cfg(feature = "cold")]
+        #[cfg(feature = "disk-index")]
         self.inner.close_older();
     }
 }

@@ -23,7 +23,7 @@ pub struct Health {
     /// The number of lines skipped.
     pub skipped_lines: u64,
     /// The number of unfinished lines closed so that the next record is whole.
-    pub healed: u64,
+    pub repaired: u64,
     /// Segments that were found damaged when they were to be read.
     pub damaged: u64,
     /// Reasons why the store is degraded, as long as it is: the last write failed, the log was deleted while memory

@@ -40,7 +40,7 @@ pub(super) struct Inner {
     is_ready: Mutex<bool>,
     became_ready: Condvar,
     /// None if what left memory is not searched.
-    #[cfg(feature = "cold")]
+    #[cfg(feature = "disk-index")]
     pub(super) older: Option<super::evicted::Older>,
     /// True if something is written and not indexed yet.
     pub(super) has_pending: AtomicBool,
@@ -90,8 +90,8 @@ impl Inner {
             has_pending: AtomicBool::new(false),
             is_settling: AtomicBool::new(false),
             is_closed: AtomicBool::new(false),
-            #[cfg(feature = "cold")]
-            older: settings.cold.then(|| super::evicted::Older::new(&directory, &settings.model)),
+            #[cfg(feature = "disk-index")]
+            older: settings.disk_index.then(|| super::evicted::Older::new(&directory, &settings.model)),
             settings,
             directory,
         })
@@ -100,7 +100,7 @@ impl Inner {
     /// The best segments of those in memory.
     pub(super) fn search(&self, request: &Request<'_>) -> Result<Vec<Found>> {
         let Settings { cross_session, session, .. } = &self.settings;
-        let is_foreign = !cross_session && request.session.is_some_and(|wanted| wanted != session);
+        let is_foreign = !cross_session && request.filter.session.as_ref().is_some_and(|wanted| wanted != session);
         let index = self.current()?;
         if is_foreign || request.limit == 0 {
             return Ok(Vec::new());

@@ -12,6 +12,7 @@ use super::embed;
 use super::evicted::Older;
 use super::inner::{Inner, now};
 use super::log::segment::Segment;
+use super::search_filter::SearchFilter;
 use super::warm::entry::{LineAt, Standing};
 use super::warm::passage::passages;
 use super::warm::search::{Found, Request};
@@ -44,7 +45,7 @@ impl Inner {
         let vector = embed::query(request, self.model())?.filter(|_| self.index().has_vectors());
         let vector = vector.as_deref();
         let own = (!self.settings.cross_session).then_some(&*self.settings.session);
-        let filter = Filter::new(request, own);
+        let filter = Filter::new(&request.filter, own);
         let newest = self.index().texts.statistics();
         let wording = view.wording(request, newest, |term| self.index().texts.count(term));
         let wanted = request.limit.saturating_mul(POOL);
@@ -85,8 +86,7 @@ impl Inner {
     /// The ids of the segments nearest to a vector, with their cosines, best first.
     pub(super) fn nearest(&self, vector: &[f32], k: usize) -> Result<Vec<(String, f64)>> {
         let own = (!self.settings.cross_session).then_some(&*self.settings.session);
-        let request = Request { session: own, ..Request::default() };
-        let filter = Filter::new(&request, own);
+        let filter = Filter::new(&SearchFilter::default(), own);
         let wanted = k.saturating_mul(POOL);
         let index = self.current()?;
         let entry = |passage: u32| &index.entries[index.passages[passage as usize].segment as usize];
@@ -212,10 +212,10 @@ fn pieces(view: &View, segment: &Segment, offset: u64, part: &Part) -> Pieces {
 
 /// A segment and its neighbors in its session, as far as both tiers know them, in the order of the log.
 fn around(warm: &Warm, view: &View, offset: u64, reach: usize) -> Vec<IndexMatch> {
-    let (mut before, mut after) = view.neighbours(offset, reach);
+    let (mut before, mut after) = view.neighbors(offset, reach);
     if let Some(number) = warm.at(offset) {
-        for (neighbour, _) in warm.neighbours(number, reach) {
-            let line = warm.entries[neighbour as usize].line;
+        for (neighbor, _) in warm.neighbors(number, reach) {
+            let line = warm.entries[neighbor as usize].line;
             if warm.is_of_log(line) {
                 let side = if line.offset < offset { &mut before } else { &mut after };
                 side.push(IndexMatch { offset: line.offset, bytes: line.bytes, rows: Vec::new() });

@@ -2,11 +2,11 @@
 //!
 //! `log` is the on-disk format, `warm` the tier in memory, and [`Store`] both for a session.
 
-#[cfg(feature = "cold")]
+#[cfg(feature = "disk-index")]
 mod background_searcher;
 mod embed;
 mod embedding;
-#[cfg(feature = "cold")]
+#[cfg(feature = "disk-index")]
 mod evicted;
 mod follower;
 mod handle;
@@ -16,9 +16,10 @@ mod inner;
 mod intake;
 mod log;
 mod maintenance;
-#[cfg(feature = "cold")]
+#[cfg(feature = "disk-index")]
 mod merged;
 mod model;
+mod search_filter;
 mod settings;
 mod warm;
 mod write;
@@ -29,25 +30,26 @@ pub use health::{Health, Skipped};
 pub use importer::Importer;
 pub(crate) use inner::now;
 pub use intake::{Added, Outcome, Record};
-#[cfg(feature = "cold")]
+#[cfg(feature = "disk-index")]
 pub(crate) use log::directory::Directory;
 pub use log::editor::{LogEditor, Problem, Removal, Selection, Verified};
 pub use log::fact::Fact;
 pub(crate) use log::fact_log::FactLog;
 pub use log::lease::Lease;
-#[cfg(feature = "cold")]
+#[cfg(feature = "disk-index")]
 pub(crate) use log::lease::{Lease as Elected, elect};
-#[cfg(feature = "cold")]
+#[cfg(feature = "disk-index")]
 pub(crate) use log::lines::{Lines, tail};
-#[cfg(feature = "cold")]
+#[cfg(feature = "disk-index")]
 pub(crate) use log::metadata::Stamp;
-pub use log::reader::{LogReader, Scan, Wanted};
+pub use log::reader::{LogReader, Scan};
 pub use log::segment::Segment;
-#[cfg(feature = "cold")]
+#[cfg(feature = "disk-index")]
 pub(crate) use log::vectors::{open_of as open_vectors, vector_id};
 pub use model::{Maker, Model};
+pub use search_filter::SearchFilter;
 pub use settings::{Durability, Settings};
-#[cfg(feature = "cold")]
+#[cfg(feature = "disk-index")]
 pub(crate) use warm::passage::passages;
 pub use warm::search::{Found, Ranking, Request};
 pub use warm::vector_weight::VectorWeight;

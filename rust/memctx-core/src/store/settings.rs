@@ -48,9 +48,9 @@ pub struct Settings {
     /// More to mask: kinds and regular expressions.
     pub patterns: Vec<(String, String)>,
     /// True if what left memory is searched on disk, too.
-    pub cold: bool,
+    pub disk_index: bool,
     /// The time a search waits for that.
-    pub cold_deadline: Duration,
+    pub disk_deadline: Duration,
     /// The time to wait for other writers.
     pub lock_timeout: Duration,
     /// The model that makes the vectors.
@@ -72,8 +72,8 @@ impl Settings {
             redaction: Redaction::Mask,
             pii: false,
             patterns: Vec::new(),
-            cold: true,
-            cold_deadline: Duration::from_millis(50),
+            disk_index: true,
+            disk_deadline: Duration::from_millis(50),
             lock_timeout: Duration::from_secs(5),
             model: Model::hash(),
             replaces_vectors: false,

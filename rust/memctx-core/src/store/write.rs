@@ -140,7 +140,7 @@ impl Inner {
         if is_work_left {
             self.settle_in_background();
         }
-        #[cfg(feature = "cold")]
+        #[cfg(feature = "disk-index")]
         self.wake_older();
         Ok(())
     }
@@ -160,7 +160,7 @@ impl Inner {
                     }
                     inner.is_tidying_due(&gate.tail)
                 };
-                #[cfg(feature = "cold")]
+                #[cfg(feature = "disk-index")]
                 inner.wake_older();
                 if is_due {
                     inner.tidy(false);
@@ -202,7 +202,7 @@ impl Inner {
         // What was read to the end is made of whole lines.
         let is_read = followed.length == Some(self.index().cursor.offset);
         if !is_read && log.close_last_line()? {
-            self.health().healed += 1;
+            self.health().repaired += 1;
             self.catch_up(tail)?;
         }
         let mut batch = self.sort_out(records, segments, Arc::clone(&log));
@@ -217,7 +217,7 @@ impl Inner {
                 lines.push(b'\n');
             }
             let place = log.append(lines)?;
-            self.health().healed += u64::from(place.healed);
+            self.health().repaired += u64::from(place.repaired);
             for draft in drafts {
                 draft.offset += place.start;
             }

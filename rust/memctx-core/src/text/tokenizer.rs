@@ -43,8 +43,8 @@ impl Mode {
     pub fn parse(name: &str) -> Result<Self> {
         match name {
             "memctx" => Ok(Self::Memctx),
-            "original" => Ok(Self::OpenClaw),
-            _ => Err(Error::argument("mode", "\"memctx\" or \"original\"", format!("{name:?}"))),
+            "openclaw" => Ok(Self::OpenClaw),
+            _ => Err(Error::argument("mode", "\"memctx\" or \"openclaw\"", format!("{name:?}"))),
         }
     }
 
@@ -53,7 +53,7 @@ impl Mode {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Memctx => "memctx",
-            Self::OpenClaw => "original",
+            Self::OpenClaw => "openclaw",
         }
     }
 }

@@ -6,10 +6,10 @@ mod kernel;
 mod rows;
 mod saved;
 
-#[cfg(feature = "cold")]
+#[cfg(feature = "disk-index")]
 pub(crate) use coarse::Copy;
 pub use flat::FlatIndex;
-#[cfg(feature = "cold")]
+#[cfg(feature = "disk-index")]
 pub(crate) use kernel::{Kernel, LANES, Line};
 pub use rows::{Rows, cosine};
 pub(crate) use rows::{check_finite, norm};

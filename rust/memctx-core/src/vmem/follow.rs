@@ -29,7 +29,7 @@ impl Entries {
     }
 
     /// Return the length of the vectors.
-    #[cfg(feature = "cold")]
+    #[cfg(feature = "disk-index")]
     pub(crate) fn dim(&self) -> usize {
         self.dim
     }

@@ -10,7 +10,7 @@ mod reader;
 mod trailer;
 mod writer;
 
-#[cfg(feature = "cold")]
+#[cfg(feature = "disk-index")]
 pub(crate) use follow::Entries;
 pub(crate) use follow::Follower;
 pub use header::MAX_DIM;

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::draft::Unsupported;
 use super::node::{Node, has, spelled, text};
-use crate::error::MessageShapeError;
+use crate::error::MessageFormatError;
 
 /// A library whose messages are no provider's.
 struct Library {
@@ -183,7 +183,7 @@ pub(crate) fn refusal(index: usize, message: &Bound<'_, PyAny>, unsupported: &Un
     let Unsupported { field, fault } = unsupported;
     let field = if field.is_empty() { String::new() } else { format!("{field} ") };
     let kind = if message.is_instance_of::<PyDict>() { "dict".into() } else { name_of(&class)? };
-    Ok(MessageShapeError::new_err(format!("message {index} ({kind}) is not understood: {field}{fault}; {remedy}")))
+    Ok(MessageFormatError::new_err(format!("message {index} ({kind}) is not understood: {field}{fault}; {remedy}")))
 }
 
 /// Return a class by its module and name.

@@ -16,7 +16,7 @@ HEADROOM = 1.08
 # Upper bound of the axis, as a multiple of the 95th percentile.
 OUTLIER = 4
 STEPS = {
-    "scan": "read the messages",
+    "read": "read the messages",
     "cut": "decide what to remove",
     "recall": "search the store",
     "assemble": "put the prompt together",

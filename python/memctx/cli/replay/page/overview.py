@@ -22,7 +22,7 @@ def header(replay: Replay) -> Markup:
         "header",
         tag("p", "memctx replay", class_="over"),
         tag("h1", replay.name),
-        tag("p", f"{replay.shape} · {size} · {window}", class_="facts"),
+        tag("p", f"{replay.format} · {size} · {window}", class_="facts"),
         tag("p", _verdict(replay), class_="verdict"),
         *_warnings(replay),
     )

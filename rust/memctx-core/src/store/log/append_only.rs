@@ -52,7 +52,7 @@ pub(crate) struct Place {
     pub(crate) start: u64,
     pub(crate) end: u64,
     /// True if an unfinished line had to be closed first.
-    pub(crate) healed: bool,
+    pub(crate) repaired: bool,
 }
 
 impl Log {
@@ -120,8 +120,8 @@ impl Log {
     pub(crate) fn append_any(&self, mut lines: Vec<u8>) -> Result<Place> {
         self.repair().map_err(Error::io(&self.path))?;
         let before = self.len()?;
-        let healed = before > 0 && !self.ends_in_line_feed(before).map_err(Error::io(&self.path))?;
-        if healed {
+        let repaired = before > 0 && !self.ends_in_line_feed(before).map_err(Error::io(&self.path))?;
+        if repaired {
             lines.insert(0, b'\n');
         }
         if let Err((written, fault)) = self.write(&lines) {
@@ -135,7 +135,7 @@ impl Log {
         }
         let end = before + lines.len() as u64;
         self.keep_until_synced(before, lines);
-        Ok(Place { start: before + u64::from(healed), end, healed })
+        Ok(Place { start: before + u64::from(repaired), end, repaired })
     }
 
     /// Remember what was written at a place, so that it can be written again if a sync fails.

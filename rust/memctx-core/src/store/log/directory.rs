@@ -74,7 +74,7 @@ impl Directory {
     }
 
     /// Return the identity of the log of segments; `None` if there is no log.
-    #[cfg(feature = "cold")]
+    #[cfg(feature = "disk-index")]
     pub(crate) fn log_identity(&self) -> Option<crate::file::Identity> {
         fs::symlink_metadata(self.file(super::SEGMENTS)).ok().map(|found| crate::file::Identity::of(&found))
     }

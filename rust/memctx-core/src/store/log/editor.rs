@@ -19,11 +19,12 @@ use super::fact::{self, Fact};
 use super::fact_log::KNOWLEDGE;
 use super::lines::{LONGEST, Lines, trim};
 use super::lock::{Format, Held, Lock};
-use super::reader::{Scan, Wanted};
+use super::reader::Scan;
 use super::segment::{Segment, has_surrogate, without_lone_surrogates};
 use super::{SEGMENTS, vectors};
 use crate::file::{read_exact_at, sync_folder};
 use crate::store::health::Health;
+use crate::store::search_filter::SearchFilter;
 use crate::store::settings::Durability;
 use crate::{Error, Result};
 
@@ -124,7 +125,7 @@ impl LogEditor {
 
     /// Read everything, and report what cannot be read. It takes no lock and writes nothing.
     pub fn verify(&self) -> Result<Verified> {
-        let mut scan = Scan::of(&self.directory, Wanted::default())?;
+        let mut scan = Scan::of(&self.directory, SearchFilter::default())?;
         let segments = scan.by_ref().count();
         let mut problems = problems_of(SEGMENTS, scan.health());
         let (mut facts, mut health) = (0, Health::default());

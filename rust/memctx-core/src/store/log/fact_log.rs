@@ -35,7 +35,7 @@ pub(crate) struct FactLog {
 #[derive(Debug)]
 pub(crate) struct News {
     /// True if it is another log now, and what was read before counts no more.
-    pub(crate) is_anew: bool,
+    pub(crate) is_replaced: bool,
     /// The states of facts, in order.
     pub(crate) facts: Vec<Fact>,
 }
@@ -71,13 +71,13 @@ impl FactLog {
 
     /// Read the lines written since, by any process; `None` if there are none.
     pub(crate) fn news(&mut self) -> Result<Option<News>> {
-        let mut is_anew = false;
+        let mut is_replaced = false;
         if self.log.as_ref().is_none_or(|log| log.current_len().is_none()) {
             // If it was deleted, what was read stays known until there is another.
             let Some(log) = Log::open(&self.directory, KNOWLEDGE, self.durability)? else { return Ok(None) };
             self.health.is_read_only |= !log.is_writable();
-            is_anew = self.log.replace(Arc::new(log)).is_some();
-            self.begin_anew(if is_anew {
+            is_replaced = self.log.replace(Arc::new(log)).is_some();
+            self.start_again(if is_replaced {
                 Some("the log of facts was replaced; read again from the start")
             } else {
                 None
@@ -86,10 +86,10 @@ impl FactLog {
         let Some(log) = self.log.clone() else { return Ok(None) };
         let length = log.current_len().unwrap_or_default();
         if length < self.cursor.offset {
-            self.begin_anew(Some("the log of facts became shorter; read again from the start"));
-            is_anew = true;
+            self.start_again(Some("the log of facts became shorter; read again from the start"));
+            is_replaced = true;
         }
-        if length == self.seen && !is_anew {
+        if length == self.seen && !is_replaced {
             return Ok(None);
         }
         let mut facts = Vec::new();
@@ -107,7 +107,7 @@ impl FactLog {
         }
         self.cursor = Cursor { offset: lines.position(), line: lines.number() };
         self.seen = length.max(self.cursor.offset);
-        Ok(Some(News { is_anew, facts }))
+        Ok(Some(News { is_replaced, facts }))
     }
 
     /// Wait for the right to write, since when the caller has been waiting.
@@ -120,10 +120,10 @@ impl FactLog {
     }
 
     /// Close a last line that lacks its end, so that it counts before anything is added. Gives whether there was one.
-    pub(crate) fn heal(&mut self, _held: &Held) -> Result<bool> {
-        let healed = self.log.as_ref().map_or(Ok(false), |log| log.close_last_line())?;
-        self.health.healed += u64::from(healed);
-        Ok(healed)
+    pub(crate) fn repair(&mut self, _held: &Held) -> Result<bool> {
+        let repaired = self.log.as_ref().map_or(Ok(false), |log| log.close_last_line())?;
+        self.health.repaired += u64::from(repaired);
+        Ok(repaired)
     }
 
     /// Write states of facts behind all others. Gives whether they have been read with that: they have not if something
@@ -136,7 +136,7 @@ impl FactLog {
         }
         let log = self.writable()?;
         let place = log.append(lines)?;
-        self.health.healed += u64::from(place.healed);
+        self.health.repaired += u64::from(place.repaired);
         let is_read = place.start == self.cursor.offset;
         if is_read {
             self.cursor = Cursor { offset: place.end, line: self.cursor.line + facts.len() as u64 };
@@ -153,7 +153,7 @@ impl FactLog {
         let log = Arc::new(Log::create(&self.directory, KNOWLEDGE, self.durability)?);
         let is_another = self.log.replace(Arc::clone(&log)).is_some();
         let words = "the log of facts was deleted; a new one was started; facts in memory stay searchable";
-        self.begin_anew(is_another.then_some(words));
+        self.start_again(is_another.then_some(words));
         self.has_lost_log |= is_another;
         Ok(log)
     }
@@ -189,7 +189,7 @@ impl FactLog {
         (self.cursor.offset, self.cursor.line)
     }
 
-    fn begin_anew(&mut self, why: Option<&str>) {
+    fn start_again(&mut self, why: Option<&str>) {
         (self.cursor, self.seen) = (Cursor::default(), 0);
         (self.health.skipped, self.health.skipped_lines) = (Vec::new(), 0);
         if let Some(why) = why {

@@ -14,6 +14,7 @@ use super::lines::{Lines, tail};
 use super::segment::Segment;
 use crate::file::read_exact_at;
 use crate::store::health::Health;
+use crate::store::search_filter::SearchFilter;
 use crate::{Error, Result};
 
 /// Bytes read at a time when looking for the last line.
@@ -25,24 +26,7 @@ pub struct LogReader {
     directory: Directory,
 }
 
-/// A filter for segments to read.
-#[derive(Clone, Debug, Default)]
-pub struct Wanted {
-    /// Only those of this session.
-    pub session: Option<String>,
-    /// Only those of one of these roles.
-    pub roles: Option<Vec<String>>,
-    /// Only those not older than this, in milliseconds since 1970.
-    pub since: Option<f64>,
-    /// Only those not newer than this.
-    pub until: Option<f64>,
-    /// Only those about one of these topics, in any case.
-    pub topics: Option<Vec<String>>,
-    /// Only those whose content holds this text.
-    pub contains: Option<String>,
-}
-
-impl Wanted {
+impl SearchFilter {
     /// Return the segment of a line if it is wanted.
     fn read(&self, line: &[u8]) -> Option<Segment> {
         if !self.may_admit(line) {
@@ -56,23 +40,6 @@ impl Wanted {
         let Some(wanted) = &self.session else { return true };
         quick_key(line).is_none_or(|(_, session)| session == wanted.as_bytes())
     }
-
-    fn admits(&self, segment: &Segment) -> bool {
-        self.session.as_ref().is_none_or(|session| *session == segment.session)
-            && self.roles.as_ref().is_none_or(|roles| roles.contains(&segment.role))
-            && self.since.is_none_or(|since| segment.timestamp >= since)
-            && self.until.is_none_or(|until| segment.timestamp <= until)
-            && self
-                .contains
-                .as_ref()
-                .is_none_or(|text| memchr::memmem::find(segment.content.as_bytes(), text.as_bytes()).is_some())
-            && self.topics.as_ref().is_none_or(|topics| is_about(segment, topics))
-    }
-}
-
-fn is_about(segment: &Segment, topics: &[String]) -> bool {
-    let own = segment.topics();
-    topics.iter().any(|topic| own.iter().any(|own| own.to_lowercase() == topic.to_lowercase()))
 }
 
 impl LogReader {
@@ -81,14 +48,15 @@ impl LogReader {
         Ok(Self { directory: Directory::existing(path)? })
     }
 
-    /// The wanted segments in the order of the log. An id that was written more than once comes once, as last written.
-    pub fn scan(&self, wanted: Wanted) -> Result<Scan> {
-        Scan::of(&self.directory, wanted)
+    /// Return the wanted segments in the order of the log, those whose content holds `contains` if that is given. An id
+    /// that was written more than once comes once, as last written.
+    pub fn scan(&self, filter: SearchFilter, contains: Option<String>) -> Result<Scan> {
+        Ok(Scan { contains, ..Scan::of(&self.directory, filter)? })
     }
 
     /// At most `limit` wanted segments whose lines begin at or after a place, and the place to go on from. A line without
     /// its end is left for later; an id that was written more than once comes as often.
-    pub fn read_from(&self, offset: u64, wanted: &Wanted, limit: usize) -> Result<(Vec<Segment>, u64)> {
+    pub fn read_from(&self, offset: u64, filter: &SearchFilter, limit: usize) -> Result<(Vec<Segment>, u64)> {
         let mut found = Vec::new();
         let Some(file) = self.directory.read(SEGMENTS)?.map(Arc::new) else { return Ok((found, offset)) };
         let mut lines = Lines::new(&file, offset.saturating_sub(1), 0);
@@ -99,7 +67,7 @@ impl LogReader {
         while found.len() < limit
             && let Some(line) = lines.next()
         {
-            found.extend(line.bytes.ok().and_then(|bytes| wanted.read(bytes)));
+            found.extend(line.bytes.ok().and_then(|bytes| filter.read(bytes)));
         }
         Ok((found, lines.position()))
     }
@@ -136,9 +104,9 @@ impl LogReader {
     }
 
     /// Return the offset behind the first wanted segment of an id.
-    pub fn offset_after(&self, id: &str, wanted: &Wanted) -> Result<Option<u64>> {
+    pub fn offset_after(&self, id: &str, filter: &SearchFilter) -> Result<Option<u64>> {
         let mut after = None;
-        self.visit(wanted, |segment, end| {
+        self.visit(filter, |segment, end| {
             after = (segment.id == id).then_some(end);
             after.is_none()
         })?;
@@ -146,9 +114,9 @@ impl LogReader {
     }
 
     /// Return the id of the last wanted segment that lies before an offset.
-    pub fn last_before(&self, offset: u64, wanted: &Wanted) -> Result<Option<String>> {
+    pub fn last_before(&self, offset: u64, filter: &SearchFilter) -> Result<Option<String>> {
         let mut last = None;
-        self.visit(wanted, |segment, end| {
+        self.visit(filter, |segment, end| {
             let is_before = end <= offset;
             if is_before {
                 last = Some(segment.id);
@@ -159,12 +127,12 @@ impl LogReader {
     }
 
     /// Call `visit` with each wanted segment and the offset behind it, until that returns false.
-    fn visit(&self, wanted: &Wanted, mut visit: impl FnMut(Segment, u64) -> bool) -> Result<()> {
+    fn visit(&self, filter: &SearchFilter, mut visit: impl FnMut(Segment, u64) -> bool) -> Result<()> {
         let Some(file) = self.directory.log()?.map(Arc::new) else { return Ok(()) };
         let mut lines = Lines::new(&file, 0, 0);
         while let Some(line) = lines.next() {
             let end = line.offset + line.length + 1;
-            if let Some(segment) = line.bytes.ok().and_then(|bytes| wanted.read(bytes))
+            if let Some(segment) = line.bytes.ok().and_then(|bytes| filter.read(bytes))
                 && !visit(segment, end)
             {
                 break;
@@ -175,7 +143,7 @@ impl LogReader {
 
     /// Return the lines that a reader skips.
     pub fn health(&self) -> Result<Health> {
-        let mut scan = self.scan(Wanted::default())?;
+        let mut scan = self.scan(SearchFilter::default(), None)?;
         while scan.next().is_some() {}
         Ok(scan.health)
     }
@@ -185,7 +153,8 @@ impl LogReader {
 #[derive(Debug)]
 pub struct Scan {
     lines: Option<Lines>,
-    wanted: Wanted,
+    filter: SearchFilter,
+    contains: Option<String>,
     /// The offset of the last line of each id that occurs more than once in its session, by a hash of both.
     last: FxHashMap<u64, u64>,
     /// The offset at which the scan ends: lines appended later are left for the next scan.
@@ -194,11 +163,16 @@ pub struct Scan {
 }
 
 impl Scan {
-    pub(crate) fn of(directory: &Directory, wanted: Wanted) -> Result<Self> {
+    pub(crate) fn of(directory: &Directory, filter: SearchFilter) -> Result<Self> {
         let file = directory.read(SEGMENTS)?.map(Arc::new);
         let (last, end) = file.as_ref().map(repeated).unwrap_or_default();
         let lines = file.map(|file| Lines::new(&file, 0, 0));
-        Ok(Self { lines, wanted, last, end, health: Health::default() })
+        Ok(Self { lines, filter, contains: None, last, end, health: Health::default() })
+    }
+
+    fn admits(&self, segment: &Segment) -> bool {
+        let holds = |text: &String| memchr::memmem::find(segment.content.as_bytes(), text.as_bytes()).is_some();
+        self.contains.as_ref().is_none_or(holds) && self.filter.admits(segment)
     }
 
     /// Return the lines skipped so far.
@@ -223,7 +197,7 @@ impl Iterator for Scan {
                 Ok(segment) => {
                     let key = hash(segment.id.as_bytes(), segment.session.as_bytes());
                     let is_last = self.last.get(&key).is_none_or(|&last| last == line.offset);
-                    if is_last && self.wanted.admits(&segment) {
+                    if is_last && self.admits(&segment) {
                         return Some(segment);
                     }
                 }

@@ -11,6 +11,7 @@ use super::search::{Ranking, Request};
 use super::tier::Warm;
 use crate::bm25::{Accumulator, Cover};
 use crate::fusion::{Blend, Weights, calibrate, merge, normalize};
+use crate::store::SearchFilter;
 use crate::{Result, Scored};
 
 /// Candidates for each result, so that there is a choice of different ones.
@@ -64,17 +65,17 @@ struct Scope {
 
 impl Scope {
     fn new(warm: &Warm, request: &Request<'_>) -> Self {
-        let roles = request.roles.as_ref();
-        let topics = request.topics.as_ref();
-        let is_limited = request.session.is_some() || request.since.is_some() || request.until.is_some();
+        let SearchFilter { session, roles, since, until, topics } = &request.filter;
+        let (roles, topics) = (roles.as_ref(), topics.as_ref());
+        let is_limited = session.is_some() || since.is_some() || until.is_some();
         let is_everything = !is_limited && roles.is_none() && topics.is_none() && warm.len() == warm.entries.len();
         Self {
             is_everything,
-            sessions: request.session.map(|session| warm.sessions.find(session).into_iter().collect()),
+            sessions: session.as_ref().map(|session| warm.sessions.find(session).into_iter().collect()),
             roles: roles.map(|roles| roles.iter().filter_map(|role| warm.roles.find(role)).collect()),
             topics: topics
                 .map(|topics| topics.iter().filter_map(|topic| warm.topics.find(&topic.to_lowercase())).collect()),
-            times: request.since.unwrap_or(f64::NEG_INFINITY)..request.until.unwrap_or(f64::INFINITY),
+            times: since.unwrap_or(f64::NEG_INFINITY)..until.unwrap_or(f64::INFINITY),
         }
     }
 
@@ -97,13 +98,13 @@ impl Warm {
     pub(crate) fn candidates(&self, request: &Request<'_>, vector: Option<&[f32]>, now: f64) -> Result<Vec<Candidate>> {
         let within = Scope::new(self, request);
         let admit = |passage| within.admits(self, passage);
-        if request.ranking == Ranking::Seed {
+        if request.ranking == Ranking::OpenClaw {
             let wanted = request.limit.saturating_mul(SEED_POOL);
             let first = self.texts.search(request.query, wanted, admit);
             let race = Race { request, vector, scale: Scale::raw(Weights::default()), now };
             return self.united(&race, None, &first, &self.nearest(vector, wanted, admit)?);
         }
-        let question = self.texts.ask(request.query);
+        let question = self.texts.query(request.query);
         let wanted = request.limit.saturating_mul(POOL);
         let cover = |first: &[Scored]| question.cover(&first[..first.len().min(COVERING)]);
         // Where words alone count, vectors have no candidates.
@@ -273,11 +274,11 @@ impl Warm {
         let mut places: FxHashMap<u32, usize> = all.iter().map(|candidate| candidate.segment).zip(0..).collect();
         // Those around a lesser one are not worth a look.
         let around = all.iter().take(limit).flat_map(|candidate| {
-            let neighbours = self.neighbours(candidate.segment, REACH).map(|(neighbour, _)| neighbour);
-            neighbours.filter(|&neighbour| likeness(candidate.passage, first_passage(neighbour)) <= ALIKE)
+            let neighbors = self.neighbors(candidate.segment, REACH).map(|(neighbor, _)| neighbor);
+            neighbors.filter(|&neighbor| likeness(candidate.passage, first_passage(neighbor)) <= ALIKE)
         });
         let mut others: Vec<u32> =
-            around.filter(|neighbour| !places.contains_key(neighbour)).map(first_passage).collect();
+            around.filter(|neighbor| !places.contains_key(neighbor)).map(first_passage).collect();
         others.retain(|&passage| admit(passage));
         others.sort_unstable();
         others.dedup();
@@ -293,7 +294,7 @@ impl Warm {
         let passages: Vec<u32> = all.iter().map(|candidate| candidate.passage).collect();
         for candidate in &mut all {
             let passage = candidate.passage;
-            let beside = self.neighbours(candidate.segment, REACH).filter_map(|(neighbour, _)| places.get(&neighbour));
+            let beside = self.neighbors(candidate.segment, REACH).filter_map(|(neighbor, _)| places.get(&neighbor));
             let others = beside.filter(|&&place| likeness(passage, passages[place]) <= ALIKE).map(|&place| own[place]);
             candidate.score += self.share(candidate.segment) * others.sum::<f64>();
         }
@@ -359,7 +360,7 @@ mod tests {
 
     /// The scores of all passages, best first.
     fn all_scores(warm: &Warm, request: &Request<'_>, vector: &[f32], now: f64) -> Vec<f64> {
-        let texts = warm.texts.ask(request.query).best(usize::MAX, |_| true);
+        let texts = warm.texts.query(request.query).best(usize::MAX, |_| true);
         let best = normalize(texts.iter().map(|hit| hit.score)).unwrap_or(1.0);
         let cosine = warm.rows.cosines(vector).expect("a vector");
         let race = race(warm, request, vector, now);
@@ -378,7 +379,7 @@ mod tests {
         let request = Request { query, limit, ..Request::default() };
         let Some(vector) = embed::query(&request, &Model::hash()).expect("no vector given") else { return false };
         let now = 1e12;
-        let question = warm.texts.ask(query);
+        let question = warm.texts.query(query);
         let race = race(&warm, &request, &vector, now);
         let (_, decided) = warm.decided(&race, &question.scores(), &vector, |_| true).expect("searched");
         let Some(decided) = decided else { return false };
@@ -402,7 +403,7 @@ mod tests {
         let request = Request { query: "which deploy failed", limit: 1, ..Request::default() };
         let vector = embed::query(&request, &Model::hash()).expect("no vector given").expect("letters");
         let race = race(&warm, &request, &vector, 1e12);
-        let accumulator = warm.texts.ask(request.query).scores();
+        let accumulator = warm.texts.query(request.query).scores();
         let texts = accumulator.best(1, |_| true);
         let others = warm.rows.search(&vector, 2, |passage| passage != texts[0].number).expect("searched").remove(0);
         let united = warm.united(&race, Some(&accumulator), &texts, &others).expect("united");

@@ -9,6 +9,7 @@ use super::candidates::Candidate;
 use super::tier::Warm;
 use crate::fusion::{BALANCE, Blend, DECAY, Weights, decay_factor, mmr};
 use crate::store::log::segment::Segment;
+use crate::store::search_filter::SearchFilter;
 use crate::{Error, Explanation, Result};
 
 /// The weights of words and vectors.
@@ -18,7 +19,7 @@ pub enum Ranking {
     #[default]
     Best,
     /// OpenClaw compatibility: vectors 0.7, text 0.3, whatever the weight of the vectors.
-    Seed,
+    OpenClaw,
 }
 
 impl Ranking {
@@ -26,8 +27,8 @@ impl Ranking {
     pub fn parse(name: &str) -> Result<Self> {
         match name {
             "best" => Ok(Self::Best),
-            "seed" => Ok(Self::Seed),
-            _ => Err(Error::argument("ranking", "\"best\" or \"seed\"", format!("{name:?}"))),
+            "openclaw" => Ok(Self::OpenClaw),
+            _ => Err(Error::argument("ranking", "\"best\" or \"openclaw\"", format!("{name:?}"))),
         }
     }
 
@@ -35,7 +36,7 @@ impl Ranking {
     pub(crate) fn role_factor(self, role: &str) -> f64 {
         /// People say what matters; what answers them repeats it at length.
         const OTHERS: f64 = 1.0 / 1.3;
-        if self == Self::Seed || role == "user" { 1.0 } else { OTHERS }
+        if self == Self::OpenClaw || role == "user" { 1.0 } else { OTHERS }
     }
 
     /// Return the factor of a score for a segment's age.
@@ -46,7 +47,7 @@ impl Ranking {
         let decay = decay_factor(days, DECAY);
         match self {
             Self::Best => 1.0 - MOST * (1.0 - decay),
-            Self::Seed => decay,
+            Self::OpenClaw => decay,
         }
     }
 }
@@ -60,16 +61,8 @@ pub struct Request<'a> {
     pub vector: Option<&'a [f32]>,
     /// Results wanted, neighbors not counted.
     pub limit: usize,
-    /// Only segments of this session.
-    pub session: Option<&'a str>,
-    /// Only segments of one of these roles.
-    pub roles: Option<Vec<&'a str>>,
-    /// Only segments not older than this, in milliseconds since 1970.
-    pub since: Option<f64>,
-    /// Only segments not newer than this.
-    pub until: Option<f64>,
-    /// Only segments about one of these topics.
-    pub topics: Option<Vec<&'a str>>,
+    /// Conditions that every result meets.
+    pub filter: SearchFilter,
     /// Drop results that match less than this; 0 keeps all.
     pub min_score: f64,
     /// The weights of words and vectors.
@@ -81,36 +74,27 @@ pub struct Request<'a> {
 }
 
 /// A request that outlives its caller.
-#[cfg(feature = "cold")]
+#[cfg(feature = "disk-index")]
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct OwnedRequest {
     query: String,
     vector: Option<Vec<f32>>,
     limit: usize,
-    session: Option<String>,
-    roles: Option<Vec<String>>,
-    since: Option<f64>,
-    until: Option<f64>,
-    topics: Option<Vec<String>>,
+    filter: SearchFilter,
     min_score: f64,
     ranking: Ranking,
     window: usize,
     explain: bool,
 }
 
-#[cfg(feature = "cold")]
+#[cfg(feature = "disk-index")]
 impl OwnedRequest {
     pub(crate) fn new(request: &Request<'_>) -> Self {
-        let all = |texts: &Vec<&str>| texts.iter().map(|&text| text.to_owned()).collect();
         Self {
             query: request.query.to_owned(),
             vector: request.vector.map(<[f32]>::to_vec),
             limit: request.limit,
-            session: request.session.map(str::to_owned),
-            roles: request.roles.as_ref().map(all),
-            since: request.since,
-            until: request.until,
-            topics: request.topics.as_ref().map(all),
+            filter: request.filter.clone(),
             min_score: request.min_score,
             ranking: request.ranking,
             window: request.window,
@@ -123,11 +107,7 @@ impl OwnedRequest {
             query: &self.query,
             vector: self.vector.as_deref(),
             limit: self.limit,
-            session: self.session.as_deref(),
-            roles: self.roles.as_ref().map(|roles| roles.iter().map(String::as_str).collect()),
-            since: self.since,
-            until: self.until,
-            topics: self.topics.as_ref().map(|topics| topics.iter().map(String::as_str).collect()),
+            filter: self.filter.clone(),
             min_score: self.min_score,
             ranking: self.ranking,
             window: self.window,
@@ -209,11 +189,11 @@ impl Warm {
             chosen.iter().enumerate().map(|(place, candidate)| (candidate.segment, place)).collect();
         let mut all = chosen.to_vec();
         for hit in chosen {
-            for (segment, distance) in self.neighbours(hit.segment, window) {
+            for (segment, distance) in self.neighbors(hit.segment, window) {
                 let score = hit.score * (1.0 - STEP * distance as f64).max(0.0);
                 let matched = hit.matched * (1.0 - STEP * distance as f64).max(0.0);
                 let passage = self.entries[segment as usize].passages.start;
-                let neighbour = Candidate {
+                let neighbor = Candidate {
                     segment,
                     passage,
                     cosine: 0.0,
@@ -227,7 +207,7 @@ impl Warm {
                 match places.entry(segment) {
                     Slot::Vacant(slot) => {
                         slot.insert(all.len());
-                        all.push(neighbour);
+                        all.push(neighbor);
                     }
                     Slot::Occupied(slot) if all[*slot.get()].score < score => {
                         // It was found itself, or beside another: what it is stays, only its score rises.
@@ -254,8 +234,8 @@ impl Warm {
         let is_centered = self.worth.is_centered() && request.ranking == Ranking::Best;
         let cosine = if is_centered { cosine.map(above) } else { cosine };
         let text = match request.ranking {
-            Ranking::Best => self.texts.ask(request.query).explain(candidate.passage),
-            Ranking::Seed => self.texts.explain(request.query, candidate.passage),
+            Ranking::Best => self.texts.query(request.query).explain(candidate.passage),
+            Ranking::OpenClaw => self.texts.explain(request.query, candidate.passage),
         };
         let text = Explanation::of("divided by the best", candidate.blend.bm25, vec![text]);
         let weights = candidate.weights;

@@ -393,7 +393,7 @@ impl Warm {
     }
 
     /// The live neighbors of a segment in its session with their distances, nearest first on each side.
-    pub(crate) fn neighbours(&self, number: u32, reach: usize) -> impl Iterator<Item = (u32, usize)> + '_ {
+    pub(crate) fn neighbors(&self, number: u32, reach: usize) -> impl Iterator<Item = (u32, usize)> + '_ {
         let entry = &self.entries[number as usize];
         let timeline = &self.timelines[entry.timeline as usize];
         let (before, after) = (&timeline[..entry.place as usize], &timeline[entry.place as usize + 1..]);
@@ -405,7 +405,7 @@ impl Warm {
 
     /// Let segments be neighbors as these sequences of lines say, in which lines that are not here have their places.
     /// A segment in none has no neighbors.
-    #[cfg(feature = "cold")]
+    #[cfg(feature = "disk-index")]
     pub(crate) fn tie(&mut self, sequences: &[Vec<u64>]) {
         let numbers: FxHashMap<u64, u32> = (0..)
             .zip(&self.entries)
@@ -428,7 +428,7 @@ impl Warm {
     }
 
     /// The live segment whose line begins at this place of the log.
-    #[cfg(feature = "cold")]
+    #[cfg(feature = "disk-index")]
     pub(crate) fn at(&self, offset: u64) -> Option<u32> {
         let source = self.sources.len().saturating_sub(1) as u32;
         let place = |entry: &Entry| (entry.line.source, entry.line.offset);
@@ -438,13 +438,13 @@ impl Warm {
     }
 
     /// Return whether a line is in the log and not in one that was deleted.
-    #[cfg(feature = "cold")]
+    #[cfg(feature = "disk-index")]
     pub(crate) fn is_of_log(&self, line: LineAt) -> bool {
         line.source as usize + 1 == self.sources.len()
     }
 
     /// Return the offset of the oldest live segment's line; the end of what was read if there is none.
-    #[cfg(feature = "cold")]
+    #[cfg(feature = "disk-index")]
     pub(crate) fn oldest_line(&self) -> u64 {
         let oldest = self.entries[self.oldest..].iter().find(|entry| entry.is_live);
         oldest.map_or(self.cursor.offset, |entry| entry.line.offset)

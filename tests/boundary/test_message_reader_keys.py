@@ -1,4 +1,4 @@
-"""Keys of messages, and what a `Scanner` remembers of messages it has read."""
+"""Keys of messages, and what a `MessageReader` remembers of messages it has read."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from memctx import MessageShapeError
-from memctx._core import Scanner
+from memctx import MessageFormatError
+from memctx._core import MessageReader
 
-from .scanning import NAMES, SHAPES, say, scan, values, words
+from .reading import FORMATS, NAMES, say, scan, values, words
 from .strategies import for_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from memctx._core import Conversation
-    from memctx.messages import Shape
+    from memctx.messages import FormatName
 
 
 def test_texts_are_remembered_up_to_a_bound() -> None:
@@ -33,26 +33,24 @@ def test_texts_are_remembered_up_to_a_bound() -> None:
         return 1
 
     texts = [f"{number:0>1000}" for number in range(40)]
-    scanner = Scanner(count, capacity=20 * 2700)
+    reader = MessageReader(count, capacity=20 * 2700)
     for text in texts:
-        scanner.scan([{"role": "user", "content": text}])
-    assert 10 <= len(scanner) <= 20
+        reader.read([{"role": "user", "content": text}])
+    assert 10 <= len(reader) <= 20
     asked.clear()
-    scanner.scan([{"role": "user", "content": text} for text in texts[-10:]])
+    reader.read([{"role": "user", "content": text} for text in texts[-10:]])
     assert asked == []
-    scanner.scan([{"role": "user", "content": texts[0]}])
+    reader.read([{"role": "user", "content": texts[0]}])
     assert asked == [texts[0]]
 
 
 def test_threads_share_a_scanner() -> None:
-    scanner = Scanner(capacity=1 << 16)
+    reader = MessageReader(capacity=1 << 16)
     messages = [{"role": "user", "content": f"message {number} " * 40} for number in range(100)]
     expected = scan(messages).keys
     found: list[Sequence[int]] = []
     threads = [
-        threading.Thread(
-            target=lambda: found.extend(scanner.scan(messages).keys for _ in range(20))
-        )
+        threading.Thread(target=lambda: found.extend(reader.read(messages).keys for _ in range(20)))
         for _ in range(4)
     ]
     for thread in threads:
@@ -192,54 +190,54 @@ def change(value: Any, draw: Callable[..., Any]) -> None:
 
 @for_all(
     st.lists(speech | st.dictionaries(words, values, max_size=8), min_size=1, max_size=4),
-    st.sampled_from(SHAPES),
+    st.sampled_from(FORMATS),
     st.data(),
 )
 def test_changes_in_place_are_seen(
-    given_messages: list[dict[str, Any]], shape: Shape, data: st.DataObject
+    given_messages: list[dict[str, Any]], format: FormatName, data: st.DataObject
 ) -> None:
-    scanner = Scanner()
+    reader = MessageReader()
     for _ in range(6):
-        assert told_or_refused(scanner, given_messages, shape) == told_or_refused(
-            Scanner(capacity=0), given_messages, shape
+        assert told_or_refused(reader, given_messages, format) == told_or_refused(
+            MessageReader(capacity=0), given_messages, format
         )
         change(given_messages, data.draw)
 
 
-def told_or_refused(scanner: Scanner, given_messages: Any, shape: Shape) -> object:
+def told_or_refused(reader: MessageReader, given_messages: Any, format: FormatName) -> object:
     try:
-        return told(scanner.scan(given_messages, shape))
-    except MessageShapeError as error:
+        return told(reader.read(given_messages, format))
+    except MessageFormatError as error:
         return str(error)
 
 
 def test_a_string_in_the_place_of_another_is_seen() -> None:
     """The places of strings that are gone are used again at once."""
-    scanner = Scanner()
+    reader = MessageReader()
     message: dict[str, Any] = {"role": "user", "content": [{"type": "text", "text": ""}]}
     for number in range(200):
         message["content"][0]["text"] = f"{number:0100}"
-        assert scanner.scan([message]).query(1) == f"{number:0100}"
+        assert reader.read([message]).query(1) == f"{number:0100}"
 
 
 def test_mutable_messages_are_read_again() -> None:
-    scanner = Scanner()
+    reader = MessageReader()
     box = bytearray(b"abc")
     asked = SimpleNamespace(path="a.py")
     call = {"type": "tool_use", "id": "a", "name": "read", "input": {"file": asked, "box": box}}
-    before = scanner.scan([say("assistant", call)], "anthropic").keys
+    before = reader.read([say("assistant", call)], "anthropic").keys
     asked.path = "b.py"
-    after = scanner.scan([say("assistant", call)], "anthropic").keys
+    after = reader.read([say("assistant", call)], "anthropic").keys
     box.append(7)
-    last = scanner.scan([say("assistant", call)], "anthropic").keys
+    last = reader.read([say("assistant", call)], "anthropic").keys
     assert len({*before, *after, *last}) == 3
 
 
 def test_messages_that_contain_themselves_are_read() -> None:
-    scanner = Scanner()
+    reader = MessageReader()
     endless: dict[str, Any] = {"type": "tool_use", "id": "a", "name": "read"}
     endless["input"] = endless
     assert (
-        scanner.scan([say("assistant", endless)]).keys
-        == scanner.scan([say("assistant", endless)]).keys
+        reader.read([say("assistant", endless)]).keys
+        == reader.read([say("assistant", endless)]).keys
     )

@@ -1,4 +1,4 @@
-"""Shared helpers of the tests of `Scanner`."""
+"""Helpers for the tests of the message reader."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from hypothesis import strategies as st
 
-from memctx._core import Scanner
-from memctx.messages import Shape
+from memctx._core import MessageReader
+from memctx.messages import FormatName
 
 if TYPE_CHECKING:
     from memctx._core import Conversation
 
-SHAPES: tuple[Shape, ...] = get_args(Shape)
+FORMATS: tuple[FormatName, ...] = get_args(FormatName)
 FRAME = 4
 NAMES = """role type content text user assistant system tool toolResult tool_use tool_result id name input arguments
     tool_calls function_call function custom customType call_id tool_use_id function_call_output output action source
@@ -43,8 +43,8 @@ values = st.recursive(
 )
 
 
-def scan(messages: Any, shape: Shape | None = None) -> Conversation:
-    return Scanner().scan(messages, shape)
+def scan(messages: Any, format: FormatName | None = None) -> Conversation:
+    return MessageReader().read(messages, format)
 
 
 def say(role: str, *blocks: Any) -> dict[str, Any]:

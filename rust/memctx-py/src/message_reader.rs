@@ -1,4 +1,4 @@
-//! `memctx._core.Scanner`: reads messages of every format into a [`Conversation`].
+//! `memctx._core.MessageReader`: reads messages of every format into a [`Conversation`].
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::cache::own_blocks::OwnBlocks;
 use crate::cache::prefix_cache::{Prefix, PrefixCache, Suffix};
 use crate::cache::strings::{self, Strings};
 use crate::conversation::Conversation;
-use crate::error::{ConfigError, MessageShapeError};
+use crate::error::{ConfigError, MessageFormatError};
 use crate::formats::{self, Draft, DraftPart, Foreign, Node, spelled, text};
 
 /// Texts of some ten long conversations with what was found out about them.
@@ -24,7 +24,7 @@ const CAPACITY: i64 = 64 << 20;
 
 /// Reads messages and remembers their texts, so that what was read before costs next to nothing.
 #[pyclass(frozen, module = "memctx._core")]
-pub(crate) struct Scanner {
+pub(crate) struct MessageReader {
     price: Price,
     cache: Cache,
     foreign: Foreign,
@@ -49,7 +49,7 @@ enum Price {
 }
 
 #[pymethods]
-impl Scanner {
+impl MessageReader {
     #[new]
     #[pyo3(
         signature = (estimator = None, *, capacity = CAPACITY, own_blocks = None),
@@ -88,17 +88,17 @@ impl Scanner {
         })
     }
 
-    /// Read a list of messages; ``shape`` says what they are where that is not to be guessed.
-    #[pyo3(signature = (messages, shape = None))]
-    fn scan(&self, messages: &Bound<'_, PyAny>, shape: Option<&Bound<'_, PyString>>) -> PyResult<Conversation> {
+    /// Read a list of messages; ``format`` names their format if it is not to be detected.
+    #[pyo3(signature = (messages, format = None))]
+    fn read(&self, messages: &Bound<'_, PyAny>, format: Option<&Bound<'_, PyString>>) -> PyResult<Conversation> {
         let py = messages.py();
-        let format = match shape {
+        let format = match format {
             Some(name) => guarded(|| Format::parse(spelled(Some(name))))?,
             None => guarded(|| Ok(listed(messages, 0).and_then(|all| formats::detect(&opened(&all)?))))??,
         };
         let Some(known) = &self.known else {
             let envelopes = guarded(|| Ok(listed(messages, 0)))??;
-            let views = self.read(py, format, &envelopes.iter().enumerate().collect::<Vec<_>>())?;
+            let views = self.read_views(py, format, &envelopes.iter().enumerate().collect::<Vec<_>>())?;
             return Ok(Conversation(Arc::new(enter_core(py, || Ok(messages::Conversation::new(format, views)))?)));
         };
         let prefix = guarded(|| Ok(messages.cast::<PyList>().ok().and_then(|list| known.lists.take(format, list))))?;
@@ -130,7 +130,7 @@ impl Scanner {
     }
 }
 
-impl Scanner {
+impl MessageReader {
     /// Return the views of messages, the first of which is number `start`: known by their fingerprints, or read; and
     /// their fingerprints, if all have one.
     fn views<'py>(
@@ -143,7 +143,7 @@ impl Scanner {
     ) -> PyResult<(Vec<MessageView>, Option<Suffix>)> {
         let (sought, words) = known.look(format, messages);
         let unread = (start..).zip(messages).zip(&sought).filter(|(_, sought)| matches!(sought, Sought::New(_)));
-        let read = self.read(py, format, &unread.map(|(message, _)| message).collect::<Vec<_>>())?;
+        let read = self.read_views(py, format, &unread.map(|(message, _)| message).collect::<Vec<_>>())?;
         let mut new = Vec::with_capacity(read.len());
         let mut fingerprints = Vec::with_capacity(messages.len());
         let mut read = read.into_iter();
@@ -168,7 +168,7 @@ impl Scanner {
     }
 
     /// Return the views of messages that are read, each with its index.
-    fn read<'py>(
+    fn read_views<'py>(
         &self,
         py: Python<'py>,
         format: Format,
@@ -388,7 +388,7 @@ fn listed<'py>(messages: &Bound<'py, PyAny>, start: usize) -> PyResult<Vec<Bound
             || messages.is_instance_of::<PyByteArray>();
         if is_text || messages.cast::<PySequence>().is_err() {
             let kind = messages.get_type().name()?;
-            return Err(MessageShapeError::new_err(format!("expected a list of messages, not {kind}")));
+            return Err(MessageFormatError::new_err(format!("expected a list of messages, not {kind}")));
         }
         messages.try_iter()?.skip(start).collect::<PyResult<_>>()?
     })

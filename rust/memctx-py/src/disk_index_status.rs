@@ -1,14 +1,14 @@
-//! `memctx.lowlevel.ColdStatus`.
+//! `memctx.lowlevel.DiskIndexStatus`.
 
 use memctx_core::disk_index;
 use pyo3::prelude::*;
 
 /// Progress of the disk index.
 #[pyclass(frozen, module = "memctx._core")]
-pub(crate) struct ColdStatus(pub(crate) disk_index::IndexStatus);
+pub(crate) struct DiskIndexStatus(pub(crate) disk_index::IndexStatus);
 
 #[pymethods]
-impl ColdStatus {
+impl DiskIndexStatus {
     /// ``absent``, ``ready``, ``indexing`` or ``unavailable``.
     #[getter]
     fn state(&self) -> &'static str {
@@ -61,7 +61,7 @@ impl ColdStatus {
         let disk_index::IndexStatus { state, segments, indexed_bytes, log_bytes, .. } = &self.0;
         let state = state.name();
         format!(
-            "ColdStatus(state={state:?}, segments={segments}, indexed_bytes={indexed_bytes}, log_bytes={log_bytes})"
+            "DiskIndexStatus(state={state:?}, segments={segments}, indexed_bytes={indexed_bytes}, log_bytes={log_bytes})"
         )
     }
 }

@@ -1,4 +1,4 @@
-"""`Scanner` on arbitrary, endless and hostile messages: read or refused, never a crash."""
+"""`MessageReader` on arbitrary, endless and hostile messages: read or refused, never a crash."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import strategies as st
 
-from memctx import MessageShapeError
-from memctx._core import Scanner
+from memctx import MessageFormatError
+from memctx._core import MessageReader
 
-from .scanning import FRAME, SHAPES, call, say, scan, values, words
+from .reading import FORMATS, FRAME, call, say, scan, values, words
 from .strategies import for_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from memctx.messages import Shape
+    from memctx.messages import FormatName
 
 messages = st.lists(st.dictionaries(words, values, max_size=8), max_size=6)
 
@@ -27,13 +27,13 @@ messages = st.lists(st.dictionaries(words, values, max_size=8), max_size=6)
 def test_anything_is_scanned_or_refused(given_messages: list[dict[str, Any]]) -> None:
     """Scanning fails in one way only, changes nothing, and says the same again."""
     before = repr(given_messages)
-    scanner = Scanner()
-    for shape in (None, *SHAPES):
+    reader = MessageReader()
+    for name in (None, *FORMATS):
         try:
-            first = scanner.scan(given_messages, shape)
-        except MessageShapeError:
+            first = reader.read(given_messages, name)
+        except MessageFormatError:
             continue
-        again = scanner.scan(given_messages, shape)
+        again = reader.read(given_messages, name)
         assert (first.message_tokens, first.keys) == (again.message_tokens, again.keys)
         assert sorted(place for unit in first.units for place in unit) == [*range(len(first))]
         first.query()
@@ -77,9 +77,11 @@ ODD: dict[str, Callable[[], Any]] = {
 }
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("odd", ODD)
-def test_odd_values_are_passed_over_or_refused_wherever_they_stand(odd: str, shape: Shape) -> None:
+def test_odd_values_are_passed_over_or_refused_wherever_they_stand(
+    odd: str, format: FormatName
+) -> None:
     """Where they are content, a role or an id they are refused; elsewhere they cost something."""
     value = ODD[odd]()
     for message in (
@@ -104,8 +106,8 @@ def test_odd_values_are_passed_over_or_refused_wherever_they_stand(odd: str, sha
         },
     ):
         try:
-            conversation = scan([message], shape)
-        except MessageShapeError:
+            conversation = scan([message], format)
+        except MessageFormatError:
             assert "more" not in message
             continue
         assert all(tokens >= FRAME for tokens in conversation.message_tokens)

@@ -1,41 +1,37 @@
-//! `memctx.lowlevel.WarmStore` and what it returns.
+//! `memctx.lowlevel.Store` and what it returns.
 
-use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use memctx_core::messages::{self, Row};
-use memctx_core::redact::Redaction;
-use memctx_core::store::{self, Durability, Found, Model, Ranking, Record, Request, Settings, VectorWeight};
+use memctx_core::store::{self, Ranking, Record, Request, Settings};
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyList, PyString, PyTuple};
+use pyo3::types::{PyDict, PyString};
 
 use crate::array;
-use crate::boundary::{checked, enter_core, text_of, texts_of};
-use crate::cold_status::ColdStatus;
-use crate::cold_store::Scan;
+use crate::boundary::{all_of, amount_of, checked, enter_core, milliseconds, text_of, texts_of};
 use crate::conversation::Conversation;
+use crate::disk_index_status::DiskIndexStatus;
 use crate::embedding_status::EmbeddingStatus;
-use crate::error::ConfigError;
-use crate::explanation::Explanation;
-use crate::hash::HashEmbedder;
+use crate::health::health;
 use crate::hit::Hit;
+use crate::log_reader::Scan;
+use crate::search_filter::SearchFilter;
+use crate::search_hit::SearchHit;
 use crate::segment::Segment;
-use crate::static_embedder::StaticEmbedder;
+use crate::store_options::StoreOptions;
 
 /// The segments of a session, or of all sessions of a directory: written durably, searched exactly.
 #[pyclass(frozen, module = "memctx._core")]
-pub(crate) struct WarmStore {
+pub(crate) struct Store {
     path: PathBuf,
     settings: Settings,
     /// Replaced in a child process, which must not share files and locks with its parent.
-    store: Mutex<Arc<store::Store>>,
+    handle: Mutex<Arc<store::Store>>,
 }
 
-impl WarmStore {
+impl Store {
     fn store(&self) -> Arc<store::Store> {
         Arc::clone(&self.slot())
     }
@@ -43,7 +39,7 @@ impl WarmStore {
     /// Held only for as long as it takes to copy a pointer, and never while the interpreter is released: so no thread
     /// can hold it when a process forks.
     fn slot(&self) -> MutexGuard<'_, Arc<store::Store>> {
-        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+        self.handle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Read records off Python objects and store them by `store_them`.
@@ -77,65 +73,17 @@ impl WarmStore {
 }
 
 #[pymethods]
-impl WarmStore {
+impl Store {
     #[new]
-    #[pyo3(signature = (
-        path, *, session_id, cross_session = false, max_segments = 20_000, eviction_days = 90.0, durability = "fsync",
-        redaction = "mask", pii = false, patterns = None, lock_timeout = 5.0, cold = true, cold_deadline_ms = 50.0,
-        model = None, replaces_vectors = false
-    ))]
-    #[allow(clippy::too_many_arguments, clippy::fn_params_excessive_bools)] // named in Python
     fn new(
         py: Python<'_>,
         #[pyo3(from_py_with = checked)] path: PathBuf,
-        session_id: &Bound<'_, PyString>,
-        cross_session: bool,
-        #[pyo3(from_py_with = checked)] max_segments: i64,
-        #[pyo3(from_py_with = checked)] eviction_days: f64,
-        #[pyo3(from_py_with = checked)] durability: &str,
-        #[pyo3(from_py_with = checked)] redaction: &str,
-        pii: bool,
-        #[pyo3(from_py_with = checked)] patterns: Option<HashMap<String, String>>,
-        #[pyo3(from_py_with = checked)] lock_timeout: f64,
-        cold: bool,
-        #[pyo3(from_py_with = checked)] cold_deadline_ms: f64,
-        model: Option<&Bound<'_, PyAny>>,
-        replaces_vectors: bool,
+        options: &Bound<'_, StoreOptions>,
     ) -> PyResult<Self> {
-        let wrong = |name: &str, expected: &str, found: String| {
-            Err(ConfigError::new_err(format!("{name} must be {expected}, not {found}")))
-        };
-        let Ok(max_segments) = usize::try_from(max_segments) else {
-            return wrong("max_segments", "1 or more", max_segments.to_string());
-        };
-        let Ok(lock_timeout) = Duration::try_from_secs_f64(lock_timeout) else {
-            return wrong("lock_timeout", "0 or more seconds", lock_timeout.to_string());
-        };
-        let cold_deadline = milliseconds("cold_deadline_ms", cold_deadline_ms)?;
-        let mut patterns: Vec<(String, String)> = patterns.unwrap_or_default().into_iter().collect();
-        patterns.sort_unstable();
-        let session = session_of(session_id)?.to_owned();
-        let model = model.map(model_of).transpose()?.unwrap_or_else(Model::hash);
-        let settings = enter_core(py, || {
-            Ok(Settings {
-                cross_session,
-                max_segments,
-                eviction_days,
-                durability: Durability::parse(durability)?,
-                redaction: Redaction::parse(redaction)?,
-                pii,
-                patterns,
-                cold,
-                cold_deadline,
-                lock_timeout,
-                model,
-                replaces_vectors,
-                ..Settings::new(session)
-            })
-        })?;
+        let settings = options.get().0.clone();
         let opened = settings.clone();
         let store = enter_core(py, || store::Store::open(&path, opened))?;
-        Ok(Self { path, settings, store: Mutex::new(Arc::new(store)) })
+        Ok(Self { path, settings, handle: Mutex::new(Arc::new(store)) })
     }
 
     /// The directory.
@@ -190,70 +138,55 @@ impl WarmStore {
 
     /// The segments that match a query best, best first.
     #[pyo3(signature = (
-        query, *, vector = None, limit = 10, session_id = None, roles = None, since = None, until = None, topics = None,
-        min_score = 0.0, ranking = "best", window = 0, explain = false, everything = false,
-        deadline_ms = None
+        query, *, filter = None, vector = None, limit = 10, min_score = 0.0, ranking = "best", window = 0,
+        explain = false, everything = false, deadline_ms = None
     ))]
-    #[allow(clippy::too_many_arguments)]
+    #[allow(clippy::too_many_arguments)] // named in Python
     fn search(
         &self,
         py: Python<'_>,
         query: &Bound<'_, PyString>,
+        filter: Option<&Bound<'_, SearchFilter>>,
         vector: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = checked)] limit: i64,
-        session_id: Option<&Bound<'_, PyString>>,
-        roles: Option<&Bound<'_, PyAny>>,
-        #[pyo3(from_py_with = checked)] since: Option<f64>,
-        #[pyo3(from_py_with = checked)] until: Option<f64>,
-        topics: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = checked)] min_score: f64,
         #[pyo3(from_py_with = checked)] ranking: &str,
         #[pyo3(from_py_with = checked)] window: i64,
         explain: bool,
         everything: bool,
         #[pyo3(from_py_with = checked)] deadline_ms: Option<f64>,
-    ) -> PyResult<Vec<StoreHit>> {
+    ) -> PyResult<Vec<SearchHit>> {
         let query = text_of(query)?;
         let vector = vector.map(array::vector).transpose()?;
         let vector = vector.as_ref().map(array::values).transpose()?;
-        let session = session_id.map(session_of).transpose()?;
-        let (roles, topics) = (roles.map(texts_of).transpose()?, topics.map(texts_of).transpose()?);
-        let roles = roles.as_deref().map(all_of).transpose()?;
-        let topics = topics.as_deref().map(all_of).transpose()?;
-        let (limit, window) = (whole("limit", limit)?, whole("window", window)?);
+        let filter = SearchFilter::given(filter);
+        let (limit, window) = (amount_of("limit", limit)?, amount_of("window", window)?);
         let deadline = deadline_ms.map(|deadline| milliseconds("deadline_ms", deadline)).transpose()?;
         let store = self.store();
         let found = enter_core(py, || {
-            let request = Request {
-                query: &query,
-                vector,
-                limit,
-                session,
-                roles: roles.as_ref().map(|roles| roles.iter().map(|role| &**role).collect()),
-                since,
-                until,
-                topics: topics.as_ref().map(|topics| topics.iter().map(|topic| &**topic).collect()),
-                min_score,
-                ranking: Ranking::parse(ranking)?,
-                window,
-                explain,
-            };
+            let ranking = Ranking::parse(ranking)?;
+            let request = Request { query: &query, vector, limit, filter, min_score, ranking, window, explain };
             match deadline {
                 _ if everything => store.search_everything(&request),
                 Some(deadline) => store.search_within(&request, deadline),
                 None => store.search(&request),
             }
         })?;
-        Ok(found.into_iter().map(|found| StoreHit { found, segment: PyOnceLock::new() }).collect())
+        Ok(found.into_iter().map(SearchHit::new).collect())
     }
 
     /// Index everything for search on disk, in the foreground. ``progress`` hears how many bytes of how many are done.
-    #[pyo3(signature = (progress = None, *, anew = false))]
-    fn catch_up(&self, py: Python<'_>, progress: Option<Py<PyAny>>, anew: bool) -> PyResult<Option<ColdStatus>> {
+    #[pyo3(signature = (progress = None, *, rebuild = false))]
+    fn catch_up(
+        &self,
+        py: Python<'_>,
+        progress: Option<Py<PyAny>>,
+        rebuild: bool,
+    ) -> PyResult<Option<DiskIndexStatus>> {
         let store = self.store();
         let mut raised = None;
         let status = enter_core(py, || {
-            store.index_everything(anew, |done, all| {
+            store.index_everything(rebuild, |done, all| {
                 let Some(progress) = &progress else { return ControlFlow::Continue(()) };
                 match Python::attach(|py| progress.call1(py, (done, all)).map(drop)) {
                     Ok(()) => ControlFlow::Continue(()),
@@ -264,13 +197,13 @@ impl WarmStore {
                 }
             })
         })?;
-        raised.map_or(Ok(status.map(ColdStatus)), Err)
+        raised.map_or(Ok(status.map(DiskIndexStatus)), Err)
     }
 
     /// Return the state of the disk index; None when it is switched off.
-    fn cold(&self, py: Python<'_>) -> PyResult<Option<ColdStatus>> {
+    fn disk_index(&self, py: Python<'_>) -> PyResult<Option<DiskIndexStatus>> {
         let store = self.store();
-        Ok(enter_core(py, || store.cold())?.map(ColdStatus))
+        Ok(enter_core(py, || store.disk_index())?.map(DiskIndexStatus))
     }
 
     /// The segments nearest to a vector by cosine, of everything stored, best first.
@@ -282,7 +215,7 @@ impl WarmStore {
         #[pyo3(from_py_with = checked)] k: i64,
     ) -> PyResult<Vec<Hit>> {
         let vector = array::vector(vector)?;
-        let (values, k, store) = (array::values(&vector)?, whole("k", k)?, self.store());
+        let (values, k, store) = (array::values(&vector)?, amount_of("k", k)?, self.store());
         Ok(Hit::cosines(enter_core(py, || store.nearest(values, k))?))
     }
 
@@ -293,7 +226,7 @@ impl WarmStore {
         py: Python<'_>,
         #[pyo3(from_py_with = checked)] limit: i64,
     ) -> PyResult<Vec<(String, String)>> {
-        let (limit, store) = (whole("limit", limit)?, self.store());
+        let (limit, store) = (amount_of("limit", limit)?, self.store());
         enter_core(py, || store.unembedded(limit))
     }
 
@@ -326,14 +259,14 @@ impl WarmStore {
 
     /// The segments around one in its session, in order and without it.
     #[pyo3(signature = (id, distance = 2))]
-    fn neighbours(
+    fn neighbors(
         &self,
         py: Python<'_>,
         id: &Bound<'_, PyString>,
         #[pyo3(from_py_with = checked)] distance: i64,
     ) -> PyResult<Vec<Segment>> {
-        let (id, distance, store) = (text_of(id)?, whole("distance", distance)?, self.store());
-        Ok(enter_core(py, || store.neighbours(&id, distance))?.into_iter().map(Segment).collect())
+        let (id, distance, store) = (text_of(id)?, amount_of("distance", distance)?, self.store());
+        Ok(enter_core(py, || store.neighbors(&id, distance))?.into_iter().map(Segment).collect())
     }
 
     /// Everything stored that this store may see, in order, read from disk as it is asked for.
@@ -423,26 +356,8 @@ impl WarmStore {
     }
 
     fn __repr__(&self) -> String {
-        format!("WarmStore({:?}, session_id={:?})", self.path.display().to_string(), self.settings.session)
+        format!("Store({:?}, session_id={:?})", self.path.display().to_string(), self.settings.session)
     }
-}
-
-/// Read the model: an embedder that the core runs itself, or the name, revision and length of another, and whether
-/// it knows Latin letters only.
-fn model_of(model: &Bound<'_, PyAny>) -> PyResult<Model> {
-    if let Ok(hash) = model.cast::<HashEmbedder>() {
-        return hash.get().model();
-    }
-    if let Ok(table) = model.cast::<StaticEmbedder>() {
-        return table.get().model();
-    }
-    let (name, revision, dim, is_latin_only): (String, String, usize, bool) = model.extract().map_err(|_| {
-        let found = model.get_type().to_string();
-        let expected = "an embedder of the core or (name, revision, dim, is_latin_only)";
-        ConfigError::new_err(format!("model must be {expected}, not {found}"))
-    })?;
-    let worth = if is_latin_only { VectorWeight::LATIN_MEANING } else { VectorWeight::MEANING };
-    Ok(enter_core(model.py(), || Model::supplied(&name, &revision, dim))?.worth(worth))
 }
 
 /// Outcome of one record.
@@ -467,118 +382,4 @@ impl Added {
         let id = self.0.id.as_ref().map_or_else(|| "None".to_owned(), |id| format!("{id:?}"));
         format!("Added(outcome={:?}, id={id})", self.0.outcome.name())
     }
-}
-
-/// One result of a search over segments.
-#[pyclass(frozen, module = "memctx._core")]
-pub(crate) struct StoreHit {
-    pub(crate) found: Found,
-    /// Made when it is first looked at, and then the same.
-    segment: PyOnceLock<Py<Segment>>,
-}
-
-#[pymethods]
-impl StoreHit {
-    /// The segment.
-    #[getter]
-    fn segment(&self, py: Python<'_>) -> PyResult<Py<Segment>> {
-        let made = || Py::new(py, Segment(self.found.segment.clone()));
-        Ok(self.segment.get_or_try_init(py, made)?.clone_ref(py))
-    }
-
-    /// Score that the results are ordered by.
-    #[getter]
-    fn score(&self) -> f64 {
-        self.found.score
-    }
-
-    /// The cosine, or 0.
-    #[getter]
-    fn vector(&self) -> f64 {
-        self.found.vector
-    }
-
-    /// The BM25 score divided by the best one, or 0.
-    #[getter]
-    fn bm25(&self) -> f64 {
-        self.found.bm25
-    }
-
-    /// Match quality from 0 to 1, which ``min_score`` is compared with.
-    #[getter]
-    fn r#match(&self) -> f64 {
-        self.found.matched
-    }
-
-    /// 0 when it was found itself, else its distance from the result it stands beside.
-    #[getter]
-    fn distance(&self) -> usize {
-        self.found.distance
-    }
-
-    /// The part of the content that matched, as start and end of a slice.
-    #[getter]
-    fn passage<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let Found { segment, passage, .. } = &self.found;
-        let start = segment.content[..passage.start].chars().count();
-        let end = start + segment.content[passage.clone()].chars().count();
-        PyTuple::new(py, [start, end])
-    }
-
-    /// Breakdown of the score, if the search was asked for it.
-    #[getter]
-    fn explanation(&self) -> Option<Explanation> {
-        self.found.explanation.clone().map(Explanation)
-    }
-
-    fn __repr__(&self) -> String {
-        let Found { segment, score, distance, .. } = &self.found;
-        format!("StoreHit(id={:?}, score={score:.6}, distance={distance})", segment.id)
-    }
-}
-
-/// A health report as Python sees it.
-pub(crate) fn health<'py>(py: Python<'py>, found: &store::Health) -> PyResult<Bound<'py, PyDict>> {
-    let skipped = PyList::empty(py);
-    for line in &found.skipped {
-        let one = PyDict::new(py);
-        one.set_item("line", line.line)?;
-        one.set_item("offset", line.offset)?;
-        one.set_item("fault", &line.fault)?;
-        skipped.append(one)?;
-    }
-    let health = PyDict::new(py);
-    health.set_item("ok", found.is_ok())?;
-    health.set_item("skipped", skipped)?;
-    health.set_item("skipped_lines", found.skipped_lines)?;
-    health.set_item("healed", found.healed)?;
-    health.set_item("degraded", found.is_degraded())?;
-    health.set_item("reasons", &found.reasons)?;
-    health.set_item("damaged", found.damaged)?;
-    health.set_item("faults", found.faults.iter().collect::<Vec<_>>())?;
-    health.set_item("snapshot", &found.snapshot)?;
-    health.set_item("vectors", &found.vectors)?;
-    health.set_item("read_only", found.is_read_only)?;
-    health.set_item("network", found.network)?;
-    Ok(health)
-}
-
-/// The texts of a list.
-pub(crate) fn all_of<'a>(texts: &'a [Bound<'_, PyString>]) -> PyResult<Vec<std::borrow::Cow<'a, str>>> {
-    texts.iter().map(text_of).collect()
-}
-
-/// A session id. No UTF-8 can hold a lone surrogate, and replacing it would make two sessions one.
-pub(crate) fn session_of<'a>(id: &'a Bound<'_, PyString>) -> PyResult<&'a str> {
-    let refused = |_| ConfigError::new_err("session_id must be valid Unicode, without lone surrogates");
-    id.to_str().map_err(refused)
-}
-
-fn milliseconds(name: &str, value: f64) -> PyResult<Duration> {
-    let refused = |_| ConfigError::new_err(format!("{name} must be 0 or more milliseconds, not {value}"));
-    Duration::try_from_secs_f64(value / 1000.0).map_err(refused)
-}
-
-fn whole(name: &str, value: i64) -> PyResult<usize> {
-    usize::try_from(value).map_err(|_| ConfigError::new_err(format!("{name} must be 0 or more, not {value}")))
 }

@@ -1,4 +1,4 @@
-"""`Scanner` and `Conversation`: costs, units and roles of messages, and what memory is asked."""
+"""`MessageReader` and `Conversation`: costs, units and roles of messages, and what memory is asked."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from memctx import ConfigError, MessageShapeError, estimate_tokens
-from memctx._core import Scanner
+from memctx import ConfigError, MessageFormatError, estimate_tokens
+from memctx._core import MessageReader
 
-from .scanning import FRAME, SHAPES, call, say, scan
+from .reading import FORMATS, FRAME, call, say, scan
 
 if TYPE_CHECKING:
-    from memctx.messages import Shape
+    from memctx.messages import FormatName
 
 BLOCK = '<recalled-context source="memory-context">\n\n<knowledge>\n- [config] x\n</knowledge>\n\n</recalled-context>'
 
@@ -64,7 +64,7 @@ def test_all_sent_parts_are_counted() -> None:
     assert conversation.tokens == sum(conversation.message_tokens)
 
 
-PICTURES: dict[Shape, dict[str, Any]] = {
+PICTURES: dict[FormatName, dict[str, Any]] = {
     "openai": say("user", {"type": "image_url", "image_url": {"url": "data:image/png;base64,A"}}),
     "responses": say("user", {"type": "input_image", "image_url": "data:image/png;base64,A"}),
     "gemini": {"role": "user", "parts": [{"inlineData": {"mimeType": "image/png", "data": "A"}}]},
@@ -73,26 +73,26 @@ PICTURES: dict[Shape, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("shape", PICTURES)
-def test_a_picture_costs_the_same_whatever_its_bytes(shape: Shape) -> None:
-    assert scan([PICTURES[shape]], shape).tokens == FRAME + 1100
+@pytest.mark.parametrize("format", PICTURES)
+def test_a_picture_costs_the_same_whatever_its_bytes(format: FormatName) -> None:
+    assert scan([PICTURES[format]], format).tokens == FRAME + 1100
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_unknown_parts_cost_a_third_of_their_length(shape: Shape) -> None:
+@pytest.mark.parametrize("format", FORMATS)
+def test_unknown_parts_cost_a_third_of_their_length(format: FormatName) -> None:
     """It passes through: it has a price and a key, and nothing of it is archived or asked for."""
     strange = {"type": "hologram", "payload": "p" * 600}
-    if shape == "gemini":  # whose parts have no types
+    if format == "gemini":  # whose parts have no types
         strange = {"hologram": "p" * 600}
-    message = {"role": "user", "parts" if shape == "gemini" else "content": [strange]}
-    conversation = scan([message], shape)
+    message = {"role": "user", "parts" if format == "gemini" else "content": [strange]}
+    conversation = scan([message], format)
     length = len(json.dumps(strange, separators=(",", ":")))
     assert conversation.tokens == pytest.approx(FRAME + length / 3, abs=4)
     assert conversation.records() == [[]]
     assert conversation.query() == ""
     assert conversation.roles == ["user"]
-    with pytest.raises(MessageShapeError, match='role is "narrator"'):
-        scan([{"role": "narrator", "content": "x"}], shape)
+    with pytest.raises(MessageFormatError, match='role is "narrator"'):
+        scan([{"role": "narrator", "content": "x"}], format)
 
 
 def test_an_unknown_block_beside_text_counts_and_is_not_archived() -> None:
@@ -113,17 +113,17 @@ def test_the_estimator_can_be_chosen() -> None:
         return len(text)
 
     messages = [{"role": "user", "content": "支付回调"}, {"role": "user", "content": "abc"}]
-    assert Scanner("utf16").scan(messages).message_tokens == [FRAME + 2, FRAME + 1]
-    scanner = Scanner(count)
-    assert scanner.scan(messages).message_tokens == [FRAME + 4, FRAME + 3]
-    assert scanner.scan(messages[1:]).message_tokens == [FRAME + 3]
+    assert MessageReader("utf16").read(messages).message_tokens == [FRAME + 2, FRAME + 1]
+    reader = MessageReader(count)
+    assert reader.read(messages).message_tokens == [FRAME + 4, FRAME + 3]
+    assert reader.read(messages[1:]).message_tokens == [FRAME + 3]
     assert asked == ["支付回调", "abc"]
 
     def broken(text: str) -> int:
         raise RuntimeError(text)
 
     with pytest.raises(RuntimeError, match="abc"):
-        Scanner(broken).scan(messages[1:])
+        MessageReader(broken).read(messages[1:])
 
 
 @pytest.mark.parametrize("wrong", [-1, 1.5, "3", None])
@@ -131,20 +131,20 @@ def test_an_estimator_must_count(wrong: Any) -> None:
     with pytest.raises(
         ConfigError, match=r"estimator must return a whole number of tokens, .*not "
     ):
-        Scanner(lambda _: wrong).scan([{"role": "user", "content": "x"}])
+        MessageReader(lambda _: wrong).read([{"role": "user", "content": "x"}])
 
 
 def test_wrong_settings_are_refused() -> None:
     with pytest.raises(ConfigError, match='estimator must be "utf16" or "script", not "tiktoken"'):
-        Scanner("tiktoken")  # type: ignore[arg-type]
+        MessageReader("tiktoken")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match=r'must be "script", "utf16" or a callable, not .*int'):
-        Scanner(7)  # type: ignore[arg-type]
+        MessageReader(7)  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="capacity must be 0 bytes or more, not -1"):
-        Scanner(capacity=-1)
-    with pytest.raises(ConfigError, match=r'shape must be .*, not "gpt"'):
-        Scanner().scan([], "gpt")  # type: ignore[arg-type]
-    with pytest.raises(MessageShapeError, match=r"^expected a list of messages, not dict$"):
-        Scanner().scan({})  # type: ignore[arg-type]
+        MessageReader(capacity=-1)
+    with pytest.raises(ConfigError, match=r'format must be .*, not "gpt"'):
+        MessageReader().read([], "gpt")  # type: ignore[arg-type]
+    with pytest.raises(MessageFormatError, match=r"^expected a list of messages, not dict$"):
+        MessageReader().read({})  # type: ignore[arg-type]
     conversation = scan([{"role": "user", "content": "x"}])
     for index in (1, -1, 2**40):
         with pytest.raises(ConfigError, match=f"index {index} is no message: .* has 1 of them"):
@@ -247,7 +247,7 @@ def test_removing_messages_keeps_the_rest_unchanged() -> None:
     assert len(conversation) == 3
 
 
-SUMMARIES: dict[str, tuple[Shape, list[dict[str, Any]], list[int]]] = {
+SUMMARIES: dict[str, tuple[FormatName, list[dict[str, Any]], list[int]]] = {
     "pi": (
         "pi",
         [{"role": "compactionSummary", "summary": "s"}, {"role": "branchSummary"}],
@@ -271,6 +271,6 @@ SUMMARIES: dict[str, tuple[Shape, list[dict[str, Any]], list[int]]] = {
 
 
 @pytest.mark.parametrize("case", SUMMARIES)
-def test_summaries_are_recognized_in_every_shape(case: str) -> None:
-    shape, messages, places = SUMMARIES[case]
-    assert scan(messages, shape).summaries == places
+def test_summaries_are_recognized_in_every_format(case: str) -> None:
+    name, messages, indices = SUMMARIES[case]
+    assert scan(messages, name).summaries == indices

@@ -1,0 +1,83 @@
+//! `memctx.SearchHit`.
+
+use memctx_core::store::Found;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyTuple;
+
+use crate::explanation::Explanation;
+use crate::segment::Segment;
+
+/// One result of a search over segments.
+#[pyclass(frozen, module = "memctx._core")]
+pub(crate) struct SearchHit {
+    pub(crate) found: Found,
+    /// Made when it is first looked at, and then the same.
+    segment: PyOnceLock<Py<Segment>>,
+}
+
+impl SearchHit {
+    pub(crate) fn new(found: Found) -> Self {
+        Self { found, segment: PyOnceLock::new() }
+    }
+}
+
+#[pymethods]
+impl SearchHit {
+    /// What was found.
+    #[getter]
+    fn segment(&self, py: Python<'_>) -> PyResult<Py<Segment>> {
+        let made = || Py::new(py, Segment(self.found.segment.clone()));
+        Ok(self.segment.get_or_try_init(py, made)?.clone_ref(py))
+    }
+
+    /// What the results are ordered by.
+    #[getter]
+    fn score(&self) -> f64 {
+        self.found.score
+    }
+
+    /// The cosine, or 0.
+    #[getter]
+    fn vector(&self) -> f64 {
+        self.found.vector
+    }
+
+    /// The BM25 score divided by the best one, or 0.
+    #[getter]
+    fn bm25(&self) -> f64 {
+        self.found.bm25
+    }
+
+    /// How well it matches, from 0 to 1: what ``min_score`` is tested on.
+    #[getter]
+    fn r#match(&self) -> f64 {
+        self.found.matched
+    }
+
+    /// 0 when it was found itself, else its distance from the result it stands beside.
+    #[getter]
+    fn distance(&self) -> usize {
+        self.found.distance
+    }
+
+    /// The part of the content that matched, as start and end of a slice.
+    #[getter]
+    fn passage<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let Found { segment, passage, .. } = &self.found;
+        let start = segment.content[..passage.start].chars().count();
+        let end = start + segment.content[passage.clone()].chars().count();
+        PyTuple::new(py, [start, end])
+    }
+
+    /// How the score came about, where that was asked for.
+    #[getter]
+    fn explanation(&self) -> Option<Explanation> {
+        self.found.explanation.clone().map(Explanation)
+    }
+
+    fn __repr__(&self) -> String {
+        let Found { segment, score, distance, .. } = &self.found;
+        format!("SearchHit(id={:?}, score={score:.6}, distance={distance})", segment.id)
+    }
+}
