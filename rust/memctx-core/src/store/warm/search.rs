@@ -154,7 +154,7 @@ impl Warm {
         }
         let mut chosen = self.diverse(candidates, request.limit);
         if request.window > 0 {
-            chosen = self.with_neighbours(&chosen, request.window);
+            chosen = self.with_neighbors(&chosen, request.window);
         }
         let mut found = Vec::with_capacity(chosen.len());
         for candidate in chosen {
@@ -183,7 +183,7 @@ impl Warm {
     }
 
     /// Add what was said around each result, worth 15 % less with every step.
-    fn with_neighbours(&self, chosen: &[Candidate], window: usize) -> Vec<Candidate> {
+    fn with_neighbors(&self, chosen: &[Candidate], window: usize) -> Vec<Candidate> {
         const STEP: f64 = 0.15;
         let mut places: FxHashMap<u32, usize> =
             chosen.iter().enumerate().map(|(place, candidate)| (candidate.segment, place)).collect();
