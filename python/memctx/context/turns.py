@@ -223,7 +223,9 @@ class Turns:
         return self._states
 
     def _new_scanner(self) -> _core.MessageReader:
-        return _core.MessageReader(self._config.trim.estimator, own_blocks=list(self._sent_blocks.keys))
+        return _core.MessageReader(
+            self._config.trim.estimator, own_blocks=list(self._sent_blocks.keys)
+        )
 
     def _recognize(self, keys: Sequence[int]) -> None:
         """Treat blocks with some keys as recalled from now on."""
