@@ -1,4 +1,4 @@
-"""Docstrings of the stub and of the compiled extension."""
+"""Docstrings of the stubs and of the compiled extension."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from pathlib import Path
 import memctx
 from memctx import _core
 
-STUB = Path(memctx.__file__).with_name("_core.pyi")
+STUBS = sorted(Path(memctx.__file__).with_name("_core").glob("*.pyi"))
 Documented = ast.ClassDef | ast.FunctionDef
 
 
 def public_members() -> dict[str, Documented]:
     """Return what a user reaches through `memctx`: classes, their public members, functions."""
     members: dict[str, Documented] = {}
-    for node in ast.parse(STUB.read_text(encoding="utf-8")).body:
+    for node in (node for stub in STUBS for node in ast.parse(stub.read_text("utf-8")).body):
         if not isinstance(node, ast.ClassDef | ast.FunctionDef):
             continue
         if node.name in {
@@ -30,7 +30,7 @@ def public_members() -> dict[str, Documented]:
     return members
 
 
-def test_every_public_member_of_the_stub_is_documented() -> None:
+def test_every_public_member_of_the_stubs_is_documented() -> None:
     members = public_members()
     assert {
         "Hit.score",

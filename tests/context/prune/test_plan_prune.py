@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memctx import ConfigError, _core
-from memctx.config import Pruning
+from memctx.config import PruningSettings
 from memctx.messages import edit
 
 Message = dict[str, Any]
@@ -33,7 +33,7 @@ def plan(messages: list[Message], **settings: Any) -> list[_core.Pruned]:
     call = {name: settings.pop(name) for name in CALL & settings.keys()}
     return _core.plan_prune(
         _core.MessageReader().read(messages),
-        Pruning.model_construct(**{"mode": "adaptive", **settings}),
+        PruningSettings.model_construct(**{"mode": "adaptive", **settings}),
         **{"context_window": 1000, **call},
     )
 

@@ -1,0 +1,83 @@
+"""Types of the compiled extension. The prose here is what editors show; `stubtest` holds it to the binary.
+
+The modules beside this one exist for type checkers only: at run time all names are those of the extension.
+"""
+
+from memctx._core._embedders import HashEmbedder as HashEmbedder
+from memctx._core._embedders import StaticEmbedder as StaticEmbedder
+from memctx._core._facts import Fact as Fact
+from memctx._core._facts import FactAction as FactAction
+from memctx._core._facts import FactChange as FactChange
+from memctx._core._facts import FactHit as FactHit
+from memctx._core._facts import FactOutcome as FactOutcome
+from memctx._core._facts import FactStore as FactStore
+from memctx._core._facts import plan_facts as plan_facts
+from memctx._core._ingest import Entity as Entity
+from memctx._core._ingest import EntityKind as EntityKind
+from memctx._core._ingest import Topics as Topics
+from memctx._core._ingest import entities as entities
+from memctx._core._ingest import is_noise as is_noise
+from memctx._core._ingest import strip_channel_prefix as strip_channel_prefix
+from memctx._core._log import Importer as Importer
+from memctx._core._log import Lease as Lease
+from memctx._core._log import LogEditor as LogEditor
+from memctx._core._log import LogReader as LogReader
+from memctx._core._log import Removal as Removal
+from memctx._core._log import Verified as Verified
+from memctx._core._messages import MISSING_RESULT as MISSING_RESULT
+from memctx._core._messages import Conversation as Conversation
+from memctx._core._messages import FormatName as FormatName
+from memctx._core._messages import MessageReader as MessageReader
+from memctx._core._messages import PlannedResult as PlannedResult
+from memctx._core._messages import Role as Role
+from memctx._core._messages import bind as bind
+from memctx._core._messages import chain as chain
+from memctx._core._messages import detect as detect
+from memctx._core._messages import items_at as items_at
+from memctx._core._messages import problems as problems
+from memctx._core._messages import repair_plan as repair_plan
+from memctx._core._messages import text_key as text_key
+from memctx._core._recall import Block as Block
+from memctx._core._recall import build_block as build_block
+from memctx._core._recall import is_block as is_block
+from memctx._core._recall import parse_block as parse_block
+from memctx._core._recall import visible as visible
+from memctx._core._redact import Masked as Masked
+from memctx._core._redact import Redaction as Redaction
+from memctx._core._redact import Redactor as Redactor
+from memctx._core._search import Bm25Index as Bm25Index
+from memctx._core._search import Explanation as Explanation
+from memctx._core._search import FlatIndex as FlatIndex
+from memctx._core._search import Hit as Hit
+from memctx._core._search import blend as blend
+from memctx._core._search import decay as decay
+from memctx._core._search import mmr as mmr
+from memctx._core._search import normalize as normalize
+from memctx._core._search import threshold as threshold
+from memctx._core._store import Added as Added
+from memctx._core._store import DiskIndexStatus as DiskIndexStatus
+from memctx._core._store import EmbeddingStatus as EmbeddingStatus
+from memctx._core._store import SearchFilter as SearchFilter
+from memctx._core._store import SearchHit as SearchHit
+from memctx._core._store import Segment as Segment
+from memctx._core._store import Store as Store
+from memctx._core._store import StoreOptions as StoreOptions
+from memctx._core._text import Estimator as Estimator
+from memctx._core._text import TokenMode as TokenMode
+from memctx._core._text import estimate_tokens as estimate_tokens
+from memctx._core._text import tokenize as tokenize
+from memctx._core._trim import Pruned as Pruned
+from memctx._core._trim import Removed as Removed
+from memctx._core._trim import Replay as Replay
+from memctx._core._trim import Trim as Trim
+from memctx._core._trim import plan_prune as plan_prune
+from memctx._core._trim import plan_trim as plan_trim
+from memctx._core._trim import shorten as shorten
+from memctx._core._trim import shorten_results as shorten_results
+from memctx._core._vmem import VmemReport as VmemReport
+from memctx._core._vmem import vmem_append as vmem_append
+from memctx._core._vmem import vmem_read as vmem_read
+from memctx._core._vmem import vmem_verify as vmem_verify
+from memctx._core._vmem import vmem_write as vmem_write
+
+__version__: str

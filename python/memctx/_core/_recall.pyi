@@ -1,0 +1,77 @@
+"""The recalled block."""
+
+from collections.abc import Sequence
+from typing import final
+
+from memctx._core._messages import Conversation
+from memctx._core._store import SearchHit
+from memctx._core._text import Estimator
+
+@final
+class Block:
+    """A block of recalled context and its contents.
+
+    >>> block = build_block([("config", "port 3000", 1.0)], [], cap=200)  # doctest: +SKIP
+    >>> block.facts, block.tokens  # doctest: +SKIP
+    ([0], 36)
+    """
+
+    @property
+    def text(self) -> str:
+        """The text; empty when nothing fits."""
+
+    @property
+    def tokens(self) -> int:
+        """Token cost; 0 when nothing fits."""
+
+    @property
+    def facts(self) -> list[int]:
+        """Indices of the facts in it, in order."""
+
+    @property
+    def details(self) -> list[int]:
+        """Indices of the details in it, oldest first."""
+
+    @property
+    def cut(self) -> list[int]:
+        """Indices of the details that were cut to an excerpt."""
+
+def build_block(
+    facts: Sequence[tuple[str, str, float]],
+    details: Sequence[tuple[str, float, str, str, int, int, float] | SearchHit],
+    *,
+    cap: int,
+    query: str | None = None,
+    excerpt: int | None = None,
+    estimator: Estimator = "script",
+) -> Block:
+    """Build the best block of at most ``cap`` tokens.
+
+    ``facts`` are ``(type, content, score)``, ``details`` are ``(id, timestamp, role, content, start, end, score)``,
+    where start and end are those of the passage that matched, or what a search found. Details longer than ``excerpt``
+    tokens (150) are cut to where the words of ``query`` stand, and get what is left in the end.
+
+    >>> build_block([], [("a", 0.0, "user", "port 3000", 0, 9, 1.0)], cap=100).details  # doctest: +SKIP
+    [0]
+    """
+
+def parse_block(text: str) -> tuple[list[tuple[str, str]], list[tuple[float, str, str]]] | None:
+    """Return the facts ``(type, content)`` and details ``(timestamp, role, content)`` of a block, as they were given.
+
+    None when the text, white space around it aside, is not just one block.
+
+    >>> parse_block("<detail>not ours</detail>") is None  # doctest: +SKIP
+    True
+    """
+
+def visible(
+    conversation: Conversation, hidden: Sequence[int], contents: Sequence[str | SearchHit]
+) -> list[bool]:
+    """Return for each stored content whether the model still sees it, messages ``hidden`` aside."""
+
+def is_block(text: str) -> bool:
+    """Return True if a text, white space around it aside, is just one block.
+
+    >>> is_block(build_block([("config", "port 3000", 1.0)], [], cap=200).text)  # doctest: +SKIP
+    True
+    """
