@@ -8,8 +8,7 @@ from memctx._core._store import StoreOptions
 
 FactAction: TypeAlias = Literal["add", "update", "supersede", "none", "delete"]
 
-# What is done, to which fact unless it is new, under which id and as what type if it is, and what it says: content,
-# context, sources.
+# Action, target unless the fact is new, id and type if it is, then content, context and sources.
 FactChange: TypeAlias = (
     tuple[Literal["add"], str, str, str, str | None, Iterable[str]]
     | tuple[Literal["update"], str, str, str | None, Iterable[str]]

@@ -10,8 +10,8 @@ FormatName: TypeAlias = Literal["anthropic", "openai", "responses", "gemini", "b
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool", "other"]
 
-# A result of the mended list: its message, how many of its kind stand before it there, whether it is there, and, where
-# it is not, the id and the name of the call that it stands for.
+# A result of the repaired list: its message, its ordinal there, whether it exists, and, where it does not, the id and
+# the name of the call that it answers.
 PlannedResult: TypeAlias = tuple[int, int, bool, str | None, str | None]
 
 MISSING_RESULT: str
