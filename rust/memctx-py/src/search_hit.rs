@@ -24,14 +24,14 @@ impl SearchHit {
 
 #[pymethods]
 impl SearchHit {
-    /// What was found.
+    /// The segment.
     #[getter]
     fn segment(&self, py: Python<'_>) -> PyResult<Py<Segment>> {
         let made = || Py::new(py, Segment(self.found.segment.clone()));
         Ok(self.segment.get_or_try_init(py, made)?.clone_ref(py))
     }
 
-    /// What the results are ordered by.
+    /// Score that the results are ordered by.
     #[getter]
     fn score(&self) -> f64 {
         self.found.score
@@ -49,7 +49,7 @@ impl SearchHit {
         self.found.bm25
     }
 
-    /// How well it matches, from 0 to 1: what ``min_score`` is tested on.
+    /// Match quality from 0 to 1, which ``min_score`` is compared with.
     #[getter]
     fn r#match(&self) -> f64 {
         self.found.matched
@@ -70,7 +70,7 @@ impl SearchHit {
         PyTuple::new(py, [start, end])
     }
 
-    /// How the score came about, where that was asked for.
+    /// Breakdown of the score, if the search was asked for it.
     #[getter]
     fn explanation(&self) -> Option<Explanation> {
         self.found.explanation.clone().map(Explanation)
