@@ -65,7 +65,7 @@ def parse(texts: Mapping[str, str], fields: Mapping[str, FieldInfo]) -> dict[str
     """Return the values of variables, by path."""
     return {
         path: _value(text, fields[path].annotation if path in fields else None)
-        for path, text in texts.items()
+        for path, text in sorted(texts.items())  # a group before its settings, which win
     }
 
 
