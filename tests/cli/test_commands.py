@@ -140,7 +140,7 @@ def test_a_disabled_index_is_exit_code_2(store: Path, monkeypatch: pytest.Monkey
     for command in (("reindex",), ("search", "webhook", "--all")):
         refused = run(*command, "--store", store)
         assert (refused.exit_code, refused.stdout) == (2, "")
-        assert "cold is False; expected the setting to be on" in refused.stderr
+        assert "disk.index is False; expected the setting to be on" in refused.stderr
     assert run("search", "webhook", "--store", store).exit_code == 0
     assert data("stats", "--store", store)["disk_index"] is None
     assert run("reindex", "--store", store / "none").exit_code == 2

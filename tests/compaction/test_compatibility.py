@@ -87,7 +87,9 @@ def test_every_openclaw_compaction_path_is_read_or_reported(tmp_path: Path) -> N
         ("*image*",),
     )
     assert config.context_window == 128_000
-    with pytest.raises(ConfigError, match="softTrimmRatio is no setting; did you mean soft_trim"):
+    with pytest.raises(
+        ConfigError, match=r"softTrimmRatio is no setting; did you mean pruning\.soft_trim"
+    ):
         loaded(tmp_path, {"contextPruning": {"softTrimmRatio": 0.3}})
     with pytest.raises(ConfigError, match="cache_ttl"):
         loaded(tmp_path, {"contextPruning": {"ttl": "soon"}})

@@ -65,13 +65,15 @@ def parse(texts: Mapping[str, str], fields: Mapping[str, FieldInfo]) -> dict[str
     """Return the values of variables, by path."""
     return {
         path: _value(text, fields[path].annotation if path in fields else None)
-        for path, text in texts.items()
+        for path, text in sorted(texts.items())  # a group before its settings, which win
     }
 
 
 def _value(text: str, annotation: object) -> object:
     """Parse the text of a variable: words for a name or a path, else a switch, JSON, or items between commas."""
-    is_word = annotation in (str, Path, Any) or get_origin(annotation) is Literal
+    is_word = (
+        any(annotation is word for word in (str, Path, Any)) or get_origin(annotation) is Literal
+    )
     if is_word:
         return text
     word = text.strip().lower()

@@ -133,6 +133,7 @@ def _paths(given: str, value: object, model: type[BaseModel]) -> Iterator[tuple[
     """Yield the spelling, the path and the value of a setting, or of each setting in a group."""
     path = path_of(given)
     head, dot, rest = path.partition(".")
+    rest = given.partition(".")[2] or rest  # as it was spelled, for the model to refuse
     group = groups_of(model).get(head)
     if group is None:
         yield given, path if path in model.model_fields else given, value

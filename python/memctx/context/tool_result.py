@@ -53,7 +53,7 @@ def truncate_tool_result(  # noqa: PLR0913 - each has a default
 
     ``result`` is the text itself, a message that carries results, or one block of such a message, in any format;
     pictures and files in it stay. It is not changed, and returned itself where nothing is too long. ``archive`` gets
-    the whole text first: a callable, or a `Memory`, which stores it whatever ``privacy.archive_tools`` says.
+    the whole text first: a callable or a `Memory`, which stores it whatever ``privacy.archive_tools`` says.
     If that fails nothing is shortened, so that nothing is lost, and the failure is logged. Lengths are in UTF-16 units.
 
     >>> truncate_tool_result("short")

@@ -104,11 +104,17 @@ def test_reindex_indexes_the_log_and_reports_progress(
 def test_a_disabled_index_is_refused_and_shown_as_off(store: Path) -> None:
     with opened(store, disk={"index": False}) as memory:
         request = ChatRequest(memory)
-        with pytest.raises(ConfigError, match="cold is False; expected the setting to be on"):
+        with pytest.raises(
+            ConfigError, match=r"disk\.index is False; expected the setting to be on"
+        ):
             verbs.reindex(request)
-        with pytest.raises(ConfigError, match="cold is False; expected the setting to be on"):
+        with pytest.raises(
+            ConfigError, match=r"disk\.index is False; expected the setting to be on"
+        ):
             archive.search(request, "ledger", everything=True)
-        with pytest.raises(ConfigError, match="everything is True; expected the setting cold"):
+        with pytest.raises(
+            ConfigError, match=r"everything is True; expected the setting disk\.index"
+        ):
             archive.search_archive(memory, "ledger", everything=True)
         assert verbs.show_stats(request).data["disk_index"] is None
         assert "off" in verbs.show_stats(request).text
