@@ -323,7 +323,7 @@ def test_texts_are_remembered_up_to_a_bound() -> None:
     assert asked == [texts[0]]
 
 
-def test_threads_share_a_scanner() -> None:
+def test_threads_share_a_reader() -> None:
     reader = MessageReader(capacity=1 << 16)
     messages = [{"role": "user", "content": f"message {number} " * 40} for number in range(100)]
     expected = scan(messages).keys
