@@ -87,7 +87,7 @@ class Turns:
         path = state_writer.path_of(self._store.path, self._store.session_id)
         self._writer = StateWriter(path, self._store.session_id, self._archive)
         self._sent_blocks = SentBlocks(path.with_suffix(".blocks"))
-        self._reader = self._new_scanner()
+        self._reader = self._new_reader()
 
     def prepare(
         self,
@@ -222,7 +222,7 @@ class Turns:
             self._recognize([*known, *self._sent_blocks.add(sent)])
         return self._states
 
-    def _new_scanner(self) -> _core.MessageReader:
+    def _new_reader(self) -> _core.MessageReader:
         return _core.MessageReader(
             self._config.trim.estimator, own_blocks=list(self._sent_blocks.keys)
         )
@@ -231,7 +231,7 @@ class Turns:
         """Treat blocks with some keys as recalled from now on."""
         if keys and not self._reader.add_own_blocks(keys):
             # Another process sent one that was taken for a person's text: drop what was parsed so.
-            self._reader = self._new_scanner()
+            self._reader = self._new_reader()
 
     def _number(self, messages: list[Any], report: Report, conversation: int | None) -> Turn:
         turn = Turn(messages, report, next(_numbers))

@@ -1,8 +1,8 @@
 """`Facts`: the facts of a session, as ``memory.facts``.
 
 >>> import tempfile
->>> from memctx.lowlevel import FactStore
->>> facts = Facts(FactStore(tempfile.mkdtemp(), session_id="s1"))
+>>> from memctx.lowlevel import FactStore, StoreOptions
+>>> facts = Facts(FactStore(tempfile.mkdtemp(), StoreOptions(session_id="s1")))
 >>> old = facts.add("config", "The payment webhook listens on port 3000")
 >>> new = facts.supersede(old.id, "The payment webhook listens on port 8443")
 >>> [hit.fact.content for hit in facts.search("Which port has the webhook?")]

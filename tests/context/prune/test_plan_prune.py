@@ -71,7 +71,7 @@ def test_forms_are_replayed_to_the_byte() -> None:
     assert plan(more, sticky=sticky, mode="off") == []
 
 
-def test_pruned_messages_cost_what_the_scanner_estimates() -> None:
+def test_pruned_messages_cost_what_the_reader_estimates() -> None:
     messages = conversation(5000)
     (change,) = plan(messages)
     before = _core.MessageReader().read(messages).tokens

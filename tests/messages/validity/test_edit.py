@@ -336,7 +336,7 @@ def test_a_line_of_a_session_file_is_edited_inside() -> None:
 
 
 @pytest.mark.parametrize("format", wire.FORMATS)
-def test_results_are_counted_as_the_scanner_counts_them(format: str) -> None:
+def test_results_are_counted_as_the_reader_counts_them(format: str) -> None:
     """The results that pruning plans by number are edited by number."""
     messages = [*wire.calls(["a", "b"], format), *wire.results(["a", "b"], format)]
     changed = edit.replace_result(messages[-1], int(format in wire.IN_BLOCKS), "short", format)

@@ -74,7 +74,7 @@ const STRUCTURES: &[(&str, Check)] = &[
 ];
 
 /// All anchors, and what each calls for.
-struct MessageReader {
+struct Scanner {
     literals: Literals,
     #[cfg(test)]
     anchors: Vec<Literal<'static>>,
@@ -82,9 +82,9 @@ struct MessageReader {
     patterns: Vec<Compiled>,
 }
 
-static SCANNER: LazyLock<MessageReader> = LazyLock::new(MessageReader::new);
+static SCANNER: LazyLock<Scanner> = LazyLock::new(Scanner::new);
 
-impl MessageReader {
+impl Scanner {
     fn new() -> Self {
         let patterns: Vec<Compiled> = FORMATS.iter().chain(COMMANDS).map(Compiled::new).collect();
         let in_any_case = |text| Literal { text, any_case: true };
@@ -129,7 +129,7 @@ pub(super) fn find(text: &str) -> Vec<Span<'static>> {
     SCANNER.judge(text.as_bytes(), SCANNER.literals.by_end(text.as_bytes()).into_iter())
 }
 
-impl MessageReader {
+impl Scanner {
     /// Look at every anchor found, in the order of their ends.
     fn judge(&self, text: &[u8], found: impl Iterator<Item = (usize, Range<usize>)>) -> Vec<Span<'static>> {
         let mut spans = Vec::new();
