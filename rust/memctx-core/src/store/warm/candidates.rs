@@ -226,11 +226,10 @@ impl Warm {
     }
 
     fn candidate(&self, race: &Race<'_, '_>, passage: u32, cosine: f64, bm25: f64) -> Candidate {
-        const DAY: f64 = 86_400_000.0;
         let weights = self.weights(race, passage);
         let blend = Blend { vector: race.scale.value(cosine), bm25 };
         let segment = self.passages[passage as usize].segment;
-        let age = race.request.ranking.age_factor((race.now - self.entries[segment as usize].timestamp) / DAY);
+        let age = race.request.ranking.age_factor(self.entries[segment as usize].timestamp, race.now);
         let role = race.request.ranking.role_factor(self.roles.name(self.entries[segment as usize].role));
         let score = blend.score(weights) * age * role;
         let matched = calibrate(score, blend.weight(weights));

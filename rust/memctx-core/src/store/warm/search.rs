@@ -40,11 +40,15 @@ impl Ranking {
     }
 
     /// Return the factor of a score for a segment's age.
-    pub(crate) fn age_factor(self, days: f64) -> f64 {
+    ///
+    /// Ages count from the end of the day, so that the same search ranks and scores alike all day long.
+    pub(crate) fn age_factor(self, timestamp: f64, now: f64) -> f64 {
+        const DAY: f64 = 86_400_000.0;
         /// All that age can take away: enough to prefer the newer of two equals. OpenClaw's half in five months
         /// costs 10 to 20 points of recall on long conversations.
         const MOST: f64 = 0.05;
-        let decay = decay_factor(days, DECAY);
+        let now = if self == Self::Best { (now / DAY).ceil() * DAY } else { now };
+        let decay = decay_factor((now - timestamp) / DAY, DECAY);
         match self {
             Self::Best => 1.0 - MOST * (1.0 - decay),
             Self::OpenClaw => decay,
