@@ -22,7 +22,7 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="open files cannot be
 SEARCHER = f"""
     import json, sys, memctx
     from disk_index.stores import MANY, word
-    settings = dict(max_segments={KEPT}, eviction_days=0, cold_deadline_ms={PATIENT})
+    settings = dict(disk=dict(max_segments={KEPT}, eviction_days=0, deadline_ms={PATIENT}))
     memories = [memctx.open(path, session_id="{SESSION}", **settings) for path in sys.argv[1:]]
 
     def best(memory, number):

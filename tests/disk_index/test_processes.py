@@ -131,7 +131,7 @@ FORKED = """
     from disk_index.stores import text, word
 
     folder = sys.argv[2]
-    memory = memctx.open(folder, session_id="s1", durability="os", max_segments=10)
+    memory = memctx.open(folder, session_id="s1", disk=dict(durability="os", max_segments=10))
     memory.archive([{"role": "user", "content": text(number)} for number in range(60)])
     assert memory.search(word(1), limit=1, everything=True)[0].segment.content == text(1)
     child = os.fork()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import memctx
-from memctx import MemctxError
+from memctx import MemctxError, SearchFilter
 from memctx.lowlevel import HashEmbedder
 
 from .stores import (
@@ -176,11 +176,10 @@ def test_filters_apply_to_evicted_messages(tmp_path: Path) -> None:
     )
     caught_up(store)
 
-    def found(**options: Any) -> set[str]:
-        plain = contents(store.search("filed under since Tuesday", limit=MANY, **options))
-        everything = store.search(
-            "filed under since Tuesday", limit=MANY, everything=True, **options
-        )
+    def found(**conditions: Any) -> set[str]:
+        query, wanted = "filed under since Tuesday", SearchFilter(**conditions)
+        plain = contents(store.search(query, limit=MANY, filter=wanted))
+        everything = store.search(query, limit=MANY, everything=True, filter=wanted)
         assert sorted(contents(everything)) == sorted(plain)
         return set(plain)
 

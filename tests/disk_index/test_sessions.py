@@ -49,7 +49,7 @@ OPTIONS: list[dict[str, Any]] = [
     {"everything": True},
     {"explain": True, "window": 2},
     {"everything": True, "min_score": 0.0, "ranking": "openclaw"},
-    {"roles": ["user"], "everything": True},
+    {"filter": SearchFilter(roles=["user"]), "everything": True},
 ]
 
 

@@ -257,6 +257,7 @@ def test_turns_go_on_beside_an_endpoint_that_is_dead_hangs_and_comes_back(tmp_pa
         eventually(lambda: turns(memory, 1)[1] == [()], seconds=20)
 
 
+@pytest.mark.timing
 def test_a_rejected_key_is_reported_and_words_still_find(tmp_path: Path) -> None:
     with (
         serving(status(401, "authentication_error")) as server,

@@ -90,7 +90,7 @@ def test_a_deleted_lock_file_is_recreated(tmp_path: Path) -> None:
 FORK = """
     import os, signal, sys, threading, memctx
     folder, rounds = sys.argv[1], int(sys.argv[2])
-    memory = memctx.open(folder, session_id="s1", durability="os")
+    memory = memctx.open(folder, session_id="s1", disk={"durability": "os"})
     memory.archive([{"role": "user", "content": "said before the fork"}])
     stop = threading.Event()
 
@@ -291,7 +291,7 @@ def test_a_closed_memory_raises(tmp_path: Path) -> None:
         memory.stats,
         memory.health,
     ):
-        with pytest.raises(StoreError, match="no more calls"):
+        with pytest.raises(StoreError, match="takes no calls"):
             call()
 
 

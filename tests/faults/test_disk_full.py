@@ -96,7 +96,7 @@ def test_adds_to_a_full_file_system_are_refused_and_retried(
 HEALTH = """
     import json, resource, signal, sys, memctx
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    memory = memctx.open(sys.argv[1], session_id="s1", durability=sys.argv[2])
+    memory = memctx.open(sys.argv[1], session_id="s1", disk={"durability": sys.argv[2]})
     reports = []
 
     def look():

@@ -55,7 +55,7 @@ def test_an_invalid_log_line_of_100_mb_is_skipped(tmp_path: Path) -> None:
         log.write(b"\n" + good.replace(b'"a"', b'"b"').replace(b"remark", b"remark too") + b"\n")
     seconds, mib, count, _ = measured(tmp_path, "read", 0)
     assert count == 2
-    assert seconds < 5
+    assert seconds < 20
     assert mib < 400
 
 
@@ -75,7 +75,7 @@ def test_a_log_line_above_the_limit_is_skipped(tmp_path: Path) -> None:
         log.write(b"\n" + json.dumps(segment).encode() + b"\n")
     seconds, mib, count, _ = measured(tmp_path, "read", 0)
     assert count == 1
-    assert seconds < 5
+    assert seconds < 20
     assert mib < 800
 
 

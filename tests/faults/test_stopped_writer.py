@@ -84,6 +84,7 @@ def test_an_add_gives_up_in_time_and_works_again_afterwards(
     assert contents(opened(tmp_path))[-1] == "not yet"
 
 
+@pytest.mark.timing
 @posix
 def test_each_of_several_threads_gives_up_in_time(tmp_path: Path, holder: object) -> None:
     """They queue, but no thread waits for the timeouts of those before it."""

@@ -30,7 +30,8 @@ USER = """
         except (memctx.MemctxError, OSError) as error:
             reported.append(f"{type(error).__name__}: {error}")
 
-    settings = dict(session_id="s1", max_segments=20, eviction_days=0, knowledge_extraction="rules", lock_timeout=0.5)
+    disk = dict(max_segments=20, eviction_days=0, lock_timeout=0.5)
+    settings = dict(session_id="s1", disk=disk, knowledge_extraction="rules")
     memory = tried(lambda: memctx.open(sys.argv[1], context_window=4000, **settings))
     if memory is not None:
         said = [{"role": "user", "content": f"Remark {number} on the webhook " * 9} for number in range(60)]

@@ -175,6 +175,7 @@ BATCHES = """
 """
 
 
+@pytest.mark.timing
 @linux
 @pytest.mark.parametrize("first", [1, 2, 5])
 def test_a_store_works_without_a_second_thread(tmp_path: Path, first: int) -> None:

@@ -191,8 +191,10 @@ def test_a_search_can_be_narrowed(tmp_path: Path) -> None:
     with opened(tmp_path, disk={"eviction_days": 0}) as memory:
         memory.archive([old, new])
 
-        def found(**options: Any) -> set[str]:
-            return {hit.segment.content for hit in memory.search("webhook port plan", **options)}
+        def found(limit: int = 10, **conditions: Any) -> set[str]:
+            wanted = memctx.SearchFilter(**conditions)
+            hits = memory.search("webhook port plan", limit=limit, filter=wanted)
+            return {hit.segment.content for hit in hits}
 
         assert found() == {old["content"], new["content"]}
         assert found(roles=["user"]) == {old["content"]}

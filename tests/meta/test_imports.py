@@ -22,6 +22,8 @@ OPEN_MODULES = {
     # Read without pydantic, which the names that `memctx.config` exports need.
     "memctx.config.embedder_names",
     "memctx.config.environment",
+    # The types of keyword arguments, for type checkers only.
+    "memctx.config.settings",
 }
 """Modules that others may import beside the names that their package exports."""
 

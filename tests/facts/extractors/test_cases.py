@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .cases import Case
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("api", APIS)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_model_behavior_ends_in_facts_or_a_classified_error(

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from memctx.protocols import Known, Message, Request
 
-PROMPT_VERSION = 1
+PROMPT_VERSION = 2
 """Version of the prompt, raised with every change."""
 
 SPEAKERS = ("user", "assistant")

@@ -26,7 +26,7 @@ const GUESSED: usize = 2;
 const COVERING: usize = 20;
 
 /// Digits of a match that are reported.
-const DIGITS: f64 = 1e9;
+const DIGITS: f64 = 1e4;
 
 /// A candidate segment.
 #[derive(Clone, Copy, Debug)]
