@@ -71,7 +71,7 @@ fn a_bad_pattern_is_refused_by_the_name_of_its_kind() {
 #[test]
 fn unknown_modes_are_refused() {
     let fault = Redaction::parse("maks").expect_err("no such mode");
-    assert_eq!(fault.to_string(), "mode must be \"off\", \"mask\" or \"seed\", not \"maks\"");
+    assert_eq!(fault.to_string(), "mode must be \"off\", \"mask\" or \"openclaw\", not \"maks\"");
 }
 
 #[test]
