@@ -183,10 +183,10 @@ def opened(path: Path, window: int, way: str) -> memctx.Memory:
         path,
         session_id=SESSION,
         context_window=window,
-        reply_reserve_tokens=min(RESERVE, window // 4),
+        trim={"reply_reserve_tokens": min(RESERVE, window // 4)},
         placement=placement,
         auto_recall=way != "off",
-        durability="os",
+        disk={"durability": "os"},
     )
 
 
