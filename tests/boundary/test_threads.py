@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+pytestmark = pytest.mark.timing  # timeouts of a fraction of a second
+
 T = TypeVar("T")
 
 THREADS = 4
@@ -251,7 +253,6 @@ def test_the_measure_knows_a_call_that_keeps_the_interpreter() -> None:
     assert not lets_others_run(lambda size: sum(range(1000 * size)))
 
 
-@pytest.mark.timing
 @measured
 def test_embedding_releases_the_interpreter() -> None:
     """Others run while texts are embedded, one or many."""
@@ -260,7 +261,6 @@ def test_embedding_releases_the_interpreter() -> None:
     assert lets_others_run(lambda size: embedder.embed_many([TEXT] * size))
 
 
-@pytest.mark.timing
 @measured
 def test_adding_texts_releases_the_interpreter() -> None:
     """Others run while documents are added, one or many."""
@@ -269,7 +269,6 @@ def test_adding_texts_releases_the_interpreter() -> None:
     assert lets_others_run(lambda size: index.add_many([("a", TEXT)] * size))
 
 
-@pytest.mark.timing
 @measured
 def test_the_rules_of_ingest_release_the_interpreter() -> None:
     """Others run while a text is read by the rules of ingest."""
@@ -278,7 +277,6 @@ def test_the_rules_of_ingest_release_the_interpreter() -> None:
     assert lets_others_run(lambda size: ingest.entities(TEXT * size))
 
 
-@pytest.mark.timing
 @measured
 def test_searching_texts_releases_the_interpreter() -> None:
     """Others run while a query is answered."""
@@ -287,7 +285,6 @@ def test_searching_texts_releases_the_interpreter() -> None:
     assert lets_others_run(lambda size: index.search(TEXT * size + text(3)))
 
 
-@pytest.mark.timing
 @measured
 def test_searching_vectors_releases_the_interpreter() -> None:
     """Others run while vectors are compared."""
@@ -297,7 +294,6 @@ def test_searching_vectors_releases_the_interpreter() -> None:
     assert lets_others_run(lambda size: index.search_many(np.repeat(matrix[:9], size, axis=0), 1))
 
 
-@pytest.mark.timing
 @measured
 def test_mmr_releases_the_interpreter() -> None:
     """Others run while hits are compared with each other."""

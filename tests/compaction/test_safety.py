@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from context.script import FormatName
     from memctx.compaction.summary import SummaryRequest
 
+pytestmark = pytest.mark.timing  # timeouts of a fraction of a second
+
 
 def test_a_memory_without_summarizer_still_compacts(tmp_path: Path) -> None:
     """A compaction needs no model: the fixed text lists the messages, and the archive finds them."""
@@ -239,7 +241,6 @@ def test_secrets_reach_neither_the_model_nor_the_transcript(tmp_path: Path) -> N
     assert entry.first_kept_entry_id == ids[result.first_kept]
 
 
-@pytest.mark.timing
 def test_hooks_that_fail_or_hang_do_not_block(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -274,7 +275,6 @@ def test_hooks_that_fail_or_hang_do_not_block(
     assert sum("took over 0.5 seconds" in record.getMessage() for record in caplog.records) == 3
 
 
-@pytest.mark.timing
 def test_hooks_run_concurrently(tmp_path: Path) -> None:
     async def slow(_: object) -> None:
         await asyncio.sleep(0.2)

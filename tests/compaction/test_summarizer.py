@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from memctx.compaction.summary import SummaryRequest
 
+pytestmark = pytest.mark.timing  # timeouts of a fraction of a second
+
 
 def test_a_summarizer_is_made_from_a_model_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

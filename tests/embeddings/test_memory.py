@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from memctx import Memory
 
+pytestmark = pytest.mark.timing  # timeouts of a fraction of a second
+
 SUBJECTS = (("car", "automobile"), ("dog", "hound"), ("sea", "ocean"))
 SAID = ("My automobile is in the garage", "The hound barked all night", "A bill is due on Monday")
 
@@ -232,7 +234,6 @@ def turns(memory: Memory, count: int) -> tuple[list[float], list[tuple[str, ...]
     return took, degraded
 
 
-@pytest.mark.timing
 def test_turns_go_on_beside_an_endpoint_that_is_dead_hangs_and_comes_back(tmp_path: Path) -> None:
     """Turns wait three times at most, then skip the endpoint, and use it again once it responds."""
     act = [embeds()]
@@ -257,7 +258,6 @@ def test_turns_go_on_beside_an_endpoint_that_is_dead_hangs_and_comes_back(tmp_pa
         eventually(lambda: turns(memory, 1)[1] == [()], seconds=20)
 
 
-@pytest.mark.timing
 def test_a_rejected_key_is_reported_and_words_still_find(tmp_path: Path) -> None:
     with (
         serving(status(401, "authentication_error")) as server,

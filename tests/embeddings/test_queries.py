@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
     from memctx.protocols import Vector
 
+pytestmark = pytest.mark.timing  # timeouts of a fraction of a second
+
 
 class Fake:
     """A scripted embedder."""
@@ -295,7 +297,6 @@ def test_the_embedder_is_warmed_up_in_the_background() -> None:
         assert queries.vector("a") is not None
 
 
-@pytest.mark.timing
 def test_closing_ends_the_threads_without_waiting(gate: threading.Event) -> None:
     before = our_threads()
     queries = Queries(Fake(lambda _: gate.wait()), 20)
@@ -395,7 +396,6 @@ def late_by(queries: Queries, timeout: float, times: int) -> float:
     return best
 
 
-@pytest.mark.timing
 @pytest.mark.parametrize("breaker", [never, CircuitBreaker], ids=["no breaker", "breaker"])
 @pytest.mark.parametrize("api", APIS)
 def test_a_dead_endpoint_costs_no_more_than_the_timeout(
@@ -408,7 +408,6 @@ def test_a_dead_endpoint_costs_no_more_than_the_timeout(
         assert (queries.stats().breaker == "closed") == (breaker is never)
 
 
-@pytest.mark.timing
 @pytest.mark.parametrize("breaker", [never, CircuitBreaker], ids=["no breaker", "breaker"])
 def test_a_hanging_endpoint_costs_no_more_than_the_timeout(
     breaker: Callable[[], CircuitBreaker],
@@ -424,7 +423,6 @@ def test_a_hanging_endpoint_costs_no_more_than_the_timeout(
         assert stats.timed_out >= (30 if breaker is never else 1)
 
 
-@pytest.mark.timing
 @pytest.mark.parametrize("api", APIS)
 def test_a_slow_endpoint_opens_the_breaker_and_a_fast_one_closes_it(api: str) -> None:
     is_slow = True

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from memctx.embeddings.remote.embedder import RemoteEmbedder
     from memctx.protocols import Embedder
 
+pytestmark = pytest.mark.timing  # timeouts of a fraction of a second
+
 TEXTS = ["the heron stands", "支付回调的端口", "port 8443", "a" * 50]
 
 
@@ -325,7 +327,6 @@ def test_a_closed_port_is_a_transient_failure(api: str) -> None:
     assert texts.value.is_retryable
 
 
-@pytest.mark.timing
 @pytest.mark.parametrize("act", [hang(2), trickle(2)], ids=["hangs", "trickles"])
 @pytest.mark.parametrize("api", APIS)
 def test_a_server_that_hangs_times_out(api: str, act: Any) -> None:
@@ -400,7 +401,6 @@ def test_an_endless_response_is_not_read(monkeypatch: pytest.MonkeyPatch) -> Non
         embedder_at("openai", model.url).embed("a")
 
 
-@pytest.mark.timing
 def test_closing_ends_the_wait_for_the_next_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
     def delay(*_: object) -> float:
         threading.Timer(0.02, embedder.close).start()

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+pytestmark = pytest.mark.timing  # timeouts of a fraction of a second
+
 TIMEOUT = 0.4
 
 HOLDER = """
@@ -43,7 +45,6 @@ def holder(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     process.communicate()
 
 
-@pytest.mark.timing
 @posix
 def test_search_answers_at_once_while_an_add_waits(tmp_path: Path, holder: object) -> None:
     del holder
@@ -67,7 +68,6 @@ def test_search_answers_at_once_while_an_add_waits(tmp_path: Path, holder: objec
     assert took < 1
 
 
-@pytest.mark.timing
 @posix
 def test_an_add_gives_up_in_time_and_works_again_afterwards(
     tmp_path: Path, holder: subprocess.Popen[str]
@@ -84,7 +84,6 @@ def test_an_add_gives_up_in_time_and_works_again_afterwards(
     assert contents(opened(tmp_path))[-1] == "not yet"
 
 
-@pytest.mark.timing
 @posix
 def test_each_of_several_threads_gives_up_in_time(tmp_path: Path, holder: object) -> None:
     """They queue, but no thread waits for the timeouts of those before it."""
@@ -107,7 +106,6 @@ def test_each_of_several_threads_gives_up_in_time(tmp_path: Path, holder: object
     assert max(waits) < 2 * TIMEOUT
 
 
-@pytest.mark.timing
 @posix
 def test_close_gives_up_on_the_lock_in_time(tmp_path: Path, holder: object) -> None:
     del holder

@@ -15,6 +15,8 @@ from memctx.providers.background import (
     run_coroutine,
 )
 
+pytestmark = pytest.mark.timing  # timeouts of a fraction of a second
+
 current: ContextVar[str] = ContextVar("current", default="none")
 
 

@@ -14,6 +14,8 @@ from memctx.providers import retry
 from memctx.providers.failures import Failure
 from memctx.providers.retry import RetryPolicy
 
+pytestmark = pytest.mark.timing  # timeouts of a fraction of a second
+
 BUSY = Failure("busy", "transient", retry_after=0.0)
 
 
@@ -95,7 +97,6 @@ def test_a_long_wait_may_be_cut_to_the_longest_delay() -> None:
     assert policy.delay(limited, 1) == 5.0
 
 
-@pytest.mark.timing
 def test_a_cancellation_ends_the_wait_with_the_last_failure() -> None:
     cancelled = threading.Event()
     limited = Failure("busy", "rate_limited", retry_after=14.0)

@@ -29,6 +29,8 @@ from .server import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+pytestmark = pytest.mark.timing  # timeouts of a fraction of a second
+
 REQUEST = SummaryRequest("[User]: Which port?", instructions="Keep the ports")
 
 
@@ -191,7 +193,6 @@ def test_errors_do_not_repeat_the_text_of_the_server() -> None:
     assert "hunter2" not in str(error)
 
 
-@pytest.mark.timing
 @pytest.mark.parametrize("pieces", [0, 2])
 def test_a_timeout_is_not_retried(pieces: int) -> None:
     error = failure(Streamed("A text of some length.", hangs_after=pieces), timeout=0.2)

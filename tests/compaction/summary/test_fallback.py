@@ -29,6 +29,8 @@ from .models import DEAD, OUTAGE, OVERFLOW, Scripted, failing, within
 from .server import OVERFLOW as TOO_LONG
 from .server import OVERLOADED, WRONG_KEY, Reply, Streamed, serving
 
+pytestmark = pytest.mark.timing  # timeouts of a fraction of a second
+
 GOOD = "\n".join(
     f"## {heading}\nwebhook 8443 src/pay.rs src/conf.toml" for heading in REQUIRED_SECTIONS
 )
@@ -205,7 +207,6 @@ def test_any_exception_of_a_summarizer_ends_in_a_summary(error: Exception) -> No
     assert summarize(SAID, failing(*[error] * 99)).fallback_level == "fixed"
 
 
-@pytest.mark.timing
 def test_a_function_that_hangs_does_not_block() -> None:
     hanging = threading.Event()
     started = time.perf_counter()

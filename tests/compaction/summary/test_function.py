@@ -12,6 +12,8 @@ from memctx import ConfigError
 from memctx.compaction.summary import FunctionSummarizer, SummaryRequest
 from memctx.errors import SummaryError
 
+pytestmark = pytest.mark.timing  # timeouts of a fraction of a second
+
 REQUEST = SummaryRequest("[User]: Which port?")
 
 

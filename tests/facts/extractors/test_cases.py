@@ -13,8 +13,9 @@ from .cases import APIS, CASES, KEY, TELLTALE, outcome_of
 if TYPE_CHECKING:
     from .cases import Case
 
+pytestmark = pytest.mark.timing  # timeouts of a fraction of a second
 
-@pytest.mark.timing
+
 @pytest.mark.parametrize("api", APIS)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_model_behavior_ends_in_facts_or_a_classified_error(

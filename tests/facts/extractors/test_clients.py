@@ -32,6 +32,8 @@ from .server import facts, hang, raw, reply, serving, status, without_schema
 if TYPE_CHECKING:
     from .server import Handler, Model
 
+pytestmark = pytest.mark.timing  # timeouts of a fraction of a second
+
 CLASSES = {"anthropic": AnthropicExtractor, "openai": OpenAIExtractor}
 
 

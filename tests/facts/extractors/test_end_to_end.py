@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from .cases import Case
     from .server import Model
 
+pytestmark = pytest.mark.timing  # timeouts of a fraction of a second
+
 SECRET = "sk-ant-" + "api03-" + "Zx9Qw3Er7Ty1Ui5Op8As2Df6Gh4Jk0LzXcVbNm" * 2
 SAID = [
     {"role": "system", "content": "You are a careful assistant; the code word is pelican."},
@@ -41,7 +43,6 @@ def known(memory: memctx.Memory) -> list[str]:
     return [each.content for each in memory.facts]
 
 
-@pytest.mark.timing
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_failing_model_neither_blocks_the_host_nor_loses_facts(
     case: Case, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -153,7 +154,6 @@ def test_a_correction_supersedes_the_known_fact(tmp_path: Path) -> None:
         assert past[0] == "The webhook listens on port 3000"
 
 
-@pytest.mark.timing
 def test_closing_does_not_wait_for_the_model_and_the_next_process_continues(tmp_path: Path) -> None:
     with serving(hang(20.0)) as model:
         memory = opened(tmp_path, model, timeout=30.0)

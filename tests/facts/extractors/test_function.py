@@ -18,6 +18,8 @@ from memctx.facts.extractors import ExtractionResult, FunctionExtractor, Request
 from .cases import REQUEST
 from .strategies import json_values, maybe_facts
 
+pytestmark = pytest.mark.timing  # timeouts of a fraction of a second
+
 
 def extract(function: Any, request: Request = REQUEST) -> ExtractionResult:
     return asyncio.run(FunctionExtractor(function).extract(request))

@@ -17,6 +17,8 @@ from .sessions import LONG, SESSION, Model, Session, name, text, until, wait
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.timing  # timeouts of a fraction of a second
+
 
 def test_five_messages_are_a_batch(session: Session) -> None:
     model = Model()
@@ -173,7 +175,6 @@ def test_a_long_message_is_extracted_from_in_parts(session: Session) -> None:
     assert done.progress.counts.batches <= 2
 
 
-@pytest.mark.timing
 def test_notify_and_archive_do_not_wait_for_the_extractor(session: Session) -> None:
     """Whatever the model does, and however often it is said."""
     extraction = session.open(Model(seconds=LONG), min_messages=1)
@@ -188,7 +189,6 @@ def test_notify_and_archive_do_not_wait_for_the_extractor(session: Session) -> N
     assert session.archive.search(name(2))
 
 
-@pytest.mark.timing
 def test_a_hundred_sessions_share_a_thread(tmp_path: Path) -> None:
     places = [Session(tmp_path / "store", f"session {number}") for number in range(100)]
     model = Model(seconds=0.2)

@@ -21,6 +21,8 @@ from .sessions import LONG, Model, Session, candidates_of, text, until, wait
 if TYPE_CHECKING:
     from memctx.facts.extractors import Request
 
+pytestmark = pytest.mark.timing  # timeouts of a fraction of a second
+
 BUSY = ExtractionError("the model is busy")
 REFUSED = ExtractionError("the model refused", is_retryable=False)
 DEAD = ExtractionError("the key is not taken", is_permanent=True)
@@ -51,7 +53,6 @@ def test_a_transient_failure_is_retried(session: Session) -> None:
     assert session.contents() == [text(1)]
 
 
-@pytest.mark.timing
 def test_an_open_breaker_settles_waits_at_once(session: Session) -> None:
     """A wait returns with what is left, and no call is made during the cool-down."""
     extraction = session.open(
@@ -97,7 +98,6 @@ def test_an_open_breaker_lets_a_probe_through(session: Session) -> None:
     assert extraction.progress().state == "idle"
 
 
-@pytest.mark.timing
 def test_retry_after_of_a_model_is_respected(session: Session) -> None:
     extraction = session.open(model := Model(ExtractionError("busy", retry_after=0.12)))
     session.say(1)
@@ -293,7 +293,6 @@ def test_errors_in_logs_quote_no_conversation(
     assert b"zanzibar" not in session.cursor_file().read_bytes()
 
 
-@pytest.mark.timing
 def test_a_slow_model_does_not_delay_other_sessions(session: Session) -> None:
     slow = session.open(Model(seconds=LONG), min_messages=1)
     session.say(1)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from memctx.facts.extractors import ExtractionResult, Request
     from memctx.facts.worker import BackgroundExtraction, FactsReady
 
+pytestmark = pytest.mark.timing  # timeouts of a fraction of a second
+
 
 def test_a_facts_future_can_be_awaited_repeatedly(session: Session) -> None:
     extraction = session.open(Model(seconds=0.02))
@@ -129,7 +131,6 @@ def test_a_closed_event_loop_does_not_disturb_the_worker(
     assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
 
 
-@pytest.mark.timing
 def test_closing_cancels_the_call_and_keeps_the_batch(session: Session) -> None:
     extraction = session.open(model := Model(seconds=LONG), min_messages=1)
     session.say(1)
@@ -151,7 +152,6 @@ def test_closing_cancels_the_call_and_keeps_the_batch(session: Session) -> None:
     assert model.texts == [text(1)]
 
 
-@pytest.mark.timing
 def test_closing_does_not_wait_for_an_extractor_that_ignores_cancellation(session: Session) -> None:
     class Deaf(Model):
         async def extract(self, request: Request) -> ExtractionResult:

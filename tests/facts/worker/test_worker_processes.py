@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import subprocess
     from pathlib import Path
 
+pytestmark = pytest.mark.timing  # timeouts of a fraction of a second
+
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and forks of POSIX")
 
 # Archives and extracts until it is killed, and prints what it archived and what it asked.
@@ -179,7 +181,6 @@ def test_batches_of_another_process_are_not_repeated(session: Session) -> None:
     assert session.contents() == [text(1)]
 
 
-@pytest.mark.timing
 @posix
 @pytest.mark.parametrize("how", ["", "sys.exit(3)", "raise ValueError", "os._exit(0)", "fork"])
 def test_an_interpreter_exits_during_a_call(tmp_path: Path, how: str) -> None:
@@ -239,7 +240,6 @@ def test_a_forked_child_leaves_extraction_to_its_parent(session: Session) -> Non
     assert sorted(session.contents()) == sorted([text(1), text(2)])
 
 
-@pytest.mark.timing
 @posix
 def test_an_interpreter_exits_while_an_extractor_blocks(tmp_path: Path) -> None:
     code = """
