@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 MIB = 1 << 20
 
-# Prints the seconds it took and the most memory it had, in MiB beyond what there was before.
+# Prints the processor seconds it took and the most memory it had, in MiB beyond what there was before.
 MEASURED = """
     import json, resource, sys, time, memctx
 
@@ -22,13 +22,13 @@ MEASURED = """
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
     text = "the deploy failed on port 8443 " * (int(sys.argv[3]) // 31)
-    before, began = peak(), time.monotonic()
+    before, began = peak(), time.process_time()
     store = memctx.lowlevel.Store(sys.argv[1], memctx.lowlevel.StoreOptions(session_id="s1"))
     if sys.argv[2] == "add":
         (added,) = store.add([("user", text, None, None)])
         store.add([("user", "a remark after it", None, None)])
     found = [len(hit.segment.content) for hit in store.search("remark", limit=5)]
-    print(json.dumps([time.monotonic() - began, peak() - before, len(store), found]))
+    print(json.dumps([time.process_time() - began, peak() - before, len(store), found]))
 """
 
 
@@ -55,7 +55,7 @@ def test_an_invalid_log_line_of_100_mb_is_skipped(tmp_path: Path) -> None:
         log.write(b"\n" + good.replace(b'"a"', b'"b"').replace(b"remark", b"remark too") + b"\n")
     seconds, mib, count, _ = measured(tmp_path, "read", 0)
     assert count == 2
-    assert seconds < 20
+    assert seconds < 5
     assert mib < 400
 
 
@@ -75,7 +75,7 @@ def test_a_log_line_above_the_limit_is_skipped(tmp_path: Path) -> None:
         log.write(b"\n" + json.dumps(segment).encode() + b"\n")
     seconds, mib, count, _ = measured(tmp_path, "read", 0)
     assert count == 1
-    assert seconds < 20
+    assert seconds < 5
     assert mib < 800
 
 

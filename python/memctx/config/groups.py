@@ -171,7 +171,7 @@ class TrimSettings(Group, frozen=True):
     )
     thinking: Thinking = Field(
         default="strip",
-        description="What becomes of signed thinking that an edit made stale: `strip` it, or `report` it to the host",
+        description="Handling of signed thinking that an edit made stale: `strip` it, or `report` it to the host",
     )
     cache_ttl: Amount = Field(
         default=300.0,
