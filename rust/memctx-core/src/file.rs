@@ -86,6 +86,7 @@ pub(crate) fn open_private_sized(options: &mut OpenOptions, path: &Path) -> io::
 }
 
 /// Read a small file of a store; an error if it holds more than `most` bytes.
+#[cfg(feature = "disk-index")]
 pub(crate) fn read_private(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     use std::io::Read as _;
     let (file, length) = open_private_sized(OpenOptions::new().read(true), path)?;

@@ -17,7 +17,7 @@ use super::status::{IndexStatus, State};
 use super::view::View;
 use super::{background, generation};
 use crate::file::Identity;
-use crate::store::{Directory, Elected, Model, elect};
+use crate::store::{Directory, Lease, Model};
 use crate::{Error, Result};
 
 /// Folder of the disk index, under the folder of derived files.
@@ -79,7 +79,7 @@ struct Site {
     indexer: Indexer,
     folder: PathBuf,
     log: Identity,
-    _elected: Elected,
+    _lease: Lease,
 }
 
 impl fmt::Debug for DiskIndex {
@@ -265,11 +265,11 @@ impl DiskIndex {
         current: Option<PathBuf>,
         rebuild: bool,
     ) -> Result<Option<Site>> {
-        let Some(elected) = elect(&home.join(FILLING))? else { return Ok(None) };
+        let Some(lease) = Lease::acquire(&home.join(FILLING))? else { return Ok(None) };
         generation::sweep(home);
         if let Some(folder) = current {
             match Indexer::open(&folder, &self.directory, log, &self.model) {
-                Ok(indexer) => return Ok(Some(Site { indexer, folder, log: identity, _elected: elected })),
+                Ok(indexer) => return Ok(Some(Site { indexer, folder, log: identity, _lease: lease })),
                 Err(fault) => self.note(format!("{fault}; rebuilt")),
             }
         }
@@ -279,7 +279,7 @@ impl DiskIndex {
             // What is there so far counts, so that nothing is done twice after a crash.
             generation::switch(home, &folder)?;
         }
-        Ok(Some(Site { indexer, folder, log: identity, _elected: elected }))
+        Ok(Some(Site { indexer, folder, log: identity, _lease: lease }))
     }
 
     fn grow_in_background(self: &Arc<Self>) {
@@ -304,7 +304,7 @@ impl DiskIndex {
     /// Make the graphs that are due, unless another process is at it. The rest is searched without one meanwhile.
     fn grow(self: &Arc<Self>) -> Result<()> {
         // Where nothing can be written the rest is searched without graphs.
-        let Ok(Some(_elected)) = elect(&self.home()?.join(GROWING)) else { return Ok(()) };
+        let Ok(Some(_lease)) = Lease::acquire(&self.home()?.join(GROWING)) else { return Ok(()) };
         while let Some(view) = self.view()
             && view.grow(&self.is_stopped)?
         {}

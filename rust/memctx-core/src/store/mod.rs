@@ -37,8 +37,6 @@ pub use log::fact::Fact;
 pub(crate) use log::fact_log::FactLog;
 pub use log::lease::Lease;
 #[cfg(feature = "disk-index")]
-pub(crate) use log::lease::{Lease as Elected, elect};
-#[cfg(feature = "disk-index")]
 pub(crate) use log::lines::{Lines, tail};
 #[cfg(feature = "disk-index")]
 pub(crate) use log::metadata::Stamp;

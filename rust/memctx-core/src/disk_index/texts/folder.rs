@@ -20,7 +20,7 @@ use tantivy::directory::{
 use tantivy::{Directory, HasLen};
 
 use crate::file::{open_private, open_private_sized, read_exact_at, read_private, sync_folder};
-use crate::store::elect;
+use crate::store::Lease;
 
 /// The file whose replacement is a commit.
 pub(super) const META: &str = "meta.json";
@@ -136,9 +136,9 @@ impl Directory for Folder {
             if attempt > 0 {
                 thread::sleep(PAUSE);
             }
-            let elected = elect(&self.path.join(&lock.filepath));
+            let lease = Lease::acquire(&self.path.join(&lock.filepath));
             let refused = |fault: crate::Error| LockError::wrap_io_error(io::Error::other(fault.to_string()));
-            if let Some(held) = elected.map_err(refused)? {
+            if let Some(held) = lease.map_err(refused)? {
                 return Ok(DirectoryLock::from(Box::new(held)));
             }
         }

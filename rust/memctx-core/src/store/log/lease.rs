@@ -35,8 +35,3 @@ impl Drop for Lease {
         }
     }
 }
-
-/// Acquire the lease on a lock file; `None` if another holder has it.
-pub(crate) fn elect(path: &Path) -> Result<Option<Lease>> {
-    Lease::acquire(path)
-}
