@@ -8,8 +8,8 @@ use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use crate::array;
-use crate::boundary::{checked, dim_of, enter_core, text_of, texts_of};
+use crate::boundary::{checked, dim_of, enter_core};
+use crate::embed;
 use crate::error::to_python;
 
 /// Vectors from character trigrams: no model, no network, the same on every machine.
@@ -51,27 +51,12 @@ impl HashEmbedder {
     }
 
     /// Return the vector of a text: length 1, or all zeros when nothing in the text counts.
-    fn embed<'py>(&self, py: Python<'py>, text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyArray1<f32>>> {
-        let text = text_of(text)?;
-        let values = enter_core(py, || {
-            let mut values = vec![0.0; self.0.dim()];
-            self.0.embed(&text, &mut values);
-            Ok(values)
-        })?;
-        Ok(array::new_vector(py, values))
+    fn embed<'py>(&self, text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyArray1<f32>>> {
+        embed::embed(&*self.0, self.0.dim(), text)
     }
 
     /// Return one row for each text.
-    fn embed_many<'py>(&self, py: Python<'py>, texts: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        let texts = texts_of(texts)?;
-        let texts = texts.iter().map(text_of).collect::<PyResult<Vec<_>>>()?;
-        let values = enter_core(py, || {
-            let mut values = vec![0.0; texts.len() * self.0.dim()];
-            for (text, row) in texts.iter().zip(values.chunks_exact_mut(self.0.dim())) {
-                self.0.embed(text, row);
-            }
-            Ok(values)
-        })?;
-        array::new_matrix(py, values, self.0.dim())
+    fn embed_many<'py>(&self, texts: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        embed::embed_many(&*self.0, self.0.dim(), texts)
     }
 }

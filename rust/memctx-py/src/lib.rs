@@ -12,6 +12,7 @@ mod cache;
 mod chain;
 mod conversation;
 mod disk_index_status;
+mod embed;
 mod embedding_status;
 mod error;
 mod explanation;
