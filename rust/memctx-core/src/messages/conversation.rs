@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustc_hash::FxHashMap;
 
-use super::format::Format;
+use super::format::{Format, Layout};
 use super::growth::Growth;
 use super::unit::{Unit, units};
 use super::view::{Kind, MessageView, Role};
@@ -116,6 +116,14 @@ impl Conversation {
     pub fn is_running(&self) -> bool {
         let last = self.views.iter().rev().find(|view| !view.is_recalled);
         last.is_some_and(|view| view.results().next().is_some() || view.calls().next().is_some())
+    }
+
+    /// Return whether a message only goes on with the answer that the one before belongs to: where messages are items,
+    /// the reasoning, the words and each call of one answer are items of their own.
+    #[must_use]
+    pub fn continues(&self, index: usize) -> bool {
+        let is_said = |index: usize| self.views.get(index).is_some_and(|view| view.role == Role::Assistant);
+        self.format.rules().layout == Layout::Items && index > 0 && is_said(index - 1) && is_said(index)
     }
 
     /// Return the newest message that a person wrote.

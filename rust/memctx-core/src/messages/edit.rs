@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::conversation::{Conversation, new_lineage};
-use super::rules::plainly_paired;
+use super::problems::plainly_paired;
 use super::text::Text;
 use super::unit::Unit;
 use super::view::{Kind, MessageView, Outline};

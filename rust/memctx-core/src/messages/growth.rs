@@ -2,7 +2,7 @@
 
 use super::conversation::{Conversation, new_lineage};
 use super::link::Calls;
-use super::rules::plainly_paired;
+use super::problems::plainly_paired;
 use super::summary;
 use super::unit::Grouping;
 use super::view::MessageView;

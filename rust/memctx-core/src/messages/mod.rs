@@ -2,7 +2,6 @@
 //!
 //! The binding fills [`MessageView`]s from the host's own objects; everything that decides over messages works on them.
 
-mod answer;
 mod cache;
 mod chain;
 mod conversation;
@@ -13,9 +12,11 @@ mod format;
 mod growth;
 mod link;
 mod pairs;
+mod problems;
 mod quote;
 mod recalled;
 mod repair;
+mod repair_plan;
 mod row;
 mod rules;
 mod summary;
@@ -28,12 +29,14 @@ pub use cache::{Cache, Key};
 pub use chain::{bind, chain, link};
 pub use conversation::Conversation;
 pub use edit::Shortened;
-pub use format::Format;
+pub use format::{Format, FormatRules, Layout};
 pub use growth::Growth;
+pub use problems::{Problem, problems};
 pub use quote::quote;
-pub use repair::{Answer, Change, MISSING_RESULT, Plan, Repair, Step, repair};
+pub use repair::{MISSING_RESULT, repair};
+pub use repair_plan::{Answer, Change, Plan, Repair, Step};
 pub use row::{Row, rows, silence};
-pub use rules::{Problem, Rule, problems};
+pub use rules::Rule;
 pub(crate) use terms::Reader;
 pub use text::{Body, Text, key_of};
 pub use unit::{Indices, Unit};

@@ -3,29 +3,8 @@
 use rustc_hash::FxHashMap;
 
 use super::conversation::Conversation;
-use super::format::Format;
+use super::format::Layout;
 use super::view::{MessageView, Part, Role};
-
-/// Position of results in a format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Layout {
-    /// Blocks of the one user's message that follows the calls.
-    Blocks,
-    /// Messages of their own that follow the calls side by side.
-    Messages,
-    /// Items of their own, anywhere behind their calls.
-    Items,
-}
-
-impl Layout {
-    pub(super) const fn of(format: Format) -> Self {
-        match format {
-            Format::Anthropic | Format::Gemini | Format::Bedrock => Self::Blocks,
-            Format::OpenAi | Format::Pi => Self::Messages,
-            Format::Responses => Self::Items,
-        }
-    }
-}
 
 /// A call, and the result that answers it.
 pub(super) struct Call<'a> {
@@ -81,7 +60,7 @@ impl<'a> Pairs<'a> {
     /// A `stand_in` is given to repair. Then calls and results need nothing that stand in a message with something that
     /// is not known, or whose counterpart does.
     pub(super) fn new(conversation: &'a Conversation, stand_in: Option<&str>) -> Self {
-        let layout = Layout::of(conversation.format);
+        let layout = conversation.format.rules().layout;
         let views = &*conversation.views;
         let runs = if layout == Layout::Messages { runs(views) } else { Vec::new() };
         let mut pairs = Self { layout, calls: Vec::new(), results: Vec::new(), views, runs, running: 0 };

@@ -5,10 +5,23 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use super::content::{self, Found, read_typed, read_untyped, texts};
+use super::detect::{Certainty, Clue};
 use super::draft::Draft;
 use super::measure::Measure;
 use super::node::{Node, field, is_true, spelled, text, word};
 use super::{speaker, tool};
+
+/// Return the certainty with which a clue tells Anthropic's messages.
+pub(super) fn recognize(clue: Clue<'_, '_>) -> PyResult<Option<Certainty>> {
+    let Clue::Block(block, Some(kind)) = clue else { return Ok(None) };
+    Ok(match kind {
+        kind if tool::is_result(kind) => Some(Certainty::Surely),
+        "tool_use" | "server_tool_use" | "mcp_tool_use" | "redacted_thinking" | "compaction" => Some(Certainty::Maybe),
+        "thinking" if field!(block, "signature")?.is_some() => Some(Certainty::Maybe),
+        "image" if field!(block, "source")?.is_some() => Some(Certainty::Maybe),
+        _ => None,
+    })
+}
 
 /// Write the parts of a message on the draft. Return its role.
 pub(super) fn read<'py>(draft: &mut Draft<'py>, message: Node<'_, 'py>) -> PyResult<Role> {

@@ -5,10 +5,23 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use super::content::{self, Found, block_text, is_label, labeled, price, read_typed, sign};
+use super::detect::{Certainty, Clue};
 use super::draft::Draft;
 use super::measure::Measure;
 use super::node::{Node, field, for_each_block, for_each_item, has, spelled, text};
 use super::{shown, speaker, tool};
+
+/// Return the certainty with which a clue tells Bedrock's messages: only their blocks say what they are by the name of
+/// their one field.
+pub(super) fn recognize(clue: Clue<'_, '_>) -> PyResult<Option<Certainty>> {
+    let Clue::Block(block, None) = clue else { return Ok(None) };
+    let is_one = text!(block, "text")?.is_some()
+        || field!(block, "toolUse")?.is_some()
+        || field!(block, "toolResult")?.is_some()
+        || field!(block, "reasoningContent")?.is_some()
+        || field!(block, "cachePoint")?.is_some();
+    Ok(is_one.then_some(Certainty::Surely))
+}
 
 /// Write the parts of a message on the draft. Return its role.
 pub(super) fn read<'py>(draft: &mut Draft<'py>, message: Node<'_, 'py>) -> PyResult<Role> {

@@ -228,7 +228,7 @@ fn media_kind(kind: &str) -> Option<&'static str> {
 
 /// Return the tokens of media of that kind.
 pub(crate) fn price(format: Format, media: &str) -> u32 {
-    if matches!(media, "document" | "file") { Format::DOCUMENT_TOKENS } else { format.image_tokens() }
+    if matches!(media, "document" | "file") { Format::DOCUMENT_TOKENS } else { format.rules().image_tokens }
 }
 
 /// Return the text of a document that came as text or as blocks rather than as bytes.

@@ -1,29 +1,46 @@
 //! Detection of the message format.
 //!
 //! It is identified by the first message that only one host writes: by its role, its type, its fields, or where it has
-//! its results. The spelling of a block tells where nothing else does, since hosts take over each other's.
+//! its results. The spelling of a block tells where nothing else does, since hosts take over each other's. What a format
+//! is recognized by is in its own file.
 
 use memctx_core::messages::Format;
 use pyo3::prelude::*;
 
-use super::node::{Node, field, for_each_item, has, spelled, text};
-use super::tool::is_result;
+use super::node::{Node, field, for_each_item, spelled, text};
+use super::recognize;
 
-/// Evidence for a format in one message.
-enum Evidence {
-    /// Only this one writes such a message.
-    Surely(Format),
-    /// This one writes such a block, and others may.
-    Maybe(Format),
+/// Part of a message that may tell its format.
+#[derive(Clone, Copy)]
+pub(super) enum Clue<'a, 'py> {
+    /// A message of that role.
+    Role(Node<'a, 'py>, &'a str),
+    /// A message with a role that tells nothing, for its other fields; true if it has content.
+    Fields(Node<'a, 'py>, bool),
+    /// A message without a role, by its type.
+    Item(Node<'a, 'py>, Option<&'a str>),
+    /// A block of a message's content, by its type.
+    Block(Node<'a, 'py>, Option<&'a str>),
 }
+
+/// Certainty that a clue tells the format.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Certainty {
+    /// Only this format has it.
+    Surely,
+    /// This format has it, and others may.
+    Maybe,
+}
+
+type Evidence = (Format, Certainty);
 
 /// Return the format of messages; Anthropic's where all formats would read them alike.
 pub(crate) fn detect(messages: &[Bound<'_, PyAny>]) -> PyResult<Format> {
     let mut maybe = None;
     for message in messages {
         match evidence_of(Node::of(message))? {
-            Some(Evidence::Surely(format)) => return Ok(format),
-            Some(Evidence::Maybe(format)) => maybe = maybe.or(Some(format)),
+            Some((format, Certainty::Surely)) => return Ok(format),
+            Some((format, Certainty::Maybe)) => maybe = maybe.or(Some(format)),
             None => {}
         }
     }
@@ -31,84 +48,35 @@ pub(crate) fn detect(messages: &[Bound<'_, PyAny>]) -> PyResult<Format> {
 }
 
 fn evidence_of(message: Node<'_, '_>) -> PyResult<Option<Evidence>> {
-    let role = text!(message, "role")?;
-    let Some(role) = role else { return Ok(format_of_item(message)?.map(Evidence::Surely)) };
-    let surely = |format| Ok(Some(Evidence::Surely(format)));
-    match spelled(Some(&role)) {
-        "toolResult" | "bashExecution" | "branchSummary" | "compactionSummary" => return surely(Format::Pi),
-        "custom" if text!(message, "customType")?.is_some() => return surely(Format::Pi),
-        "model" => return surely(Format::Gemini),
-        "tool" | "function" if has!(message, "parts")? => return surely(Format::Gemini),
-        "tool" | "function" => return surely(Format::OpenAi),
-        _ => {}
+    let Some(role) = text!(message, "role")? else {
+        let kind = text!(message, "type")?;
+        return recognize(Clue::Item(message, kind.as_ref().map(|kind| spelled(Some(kind)))));
+    };
+    let role = spelled(Some(&role));
+    // Most messages are of a role that all formats have, and most blocks are text: no format is asked for those.
+    if !matches!(role, "user" | "assistant")
+        && let Some(evidence) = recognize(Clue::Role(message, role))?
+    {
+        return Ok(Some(evidence));
     }
     let content = field!(message, "content")?;
     let mut evidence = None;
+    let is_sure = |evidence: Option<Evidence>| evidence.is_some_and(|(_, certainty)| certainty == Certainty::Surely);
     if let Some(content) = &content {
         for_each_item(content, |block| {
-            if !matches!(evidence, Some(Evidence::Surely(_))) {
-                evidence = evidence_of_block(Node::of(block))?.or(evidence.take());
+            if !is_sure(evidence) {
+                let block = Node::of(block);
+                let kind = text!(block, "type")?;
+                let kind = kind.as_ref().map(|kind| spelled(Some(kind)));
+                if kind != Some("text") {
+                    evidence = recognize(Clue::Block(block, kind))?.or(evidence);
+                }
             }
             Ok(())
         })?;
-    } else if field!(message, "parts")?.is_some() {
-        return surely(Format::Gemini);
     }
-    if matches!(evidence, Some(Evidence::Surely(_))) {
+    if is_sure(evidence) {
         return Ok(evidence);
     }
-    let called = |calls: Option<Bound<'_, PyAny>>| calls.is_some_and(|calls| calls.is_truthy().unwrap_or(false));
-    if called(field!(message, "tool_calls")?) || called(field!(message, "function_call")?) {
-        return surely(Format::OpenAi);
-    }
-    if text!(message, "stopReason")?.is_some() {
-        return surely(Format::Pi);
-    }
-    Ok(evidence)
-}
-
-fn evidence_of_block(block: Node<'_, '_>) -> PyResult<Option<Evidence>> {
-    let Some(kind) = text!(block, "type")? else { return Ok(format_of_untyped(block)?.map(Evidence::Surely)) };
-    Ok(Some(match spelled(Some(&kind)) {
-        kind if is_result(kind) => Evidence::Surely(Format::Anthropic),
-        "input_text" | "output_text" | "input_image" | "input_file" => Evidence::Surely(Format::Responses),
-        "toolCall" | "toolUse" | "functionCall" => Evidence::Maybe(Format::Pi),
-        "image_url" | "input_audio" => Evidence::Maybe(Format::OpenAi),
-        "tool_use" | "server_tool_use" | "mcp_tool_use" | "redacted_thinking" | "compaction" => {
-            Evidence::Maybe(Format::Anthropic)
-        }
-        "thinking" if field!(block, "signature")?.is_some() => Evidence::Maybe(Format::Anthropic),
-        "thinking" if field!(block, "thinkingSignature")?.is_some() => Evidence::Maybe(Format::Pi),
-        "image" if field!(block, "source")?.is_some() => Evidence::Maybe(Format::Anthropic),
-        "image" if text!(block, "mimeType")?.is_some() => Evidence::Maybe(Format::Pi),
-        _ => return Ok(None),
-    }))
-}
-
-/// Only Bedrock's blocks say what they are by the name of their one field.
-fn format_of_untyped(block: Node<'_, '_>) -> PyResult<Option<Format>> {
-    let is_one = text!(block, "text")?.is_some()
-        || field!(block, "toolUse")?.is_some()
-        || field!(block, "toolResult")?.is_some()
-        || field!(block, "reasoningContent")?.is_some()
-        || field!(block, "cachePoint")?.is_some();
-    Ok(is_one.then_some(Format::Bedrock))
-}
-
-/// Return the format of a message without a role: an item of the Responses API, a line of Pi's session file, or one of
-/// Gemini's contents.
-fn format_of_item(message: Node<'_, '_>) -> PyResult<Option<Format>> {
-    let Some(kind) = text!(message, "type")? else {
-        return Ok(field!(message, "parts")?.map(|_| Format::Gemini));
-    };
-    if text!(message, "summary")?.is_some() || text!(message, "customType")?.is_some() {
-        return Ok(Some(Format::Pi));
-    }
-    Ok(match spelled(Some(&kind)) {
-        "reasoning" | "item_reference" => Some(Format::Responses),
-        "compaction" if field!(message, "encrypted_content")?.is_some() => Some(Format::Responses),
-        "session" | "model_change" | "thinking_level_change" => Some(Format::Pi),
-        kind if kind.ends_with("_call") || kind.ends_with("_call_output") => Some(Format::Responses),
-        _ => None,
-    })
+    Ok(recognize(Clue::Fields(message, content.is_some()))?.or(evidence))
 }

@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use memctx_core::messages::Format;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyType};
 use rustc_hash::FxHashMap;
@@ -55,9 +56,6 @@ const AUTOGEN: Library = Library {
 };
 const LIBRARIES: [&Library; 7] =
     [&LANGCHAIN, &LLAMA_INDEX, &AGENT_FRAMEWORK, &PYDANTIC_AI, &SEMANTIC_KERNEL, &HAYSTACK, &AUTOGEN];
-
-const EXPECTED: &str = "pass messages as a provider's API takes them: Anthropic, OpenAI Chat Completions or Responses, \
-                        Gemini, Bedrock Converse, or Pi";
 
 /// A field of models in which libraries keep what they do not know themselves.
 const HIDING: &str = "additional_kwargs";
@@ -177,7 +175,7 @@ pub(crate) fn refusal(index: usize, message: &Bound<'_, PyAny>, unsupported: &Un
         found => found,
     };
     let remedy = library.map_or_else(
-        || EXPECTED.to_owned(),
+        || format!("pass messages as a provider's API takes them: {}", Format::DESCRIPTION),
         |library| format!("{} messages are not read as they are: {}", library.name, library.remedy),
     );
     let Unsupported { field, fault } = unsupported;

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
 use super::content::{self, Found, is_label, labeled, price, read_typed, sign};
+use super::detect::{Certainty, Clue};
 use super::draft::Draft;
 use super::json::plain;
 use super::measure::Measure;
@@ -20,6 +21,17 @@ macro_rules! either {
             found => found,
         }
     };
+}
+
+/// Return the certainty with which a clue tells Gemini's contents.
+pub(super) fn recognize(clue: Clue<'_, '_>) -> PyResult<Option<Certainty>> {
+    let is_one = match clue {
+        Clue::Role(_, "model") => true,
+        Clue::Role(message, "tool" | "function") => has!(message, "parts")?,
+        Clue::Fields(message, false) | Clue::Item(message, None) => field!(message, "parts")?.is_some(),
+        _ => false,
+    };
+    Ok(is_one.then_some(Certainty::Surely))
 }
 
 /// Write the parts of a content on the draft. Return its role.

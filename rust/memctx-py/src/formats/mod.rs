@@ -1,7 +1,8 @@
 //! Readers of message formats, straight from the host's objects.
 //!
-//! One file for each format, each with one function that writes the parts of a message on a [`Draft`]. Nothing is
-//! copied that can be pointed at, nothing is priced and no lock is taken: that comes when all messages are read.
+//! One file for each format, each with two functions: `recognize` tells whether a message is of that format, `read`
+//! writes the parts of a message on a [`Draft`]. Nothing is copied that can be pointed at, nothing is priced and no lock
+//! is taken: that comes when all messages are read.
 
 mod anthropic;
 mod bedrock;
@@ -24,6 +25,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 pub(crate) use detect::detect;
+use detect::{Certainty, Clue};
 pub(crate) use draft::{Draft, DraftPart};
 pub(crate) use foreign::{Foreign, refusal};
 pub(crate) use moment::timestamp;
@@ -41,6 +43,28 @@ pub(crate) fn read<'py>(draft: &mut Draft<'py>, message: Node<'_, 'py>) -> PyRes
     }
 }
 
+/// Formats in the order in which they are asked for a clue: what two of them recognize is the first one's.
+const ORDER: [Format; Format::ALL.len()] =
+    [Format::Anthropic, Format::Gemini, Format::OpenAi, Format::Pi, Format::Responses, Format::Bedrock];
+
+/// Return the first format that recognizes a clue.
+fn recognize(clue: Clue<'_, '_>) -> PyResult<Option<(Format, Certainty)>> {
+    for format in ORDER {
+        let certainty = match format {
+            Format::Anthropic => anthropic::recognize(clue)?,
+            Format::OpenAi => openai::recognize(clue)?,
+            Format::Responses => responses::recognize(clue)?,
+            Format::Gemini => gemini::recognize(clue)?,
+            Format::Bedrock => bedrock::recognize(clue)?,
+            Format::Pi => pi::recognize(clue)?,
+        };
+        if let Some(certainty) = certainty {
+            return Ok(Some((format, certainty)));
+        }
+    }
+    Ok(None)
+}
+
 /// Return the role of a message, of those that most formats share; refuse another one.
 fn speaker<'py>(draft: &mut Draft<'py>, message: Node<'_, 'py>) -> PyResult<Role> {
     let role = field!(message, "role")?;
@@ -50,14 +74,7 @@ fn speaker<'py>(draft: &mut Draft<'py>, message: Node<'_, 'py>) -> PyResult<Role
         "assistant" => Role::Assistant,
         "system" | "developer" => Role::System,
         _ => {
-            let known = match draft.format {
-                Format::OpenAi => "user, assistant, system, developer, tool or function",
-                Format::Gemini => "user, model, function or tool",
-                Format::Pi => {
-                    "user, assistant, system, toolResult, bashExecution, custom, branchSummary or compactionSummary"
-                }
-                Format::Anthropic | Format::Responses | Format::Bedrock => "user, assistant, system or developer",
-            };
+            let known = draft.format.rules().roles;
             let found = role.as_ref().map_or_else(|| "is missing".to_owned(), |role| format!("is {}", shown(role)));
             draft.refuse("role", format!("{found}; expected {known}"));
             Role::Other

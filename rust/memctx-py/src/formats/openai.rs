@@ -7,9 +7,25 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 use super::content::{self, read_typed, sign};
+use super::detect::{Certainty, Clue};
 use super::draft::Draft;
 use super::node::{Node, field, first, has, spelled, text, word, word_in};
 use super::{shown, speaker, tool};
+
+/// Return the certainty with which a clue tells messages of Chat Completions.
+pub(super) fn recognize(clue: Clue<'_, '_>) -> PyResult<Option<Certainty>> {
+    let is_called = |calls: Option<Bound<'_, PyAny>>| calls.is_some_and(|calls| calls.is_truthy().unwrap_or(false));
+    Ok(match clue {
+        Clue::Role(_, "tool" | "function") => Some(Certainty::Surely),
+        Clue::Fields(message, _)
+            if is_called(field!(message, "tool_calls")?) || is_called(field!(message, "function_call")?) =>
+        {
+            Some(Certainty::Surely)
+        }
+        Clue::Block(_, Some("image_url" | "input_audio")) => Some(Certainty::Maybe),
+        _ => None,
+    })
+}
 
 /// Write the parts of a message on the draft. Return its role.
 pub(super) fn read<'py>(draft: &mut Draft<'py>, message: Node<'_, 'py>) -> PyResult<Role> {

@@ -5,9 +5,35 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use super::content::{self, Found};
+use super::detect::{Certainty, Clue};
 use super::draft::Draft;
 use super::node::{Node, field, first, has, is_true, spelled, text, word, word_in};
 use super::{speaker, tool};
+
+/// Return the certainty with which a clue tells Pi's messages, or the lines of its session files.
+pub(super) fn recognize(clue: Clue<'_, '_>) -> PyResult<Option<Certainty>> {
+    let is_one = match clue {
+        Clue::Role(_, "toolResult" | "bashExecution" | "branchSummary" | "compactionSummary") => true,
+        Clue::Role(message, "custom") => text!(message, "customType")?.is_some(),
+        Clue::Fields(message, _) => text!(message, "stopReason")?.is_some(),
+        Clue::Item(line, Some(kind)) => {
+            text!(line, "summary")?.is_some()
+                || text!(line, "customType")?.is_some()
+                || matches!(kind, "session" | "model_change" | "thinking_level_change")
+        }
+        Clue::Block(block, Some(kind)) => {
+            let may_be_one = match kind {
+                "toolCall" | "toolUse" | "functionCall" => true,
+                "thinking" => field!(block, "thinkingSignature")?.is_some(),
+                "image" => text!(block, "mimeType")?.is_some(),
+                _ => false,
+            };
+            return Ok(may_be_one.then_some(Certainty::Maybe));
+        }
+        _ => false,
+    };
+    Ok(is_one.then_some(Certainty::Surely))
+}
 
 /// Write the parts of a message on the draft. Return its role.
 ///

@@ -7,10 +7,23 @@ use pyo3::intern;
 use pyo3::prelude::*;
 
 use super::content::{Found, texts};
+use super::detect::{Certainty, Clue};
 use super::draft::Draft;
 use super::measure::Measure;
 use super::node::{Node, field, spelled, text, word};
 use super::{content, speaker, tool};
+
+/// Return the certainty with which a clue tells items of the Responses API.
+pub(super) fn recognize(clue: Clue<'_, '_>) -> PyResult<Option<Certainty>> {
+    let is_one = match clue {
+        Clue::Item(_, Some("reasoning" | "item_reference")) => true,
+        Clue::Item(item, Some("compaction")) => field!(item, "encrypted_content")?.is_some(),
+        Clue::Item(_, Some(kind)) => kind.ends_with("_call") || kind.ends_with("_call_output"),
+        Clue::Block(_, Some(kind)) => matches!(kind, "input_text" | "output_text" | "input_image" | "input_file"),
+        _ => false,
+    };
+    Ok(is_one.then_some(Certainty::Surely))
+}
 
 /// Write the parts of an item on the draft. Return its role.
 pub(super) fn read<'py>(draft: &mut Draft<'py>, item: Node<'_, 'py>) -> PyResult<Role> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memctx_core::messages::{Format, Kind, Part};
+use memctx_core::messages::{Kind, Layout, Part};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
 
@@ -11,6 +11,19 @@ use super::draft::Draft;
 use super::measure::Measure;
 use super::node::{Node, field, first, is_true, spelled, text, word_in};
 use super::{bedrock, gemini, shown};
+
+/// Fields with a call or a result, one of which a block may have.
+const FIELDS: [&str; 9] = [
+    "functionCall",
+    "functionResponse",
+    "toolUse",
+    "toolResult",
+    "function_call",
+    "function_response",
+    "toolCall",
+    "tool_use",
+    "tool_result",
+];
 
 /// Return whether a block of that type is a call.
 pub(crate) fn is_call(kind: &str) -> bool {
@@ -26,21 +39,7 @@ pub(crate) fn is_result(kind: &str) -> bool {
 pub(crate) fn wrapped<'py>(draft: &mut Draft<'py>, node: Node<'_, 'py>) -> PyResult<bool> {
     // Objects of SDKs have few of these names, and asking them for others takes long.
     let is_object = matches!(node, Node::Object(_));
-    let names: &[&str] = match (is_object, draft.format) {
-        (true, Format::Gemini) => &["function_call", "functionCall", "function_response", "functionResponse"],
-        (true, _) => &["toolUse", "toolResult", "functionCall", "functionResponse"],
-        (false, _) => &[
-            "functionCall",
-            "functionResponse",
-            "toolUse",
-            "toolResult",
-            "function_call",
-            "function_response",
-            "toolCall",
-            "tool_use",
-            "tool_result",
-        ],
-    };
+    let names = if is_object { draft.format.rules().object_fields } else { &FIELDS };
     for name in names {
         if let Some(held) = node.get(&PyString::intern(node.py(), name))? {
             let held = Node::of(&held);
@@ -74,7 +73,7 @@ fn read_call<'py>(draft: &mut Draft<'py>, node: Node<'_, 'py>, holder: Node<'_, 
         _ if is_function => (field!(node, "id")?, field!(node, "args")?),
         _ => (field!(node, "id")?, field!(node, "arguments")?),
     };
-    if id.is_none() && !(is_function && draft.format == Format::Gemini) {
+    if id.is_none() && !(is_function && draft.format.rules().has_optional_ids) {
         id = first!(node, "id", "toolUseId", "toolCallId", "tool_use_id", "tool_call_id", "call_id");
     }
     if question.is_none() {
@@ -90,10 +89,8 @@ fn read_call<'py>(draft: &mut Draft<'py>, node: Node<'_, 'py>, holder: Node<'_, 
         draft.refuse("id", "is missing; a tool call needs the id that its result names");
     }
     let is_server = kind == "toolUse" && spelled(text!(node, "type")?.as_ref()) == "server_tool_use";
-    let signature = match draft.format {
-        Format::Gemini | Format::Pi => first!(holder, "thoughtSignature", "thought_signature"),
-        _ => None,
-    };
+    let signature =
+        if draft.format.rules().signs_calls { first!(holder, "thoughtSignature", "thought_signature") } else { None };
     let mark = signature.map(|signature| Measure::of(&signature)).transpose()?;
     let part = call(draft, id, name, question)?;
     part.is_server = is_server;
@@ -101,10 +98,10 @@ fn read_call<'py>(draft: &mut Draft<'py>, node: Node<'_, 'py>, holder: Node<'_, 
     Ok(())
 }
 
-/// Return the id of a call. Where Gemini gives none it gets one from its name and from how many calls of that name
+/// Return the id of a call. Where ids are optional and it has none, it gets one from its name and from how many calls of that name
 /// stand before it.
 fn given_or_made_up(draft: &Draft<'_>, id: Option<Arc<str>>, name: Option<&str>) -> Option<Arc<str>> {
-    if id.is_some() || draft.format != Format::Gemini {
+    if id.is_some() || !draft.format.rules().has_optional_ids {
         return id;
     }
     let before = draft.parts[draft.first..].iter().map(|draft_part| &draft_part.part);
@@ -123,11 +120,11 @@ fn read_result<'py>(draft: &mut Draft<'py>, node: Node<'_, 'py>, kind: &str) -> 
         "toolResult" => (field!(node, "toolUseId")?, None, None),
         _ => (field!(node, "id")?, field!(node, "name")?, field!(node, "response")?),
     };
-    if id.is_none() && !(is_function && draft.format == Format::Gemini) {
+    if id.is_none() && !(is_function && draft.format.rules().has_optional_ids) {
         id = first!(node, "tool_use_id", "toolUseId", "toolCallId", "tool_call_id", "call_id", "id");
     }
     let (id, name) = (word_in(id)?, word_in(name)?);
-    if id.is_none() && (draft.format != Format::Gemini || name.is_none()) {
+    if id.is_none() && (!draft.format.rules().has_optional_ids || name.is_none()) {
         draft.refuse("tool_use_id", "is missing; a tool result needs the id of its call");
     }
     let mut found = Found::default();
@@ -147,7 +144,7 @@ fn read_result<'py>(draft: &mut Draft<'py>, node: Node<'_, 'py>, kind: &str) -> 
         bedrock::result_texts(draft, content.as_ref(), &mut found)?;
     }
     let is_server = kind == "toolResult" && spelled(text!(node, "type")?.as_ref()).ends_with("_tool_result");
-    let is_apart = matches!(draft.format, Format::OpenAi | Format::Responses | Format::Pi);
+    let is_apart = draft.format.rules().layout != Layout::Blocks;
     let part = answer(draft, id, name, found);
     (part.is_error, part.is_server, part.is_opaque) = (is_error, is_server || is_apart, is_apart);
     Ok(())
