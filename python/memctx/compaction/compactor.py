@@ -41,7 +41,7 @@ from memctx.context import state_writer
 from memctx.errors import ConfigError, MemctxError
 from memctx.hosts.openclaw import Workspace
 from memctx.hosts.pi import CounterFile
-from memctx.messages import FormatName, repair
+from memctx.messages import FORMATS, repair
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from memctx.config import Config
     from memctx.context import Archived, Turn
     from memctx.hosts.pi import Counters, Transcript
+    from memctx.messages import FormatName
 
 MIN_SUMMARY_TOKENS = 400
 """Tokens that a summary may cost however little room there is."""
@@ -199,9 +200,7 @@ class Compactor:
         if not self.hooks.has("context"):
             return turn
         message_format = turn.report.format  # unknown where memory failed
-        known = (
-            cast("FormatName", message_format) if message_format in get_args(FormatName) else None
-        )
+        known = cast("FormatName", message_format) if message_format in FORMATS else None
         return replace(turn, messages=self.hooks.context(turn.messages, known))
 
     def _tokens(self, messages: Sequence[Any], usage: object, format: FormatName | None) -> int:
@@ -261,20 +260,11 @@ class Compactor:
         """Summarize what leaves; the oldest parts first where the history takes too much of the window."""
         if decision.summary is not None:
             return Summary(decision.summary, "full")
-        settings, cut, message_format = self._settings, plan.cut, plan.conversation.format
-        options = SummaryOptions(
-            window=self._window,
-            reserve_tokens=max(self._reserve, 1),
-            mode=settings.mode,
-            instructions=instructions,
-            quality_retries=settings.quality_retries,
-            time_limit=settings.timeout_seconds,
-            format=message_format,
-            redactor=self._redactor,
-        )
+        cut, message_format = plan.cut, plan.conversation.format
+        options = self._summary_options(message_format, instructions)
         summarizer = resolve_summarizer(self._config.summarizer)
         history, previous, dropped = plan.history, plan.previous_summary, None
-        leaving, share = cut.tokens_summarized + cut.tokens_prefix, settings.max_history_share
+        leaving, share = cut.tokens_summarized + cut.tokens_prefix, self._settings.max_history_share
         if is_crowded(cut.tokens_before, leaving, self._window, share):
             pruned = prune_history_for_context_share(
                 history,
@@ -301,16 +291,19 @@ class Compactor:
             ask=plan.ask,
             on_text=on_text,
         )
-        if dropped is None:
-            return summary
-        return replace(
-            summary,
-            attempts=dropped.attempts + summary.attempts,
-            problems=(
-                *(f"older history: {problem}" for problem in dropped.problems),
-                *summary.problems,
-            ),
-            usage=dropped.usage + summary.usage,
+        return summary if dropped is None else _add_cost(summary, dropped)
+
+    def _summary_options(self, format: FormatName, instructions: str | None) -> SummaryOptions:
+        settings = self._settings
+        return SummaryOptions(
+            window=self._window,
+            reserve_tokens=max(self._reserve, 1),
+            mode=settings.mode,
+            instructions=instructions,
+            quality_retries=settings.quality_retries,
+            time_limit=settings.timeout_seconds,
+            format=format,
+            redactor=self._redactor,
         )
 
     def _make_result(
@@ -414,6 +407,17 @@ class Compactor:
             result=result,
         )
         await self.hooks.run("after_compaction", event, self._settings.hook_seconds)
+
+
+def _add_cost(summary: Summary, older: Summary) -> Summary:
+    """Return a summary with the attempts, problems and usage of the one for older history that it builds on."""
+    problems = (f"older history: {problem}" for problem in older.problems)
+    return replace(
+        summary,
+        attempts=older.attempts + summary.attempts,
+        problems=(*problems, *summary.problems),
+        usage=older.usage + summary.usage,
+    )
 
 
 def _skip(
