@@ -16,19 +16,18 @@ has sent no broken request:
 
 from __future__ import annotations
 
-import json
 from collections import deque
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from memctx import _core, checks
 from memctx.errors import ConfigError, MemctxError
-from memctx.messages import validate
+from memctx.messages import FORMATS, ToolResult, edit, validate
 from memctx.protocols import ExtractionResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from memctx._core import FormatName
+    from memctx.messages import Format, FormatName
     from memctx.protocols import CandidateFact, Request, SummaryRequest
 
 __all__ = [
@@ -54,7 +53,7 @@ def user(text: str, format: FormatName = "openai") -> Message:
     >>> user("Which port?", "gemini")
     {'role': 'user', 'parts': [{'text': 'Which port?'}]}
     """
-    return _message("user", text, format)
+    return edit.user_message(text, _format(format).name)
 
 
 def assistant(text: str, format: FormatName = "openai") -> Message:
@@ -63,7 +62,7 @@ def assistant(text: str, format: FormatName = "openai") -> Message:
     >>> assistant("8443", "anthropic")
     {'role': 'assistant', 'content': '8443'}
     """
-    return _message("assistant", text, format)
+    return edit.assistant_message(text, _format(format).name)
 
 
 def tool_exchange(
@@ -80,35 +79,9 @@ def tool_exchange(
     >>> call["tool_calls"][0]["function"], answer["content"]
     ({'name': 'read', 'arguments': '{"path": "web.toml"}'}, 'port = 8443')
     """
-    given = dict(arguments)
-    if format == "anthropic":
-        call: Message = {"type": "tool_use", "id": id, "name": name, "input": given}
-        answer: Message = {"type": "tool_result", "tool_use_id": id, "content": result}
-        return [
-            {"role": "assistant", "content": [call]},
-            {"role": "user", "content": [answer]},
-        ]
-    if format == "openai":
-        function = {"name": name, "arguments": json.dumps(given)}
-        calls = [{"id": id, "type": "function", "function": function}]
-        return [
-            {"role": "assistant", "content": None, "tool_calls": calls},
-            {"role": "tool", "tool_call_id": id, "content": result},
-        ]
-    if format == "responses":
-        return [
-            {"type": "function_call", "call_id": id, "name": name, "arguments": json.dumps(given)},
-            {"type": "function_call_output", "call_id": id, "output": result},
-        ]
-    if format == "gemini":
-        asked = {"functionCall": {"id": id, "name": name, "args": given}}
-        answered = {"functionResponse": {"id": id, "name": name, "response": {"output": result}}}
-        return [{"role": "model", "parts": [asked]}, {"role": "user", "parts": [answered]}]
-    if format == "bedrock":
-        use = {"toolUse": {"toolUseId": id, "name": name, "input": given}}
-        used = {"toolResult": {"toolUseId": id, "content": [{"text": result}]}}
-        return [{"role": "assistant", "content": [use]}, {"role": "user", "content": [used]}]
-    raise _unknown(format)
+    known = _format(format)
+    answer = ToolResult(call_id=id, name=name, text=result)
+    return [known.tool_call(id, name, dict(arguments)), known.tool_result(answer)]
 
 
 class FakeModel:
@@ -209,22 +182,12 @@ class ScriptedSummarizer:
         return summary
 
 
-def _message(role: str, text: str, format: FormatName) -> Message:
-    if format in {"openai", "anthropic"}:
-        return {"role": role, "content": text}
-    if format == "responses":
-        kind = "input_text" if role == "user" else "output_text"
-        return {"type": "message", "role": role, "content": [{"type": kind, "text": text}]}
-    if format == "gemini":
-        return {"role": "user" if role == "user" else "model", "parts": [{"text": text}]}
-    if format == "bedrock":
-        return {"role": role, "content": [{"text": text}]}
-    raise _unknown(format)
-
-
-def _unknown(format: object) -> ConfigError:
-    formats = "'openai', 'responses', 'anthropic', 'gemini' or 'bedrock'"
-    return ConfigError(f"format is {format!r}; expected {formats}")
+def _format(name: str) -> Format:
+    for known in FORMATS.values():
+        if known.name == name:
+            return known
+    *names, last = map(repr, FORMATS)
+    raise ConfigError(f"format is {name!r}; expected {', '.join(names)} or {last}")
 
 
 checks.guard(globals(), __all__)

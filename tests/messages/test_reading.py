@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any, get_args
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from memctx import ConfigError, MessageFormatError
-from memctx.messages import FormatName, Record, detect, read, read_each
+from memctx.messages import FORMATS, FormatName, Record, detect, read, read_each
 
 from . import test_anthropic, test_bedrock, test_gemini, test_openai, test_pi
 
@@ -69,6 +70,13 @@ def test_the_format_can_be_given() -> None:
     assert [record.role for record in read([message], "openai")] == ["tool"]
     with pytest.raises(ConfigError, match=r'format must be "anthropic", "openai", .*, not "gpt"'):
         read([message], "gpt")  # type: ignore[arg-type]
+
+
+def test_every_format_has_a_name_a_record_and_a_reader() -> None:
+    assert set(FORMATS) == set(get_args(FormatName))
+    with pytest.raises(ConfigError) as refused:
+        read([], "gpt")  # type: ignore[arg-type]
+    assert set(FORMATS) == set(re.findall(r'"(\w+)"', str(refused.value))) - {"gpt"}
 
 
 @pytest.mark.parametrize("messages", ["text", b"bytes", None, 7, {"role": "user"}, {1}, iter([])])

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from memctx.messages import FormatName
 
-FORMATS: list[FormatName] = ["openai", "responses", "anthropic", "gemini", "bedrock"]
+FORMATS: list[FormatName] = ["openai", "responses", "anthropic", "gemini", "bedrock", "pi"]
 
 
 @pytest.mark.parametrize("format", FORMATS)

@@ -26,7 +26,6 @@ from memctx._core._log import Removal as Removal
 from memctx._core._log import Verified as Verified
 from memctx._core._messages import MISSING_RESULT as MISSING_RESULT
 from memctx._core._messages import Conversation as Conversation
-from memctx._core._messages import FormatName as FormatName
 from memctx._core._messages import MessageReader as MessageReader
 from memctx._core._messages import PlannedResult as PlannedResult
 from memctx._core._messages import Role as Role

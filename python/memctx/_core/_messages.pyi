@@ -4,9 +4,9 @@ from array import array
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeAlias, TypeVar, final
 
-_T = TypeVar("_T")
+from memctx.messages import FormatName
 
-FormatName: TypeAlias = Literal["anthropic", "openai", "responses", "gemini", "bedrock", "pi"]
+_T = TypeVar("_T")
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool", "other"]
 

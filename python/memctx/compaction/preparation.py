@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from memctx.compaction.plan import Cut, Failure, Files
     from memctx.messages import FormatName
 
+ASSISTANTS = frozenset(each.assistant_role for each in FORMATS.values())
 # Fillers for formats in which the roles must alternate.
 ACKNOWLEDGED = "[memctx] The summary is read; the conversation goes on."
 LEFT_OUT = "[memctx] Messages that stood here are in the summary."
@@ -31,13 +32,12 @@ def summary_message(summary: str, format: FormatName, tokens_before: int) -> dic
     >>> summary_message("Port 8443.", "pi", 51_234)["role"]
     'compactionSummary'
     """
-    if format == "pi":
+    role = FORMATS[format].summary_role
+    if role is not None:
         now = time.time_ns() // 1_000_000
-        fields = {"summary": summary, "tokensBefore": tokens_before, "timestamp": now}
-        return {"role": "compactionSummary", **fields}
-    if format in {"anthropic", "openai"}:  # as in `Context.for_model`
-        return {"role": "user", "content": [{"type": "text", "text": format_summary(summary)}]}
-    return edit.user_message(format_summary(summary), format)
+        return {"role": role, "summary": summary, "tokensBefore": tokens_before, "timestamp": now}
+    # In a block, as in `Context.for_model`.
+    return edit.user_message(format_summary(summary), format, in_blocks=True)
 
 
 def find_summaries(conversation: Conversation) -> list[int] | None:
@@ -45,7 +45,7 @@ def find_summaries(conversation: Conversation) -> list[int] | None:
 
     A summary of memctx is the first message behind the system prompts, and contains nothing else.
     """
-    if conversation.format == "pi":
+    if FORMATS[conversation.format].summary_role is not None:
         return None
     indices = set(conversation.summaries)
     roles, recalled = conversation.roles, set(conversation.recalled)
@@ -82,9 +82,7 @@ def join_parts(parts: Sequence[Sequence[Any]], format: FormatName) -> list[Any]:
         if messages and part and FORMATS[format].roles_alternate:
             is_person, is_next = (_is_person(each) for each in (messages[-1], part[0]))
             if is_person and is_next:
-                known = FORMATS[format]
-                block = {"text": ACKNOWLEDGED}
-                messages.append({"role": known.assistant_role, known.content_field: [block]})
+                messages.append(edit.assistant_message(ACKNOWLEDGED, format))
             elif not is_person and not is_next:
                 messages.append(edit.user_message(LEFT_OUT, format))
         messages += part
@@ -92,7 +90,7 @@ def join_parts(parts: Sequence[Sequence[Any]], format: FormatName) -> list[Any]:
 
 
 def _is_person(message: object) -> bool:
-    return edit.role(message) not in {"assistant", "model"}
+    return edit.role(message) not in ASSISTANTS
 
 
 def _is_summary(conversation: Conversation, index: int) -> bool:

@@ -26,7 +26,8 @@ from memctx.messages import FORMATS, edit, part
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from memctx._core import Conversation, FormatName, Store
+    from memctx._core import Conversation, Store
+    from memctx.messages import FormatName
 
 Result = TypeVar("Result")
 

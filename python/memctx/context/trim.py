@@ -21,7 +21,7 @@ from memctx import _core
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from memctx._core import FormatName
+    from memctx.messages import FormatName
 
 Message = TypeVar("Message")
 

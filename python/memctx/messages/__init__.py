@@ -19,7 +19,9 @@ from memctx.messages.block import result_field as result_field
 from memctx.messages.block import results_of as results_of
 from memctx.messages.block import text_in as text_in
 from memctx.messages.formats import FORMATS as FORMATS
+from memctx.messages.formats import Format as Format
 from memctx.messages.formats import FormatName
+from memctx.messages.formats import ToolResult as ToolResult
 from memctx.messages.reader import Record, detect, read, read_each
 from memctx.messages.usage import answer_tokens as answer_tokens
 from memctx.messages.usage import prompt_tokens as prompt_tokens

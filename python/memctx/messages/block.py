@@ -13,10 +13,17 @@ from memctx.messages.formats import FORMATS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-TEXTS = frozenset({"text", "input_text", "output_text"})
+TEXTS = frozenset(
+    kind for each in FORMATS.values() for kind in (each.text_type, each.assistant_text_type) if kind
+)
 THINKING = frozenset({"thinking", "redacted_thinking"})
 # Type of a block that is a result, or field of a block without a type that holds one.
-RESULTS = ("tool_result", "toolResult", "functionResponse", "function_response")
+RESULTS = tuple(
+    name
+    for each in FORMATS.values()
+    for name in (each.result_type, *each.result_fields)
+    if name is not None
+)
 
 
 def field_of(format: str) -> str:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from memctx import _core
 from memctx.errors import MessageFormatError
 from memctx.messages import part
 from memctx.messages.block import (
@@ -27,7 +28,7 @@ from memctx.messages.block import (
     text_block,
     text_in,
 )
-from memctx.messages.formats import FORMATS
+from memctx.messages.formats import FORMATS, ToolResult
 from memctx.messages.part import with_fields, without_fields
 
 if TYPE_CHECKING:
@@ -78,12 +79,16 @@ def role(message: object) -> str | None:
     return part.text(part.unwrapped(message), "role")
 
 
-def user_message(text: str, format: str) -> dict[str, Any]:
-    """Return a user's message."""
+def user_message(text: str, format: str, *, in_blocks: bool = False) -> dict[str, Any]:
+    """Return a user's message; ``in_blocks`` writes the text as a block even where it may be a string."""
+    return _message("user", text, FORMATS[format].text_type, format, in_blocks=in_blocks)
+
+
+def assistant_message(text: str, format: str) -> dict[str, Any]:
+    """Return an assistant's message."""
     message_format = FORMATS[format]
-    kind = {} if message_format.message_type is None else {"type": message_format.message_type}
-    content = text if message_format.plain_text else [text_block(text, format)]
-    return {**kind, "role": "user", message_format.content_field: content}
+    kind = message_format.assistant_text_type or message_format.text_type
+    return _message(message_format.assistant_role, text, kind, format)
 
 
 def add_text_block(message: object, text: str, format: str) -> Any:  # noqa: ANN401 - the caller's type
@@ -158,7 +163,19 @@ def missing_result(
 
     ``kind`` is the type of the item that has the call; the type of its output follows from it.
     """
-    return FORMATS[format].missing_result(call_id, name, kind)
+    text = _core.MISSING_RESULT
+    result = ToolResult(call_id=call_id, name=name, text=text, is_error=True, kind=kind)
+    return FORMATS[format].tool_result(result)
+
+
+def _message(
+    role: str, text: str, text_type: str | None, format: str, *, in_blocks: bool = False
+) -> dict[str, Any]:
+    message_format = FORMATS[format]
+    kind = {} if message_format.message_type is None else {"type": message_format.message_type}
+    block = {"type": text_type, "text": text} if text_type else {"text": text}
+    content = text if message_format.plain_text and not in_blocks else [block]
+    return {**kind, "role": role, message_format.content_field: content}
 
 
 def _rewrap(message: object, inner: object) -> object:

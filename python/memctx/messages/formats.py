@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
-
-from memctx import _core
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 FormatName: TypeAlias = Literal["anthropic", "openai", "responses", "gemini", "bedrock", "pi"]
 """Name of a message format."""
 
-MISSING = _core.MISSING_RESULT
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResult:
+    """Result of a call, before it is written in a format."""
 
-class MissingResult(Protocol):
-    """Builder of the message that answers a call without a result."""
-
-    def __call__(self, call_id: str | None, name: str | None, kind: str) -> dict[str, Any]:
-        """Return an error, so that no model takes it for a result; ``kind`` is the type of the item with the call."""
-        ...
+    call_id: str | None
+    name: str | None
+    """Name of the tool."""
+    text: str
+    is_error: bool = False
+    kind: str = "function_call"
+    """Type of the item with the call, where calls are items."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +31,10 @@ class Format:
     """Rules and spellings of one provider's messages."""
 
     name: FormatName
-    missing_result: MissingResult
+    tool_call: Callable[[str, str, dict[str, Any]], dict[str, Any]]
+    """Function that returns the message of a call from its id, the name of the tool and the arguments."""
+    tool_result: Callable[[ToolResult], dict[str, Any]]
+    """Function that returns the message of a result."""
 
     roles_alternate: bool = False
     """True if neighbors of one role are refused."""
@@ -50,6 +55,10 @@ class Format:
     empty_content_is_null: bool = False
     """True if content without blocks is null instead of an empty list."""
     has_timestamps: bool = False
+    summary_role: str | None = None
+    """Role of a message that holds a summary, where it is not the user's."""
+    has_user_commands: bool = False
+    """True if a result may be the output of a command that the user ran, and answer no call."""
 
     calls_field: str | None = None
     """Field of a message that holds its calls, where they are no blocks."""
@@ -76,51 +85,101 @@ class Format:
     """Fields of a message with signed thinking beside its content."""
 
 
-def _missing_in_anthropic(call_id: str | None, name: str | None, kind: str) -> dict[str, Any]:  # noqa: ARG001
-    block = {"type": "tool_result", "tool_use_id": call_id, "content": MISSING, "is_error": True}
-    return {"role": "user", "content": [block]}
+def _anthropic_call(id: str, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    block = {"type": "tool_use", "id": id, "name": name, "input": arguments}
+    return {"role": "assistant", "content": [block]}
 
 
-def _missing_in_openai(call_id: str | None, name: str | None, kind: str) -> dict[str, Any]:  # noqa: ARG001
-    return {"role": "tool", "tool_call_id": call_id, "content": MISSING}
+def _anthropic_result(result: ToolResult) -> dict[str, Any]:
+    block = {"type": "tool_result", "tool_use_id": result.call_id, "content": result.text}
+    error = {"is_error": True} if result.is_error else {}
+    return {"role": "user", "content": [{**block, **error}]}
 
 
-def _missing_in_responses(call_id: str | None, name: str | None, kind: str) -> dict[str, Any]:  # noqa: ARG001
-    item: dict[str, Any] = {"type": f"{kind}_output", "call_id": call_id}
-    if kind == "shell_call":
-        outcome = {"type": "exit", "exit_code": 1}
-        return {**item, "output": [{"stdout": "", "stderr": MISSING, "outcome": outcome}]}
-    if kind == "apply_patch_call":
-        item["status"] = "failed"
-    return {**item, "output": MISSING}
+def _openai_call(id: str, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    function = {"name": name, "arguments": json.dumps(arguments)}
+    calls = [{"id": id, "type": "function", "function": function}]
+    return {"role": "assistant", "content": None, "tool_calls": calls}
 
 
-def _missing_in_gemini(call_id: str | None, name: str | None, kind: str) -> dict[str, Any]:  # noqa: ARG001
-    response = {"name": name or "unknown", "response": {"error": MISSING}}
-    response = {"id": call_id, **response} if call_id else response
+def _openai_result(result: ToolResult) -> dict[str, Any]:
+    return {"role": "tool", "tool_call_id": result.call_id, "content": result.text}
+
+
+def _responses_call(id: str, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "function_call",
+        "call_id": id,
+        "name": name,
+        "arguments": json.dumps(arguments),
+    }
+
+
+def _responses_result(result: ToolResult) -> dict[str, Any]:
+    item: dict[str, Any] = {"type": f"{result.kind}_output", "call_id": result.call_id}
+    if result.kind == "shell_call":
+        streams = ("", result.text) if result.is_error else (result.text, "")
+        outcome = {"type": "exit", "exit_code": int(result.is_error)}
+        output = {"stdout": streams[0], "stderr": streams[1], "outcome": outcome}
+        return {**item, "output": [output]}
+    if result.kind == "apply_patch_call":
+        item["status"] = "failed" if result.is_error else "completed"
+    return {**item, "output": result.text}
+
+
+def _gemini_call(id: str, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    call = {"id": id, "name": name, "args": arguments}
+    return {"role": "model", "parts": [{"functionCall": call}]}
+
+
+def _gemini_result(result: ToolResult) -> dict[str, Any]:
+    output = {"error" if result.is_error else "output": result.text}
+    response = {"name": result.name or "unknown", "response": output}
+    response = {"id": result.call_id, **response} if result.call_id else response
     return {"role": "user", "parts": [{"functionResponse": response}]}
 
 
-def _missing_in_bedrock(call_id: str | None, name: str | None, kind: str) -> dict[str, Any]:  # noqa: ARG001
-    result = {"toolUseId": call_id, "content": [{"text": MISSING}], "status": "error"}
-    return {"role": "user", "content": [{"toolResult": result}]}
+def _bedrock_call(id: str, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    use = {"toolUseId": id, "name": name, "input": arguments}
+    return {"role": "assistant", "content": [{"toolUse": use}]}
 
 
-def _missing_in_pi(call_id: str | None, name: str | None, kind: str) -> dict[str, Any]:  # noqa: ARG001
-    answer = {"role": "toolResult", "toolCallId": call_id, "toolName": name or "unknown"}
-    return {**answer, "content": [{"type": "text", "text": MISSING}], "isError": True}
+def _bedrock_result(result: ToolResult) -> dict[str, Any]:
+    answer = {"toolUseId": result.call_id, "content": [{"text": result.text}]}
+    error = {"status": "error"} if result.is_error else {}
+    return {"role": "user", "content": [{"toolResult": {**answer, **error}}]}
+
+
+def _pi_call(id: str, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    block = {"type": "toolCall", "id": id, "name": name, "arguments": arguments}
+    return {"role": "assistant", "content": [block]}
+
+
+def _pi_result(result: ToolResult) -> dict[str, Any]:
+    answer = {
+        "role": "toolResult",
+        "toolCallId": result.call_id,
+        "toolName": result.name or "unknown",
+    }
+    return {
+        **answer,
+        "content": [{"type": "text", "text": result.text}],
+        "isError": result.is_error,
+    }
 
 
 ANTHROPIC = Format(
     name="anthropic",
-    missing_result=_missing_in_anthropic,
+    tool_call=_anthropic_call,
+    tool_result=_anthropic_result,
     begins_with_user=True,
     results_in_blocks=True,
     result_type="tool_result",
 )
 OPENAI = Format(
     name="openai",
-    missing_result=_missing_in_openai,
+    tool_call=_openai_call,
+    tool_result=_openai_result,
     empty_content_is_null=True,
     calls_field="tool_calls",
     result_roles=frozenset({"tool", "function"}),
@@ -129,7 +188,8 @@ OPENAI = Format(
 )
 RESPONSES = Format(
     name="responses",
-    missing_result=_missing_in_responses,
+    tool_call=_responses_call,
+    tool_result=_responses_result,
     plain_text=False,
     message_type="message",
     text_type="input_text",
@@ -141,7 +201,8 @@ RESPONSES = Format(
 )
 GEMINI = Format(
     name="gemini",
-    missing_result=_missing_in_gemini,
+    tool_call=_gemini_call,
+    tool_result=_gemini_result,
     roles_alternate=True,
     begins_with_user=True,
     assistant_role="model",
@@ -154,7 +215,8 @@ GEMINI = Format(
 )
 BEDROCK = Format(
     name="bedrock",
-    missing_result=_missing_in_bedrock,
+    tool_call=_bedrock_call,
+    tool_result=_bedrock_result,
     roles_alternate=True,
     begins_with_user=True,
     plain_text=False,
@@ -164,12 +226,15 @@ BEDROCK = Format(
 )
 PI = Format(
     name="pi",
-    missing_result=_missing_in_pi,
+    tool_call=_pi_call,
+    tool_result=_pi_result,
     has_timestamps=True,
+    summary_role="compactionSummary",
+    has_user_commands=True,
     result_roles=frozenset({"toolResult", "tool", "bashExecution"}),
 )
 
 FORMATS: Mapping[str, Format] = {
-    each.name: each for each in (ANTHROPIC, OPENAI, RESPONSES, GEMINI, BEDROCK, PI)
+    each.name: each for each in (OPENAI, RESPONSES, ANTHROPIC, GEMINI, BEDROCK, PI)
 }
 """Every format by its name."""

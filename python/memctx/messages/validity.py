@@ -13,7 +13,8 @@ from memctx.messages.formats import FORMATS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memctx._core import Conversation, FormatName
+    from memctx._core import Conversation
+    from memctx.messages.formats import FormatName
 
 # Without a cache, and with the cheapest estimator: neither is used here.
 READER = _core.MessageReader("utf16", capacity=0)

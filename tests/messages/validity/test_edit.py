@@ -11,9 +11,9 @@ import pydantic
 import pytest
 
 from memctx import MessageFormatError
+from memctx._core import MISSING_RESULT as MISSING
 from memctx._core import MessageReader
 from memctx.messages import edit
-from memctx.messages.formats import MISSING
 
 from . import wire
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 import memctx
-from memctx.messages.formats import MISSING
+from memctx._core import MISSING_RESULT as MISSING
 from memctx.messages.part import make_like
 
 from . import oracle, strategies, wire

@@ -14,8 +14,9 @@ from memctx.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from memctx._core import Conversation, FormatName
+    from memctx._core import Conversation
     from memctx.compaction.plan.spans import Span
+    from memctx.messages import FormatName
 
 Message = TypeVar("Message")
 

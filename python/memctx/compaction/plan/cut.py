@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, final
 from memctx.compaction.plan.spans import find_spans
 from memctx.compaction.plan.trigger import KEEP_RECENT_TOKENS
 from memctx.errors import ConfigError
+from memctx.messages import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -202,7 +203,8 @@ class _CutFinder:
 
     def _is_shell(self, span: Span) -> bool:
         """Return whether a span is a shell command of the user, whose output answers no call."""
-        if self._conversation.format != "pi" or self.roles[span.start] != "tool":
+        has_commands = FORMATS[self._conversation.format].has_user_commands
+        if not has_commands or self.roles[span.start] != "tool":
             return False
         (records,) = self._conversation.records([span.start])
         return bool(records) and all('"callId"' not in (record[3] or "") for record in records)

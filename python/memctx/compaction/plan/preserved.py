@@ -15,7 +15,8 @@ from memctx.messages import FORMATS, blocks_of, edit, part, result_field, result
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from memctx._core import Conversation, FormatName
+    from memctx._core import Conversation
+    from memctx.messages import FormatName
 
 CallKey: TypeAlias = tuple[int, str]
 """Unit and id of a call: some hosts number their ids from 0 in every turn."""

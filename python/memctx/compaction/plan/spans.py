@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import TypeVar
 
-    from memctx._core import Conversation, FormatName
+    from memctx._core import Conversation
+    from memctx.messages import FormatName
 
     Message = TypeVar("Message")
 

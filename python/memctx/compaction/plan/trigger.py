@@ -13,7 +13,8 @@ from memctx.messages import part, total_tokens
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memctx._core import Conversation, FormatName
+    from memctx._core import Conversation
+    from memctx.messages import FormatName
 
 DEFAULT_CONTEXT_TOKENS = 200_000
 """Window of an unknown model."""
