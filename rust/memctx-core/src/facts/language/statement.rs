@@ -6,9 +6,9 @@ use rustc_hash::FxHasher;
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::lexicon::{Entry, class, flag};
-use super::polarity;
 use super::reader::Reader;
 use super::stem::stem;
+use super::{claim, polarity};
 use crate::text::Term;
 
 /// Part of a clause.
@@ -63,8 +63,16 @@ pub(in crate::facts) struct Statement {
     pub(super) counting: Vec<Term>,
     /// The place of the token before which a verb stands whose sides may not be exchanged.
     pub(super) directed_at: Option<usize>,
+    /// The first verb that is more than "is".
+    pub(super) verb: Option<Term>,
+    /// True if it says that something changes or holds from now on.
+    pub(in crate::facts) announces: bool,
+    /// True if it only says what something was changed to: "we switched to pnpm".
+    pub(super) is_switch: bool,
     /// A hash of the text but for case, white space and the marks at its end.
     pub(in crate::facts) fingerprint: u64,
+    /// The statement without the reason behind it, if it has one.
+    pub(super) claim: Option<Box<Self>>,
 }
 
 /// A word on its way to become a token.
@@ -120,7 +128,15 @@ impl Statement {
         };
         let mut pieces = Reader::new(text).read();
         polarity::mark(&mut pieces);
-        Self::from_pieces(&pieces, fingerprint(text))
+        let fingerprint = fingerprint(text);
+        let mut statement = Self::from_pieces(&pieces, fingerprint);
+        if let Some(end) = claim::end_of(&pieces) {
+            pieces.truncate(end);
+            pieces.retain(|piece| !piece.is_aside);
+            // No text has this fingerprint but by chance: a claim is compared by its words.
+            statement.claim = Some(Box::new(Self::from_pieces(&pieces, !fingerprint)));
+        }
+        statement
     }
 
     fn from_pieces(pieces: &[Piece], fingerprint: u64) -> Self {
@@ -129,7 +145,9 @@ impl Statement {
             if piece.has(flag::DIRECTED) && directed_at.is_none() {
                 directed_at = Some(tokens.len());
             }
-            if piece.has(flag::PIVOT) && !piece.is_aside {
+            // "Support" in "support tickets go to sales" is no verb.
+            let is_noun = piece.side == Side::Subject && piece.has(flag::MANY);
+            if piece.has(flag::PIVOT) && !piece.is_aside && !is_noun {
                 verbs |= piece.entry.flags;
             }
             if piece.is_content() {
@@ -141,7 +159,28 @@ impl Statement {
         by_key.sort_by_key(|&at| tokens[at as usize].key);
         let is_pending = pieces.iter().any(|piece| piece.has(flag::PENDING) && !piece.is_aside);
         let negations = pieces.iter().filter(|piece| piece.has(flag::NEGATES | flag::WITHOUT)).count();
-        Self { tokens, by_key, verbs, is_pending, negations, counting: counting(pieces), directed_at, fingerprint }
+        Self {
+            verb: pieces
+                .iter()
+                .find(|piece| piece.has(flag::PIVOT) && !piece.has(flag::FILLER))
+                .map(|piece| piece.entry.key),
+            announces: pieces.iter().any(|piece| piece.has(flag::CHANGE | flag::NOW)),
+            is_switch: claim::is_switch(pieces),
+            tokens,
+            by_key,
+            verbs,
+            is_pending,
+            negations,
+            counting: counting(pieces),
+            directed_at,
+            fingerprint,
+            claim: None,
+        }
+    }
+
+    /// Return whether it has a verb that tells what something is or becomes.
+    pub(in crate::facts) fn is_assertion(&self) -> bool {
+        self.verbs & flag::PIVOT != 0 || self.announces
     }
 
     /// Return the tokens of the subject.
