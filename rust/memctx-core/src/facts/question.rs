@@ -2,7 +2,7 @@
 
 use super::language::subject;
 use crate::bm25::Texts;
-use crate::text::{Term, aboutness, for_each_form, for_each_token, is_cjk, is_filler};
+use crate::text::{Term, aboutness, for_each_relative, for_each_token, is_cjk, is_filler};
 
 /// A word of a question.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,7 +30,7 @@ pub(super) fn words(texts: &Texts, question: &str) -> Vec<Word> {
                 terms.push(term);
             }
         };
-        for_each_form(&token, &mut also);
+        for_each_relative(&token, &mut also);
         if is_short_word(&token) {
             also(&format!("{token}s"));
         }
