@@ -152,7 +152,7 @@ mod tests {
         for (content, number) in contents.iter().zip(0_u32..) {
             let line = serde_json::json!({
                 "id": format!("f{}", number % 40),
-                "type": Kind::ALL[number as usize % 6].name(),
+                "type": Kind::ALL[number as usize % Kind::ALL.len()].name(),
                 "content": content,
                 "sessionId": "s",
                 "timestamp": number / 3,
