@@ -6,6 +6,7 @@ from bisect import bisect_left
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from memctx.context.corrections import drop_corrected, revise_blocks
 from memctx.context.recall import SMALLEST_BLOCK
 from memctx.context.state import Block
 from memctx.providers import pricing
@@ -70,6 +71,8 @@ class Placement:
         kept = [block for block in state.blocks if _is_anchored(block, source, cut)]
         newest = source.newest_user
         is_stable = config.placement == "stable"
+        if is_stable and kept and newest != state.recalled_for:
+            kept = revise_blocks(kept, self.recall, source.conversation)
         room = search_room(() if cut.trimmed else kept, cap) if is_stable else cap
         degraded: list[str] = []
 
@@ -79,7 +82,7 @@ class Placement:
             found = self.recall.search(query, cut.find_visible, room=room)
             if found.degraded is not None:
                 degraded.append(found.degraded)
-            return found
+            return drop_corrected(found, self.recall, source.conversation)
 
         if is_stable:
             blocks = stable(

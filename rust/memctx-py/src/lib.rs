@@ -105,7 +105,7 @@ mod _core {
     #[pymodule_export]
     use crate::prune::{Pruned, plan_prune, shorten, shorten_results};
     #[pymodule_export]
-    use crate::recall::{Block, build_block, is_block, parse_block, visible};
+    use crate::recall::{Block, build_block, drop_facts, find_corrected, is_block, parse_block, visible};
     #[pymodule_export]
     use crate::redact::{Masked, Redactor};
     #[pymodule_export]

@@ -1,8 +1,9 @@
-//! `memctx._core.build_block`, `parse_block`, `is_block` and `visible`.
+//! `memctx._core.build_block`, `drop_facts`, `find_corrected`, `parse_block`, `is_block` and `visible`.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
+use memctx_core::facts::{self, Stated};
 use memctx_core::recall::{self, DetailItem, EXCERPT, FactItem, Request};
 use memctx_core::store::Found;
 use memctx_core::text::Estimator;
@@ -193,5 +194,37 @@ pub(crate) fn visible(
         let contents: Vec<&str> = contents.iter().map(GivenContent::text).collect();
         let visible = recall::Visible::seeking(&conversation.0, &hidden, &contents);
         Ok(contents.iter().map(|content| visible.shows(content)).collect())
+    })
+}
+
+/// Return for each fact whether the conversation contradicts it after the messages that state it.
+#[pyfunction]
+pub(crate) fn find_corrected(
+    py: Python<'_>,
+    conversation: &Conversation,
+    #[pyo3(from_py_with = checked)] facts: Vec<(String, Vec<String>)>,
+) -> PyResult<Vec<bool>> {
+    enter_core(py, || {
+        let facts: Vec<Stated<'_>> = facts
+            .iter()
+            .map(|(content, sources)| Stated { content, sources: sources.iter().map(String::as_str).collect() })
+            .collect();
+        Ok(facts::corrected(&conversation.0, &facts))
+    })
+}
+
+/// Return a block without the facts of some contents; nothing if nothing else is in it, None if the text is no block.
+#[pyfunction]
+pub(crate) fn drop_facts(
+    py: Python<'_>,
+    text: &Bound<'_, PyString>,
+    #[pyo3(from_py_with = checked)] contents: Vec<String>,
+) -> PyResult<Option<String>> {
+    let text = text_of(text)?;
+    enter_core(py, || {
+        Ok(recall::parse(&text).map(|mut parsed| {
+            parsed.facts.retain(|fact| !contents.contains(&fact.content));
+            recall::write(&parsed)
+        }))
     })
 }

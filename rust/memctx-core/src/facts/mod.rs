@@ -2,6 +2,7 @@
 
 mod batch;
 mod change;
+mod corrections;
 mod fact_store;
 mod history;
 mod index;
@@ -13,6 +14,7 @@ mod search;
 mod settings;
 
 pub use change::{Change, Outcome, Statement};
+pub use corrections::{Stated, corrected};
 pub use fact_store::{FactStore, Statistics};
 pub use kind::Kind;
 pub use language::{Relation, relate};
