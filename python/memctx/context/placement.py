@@ -6,7 +6,6 @@ from bisect import bisect_left
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from memctx.context.corrections import drop_corrected, revise_blocks
 from memctx.context.recall import SMALLEST_BLOCK
 from memctx.context.state import Block
 from memctx.providers import pricing
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from memctx.context.budget import Budget
+    from memctx.context.corrections import Corrections
     from memctx.context.cut import Cut
     from memctx.context.read import MessageRef, Source
     from memctx.context.recall import Candidates, Recall, RecalledBlock
@@ -60,6 +60,7 @@ class Placement:
 
     recall: Recall
     budget: Budget
+    corrections: Corrections
 
     def place(
         self, source: Source, cut: Cut, state: State, query: str, *, first_changed: int | None
@@ -72,7 +73,7 @@ class Placement:
         newest = source.newest_user
         is_stable = config.placement == "stable"
         if is_stable and kept and newest != state.recalled_for:
-            kept = revise_blocks(kept, self.recall, source.conversation)
+            kept = self.corrections.revise(kept, source.conversation)
         room = search_room(() if cut.trimmed else kept, cap) if is_stable else cap
         degraded: list[str] = []
 
@@ -82,7 +83,7 @@ class Placement:
             found = self.recall.search(query, cut.find_visible, room=room)
             if found.degraded is not None:
                 degraded.append(found.degraded)
-            return drop_corrected(found, self.recall, source.conversation)
+            return self.corrections.drop_corrected(found, source.conversation)
 
         if is_stable:
             blocks = stable(

@@ -1,9 +1,8 @@
-//! `memctx._core.build_block`, `drop_facts`, `find_corrected`, `parse_block`, `is_block` and `visible`.
+//! `memctx._core.build_block`, `drop_facts`, `parse_block`, `is_block` and `visible`.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use memctx_core::facts::{self, Stated};
 use memctx_core::recall::{self, DetailItem, EXCERPT, FactItem, Request};
 use memctx_core::store::Found;
 use memctx_core::text::Estimator;
@@ -194,22 +193,6 @@ pub(crate) fn visible(
         let contents: Vec<&str> = contents.iter().map(GivenContent::text).collect();
         let visible = recall::Visible::seeking(&conversation.0, &hidden, &contents);
         Ok(contents.iter().map(|content| visible.shows(content)).collect())
-    })
-}
-
-/// Return for each fact whether the conversation contradicts it after the messages that state it.
-#[pyfunction]
-pub(crate) fn find_corrected(
-    py: Python<'_>,
-    conversation: &Conversation,
-    #[pyo3(from_py_with = checked)] facts: Vec<(String, Vec<String>)>,
-) -> PyResult<Vec<bool>> {
-    enter_core(py, || {
-        let facts: Vec<Stated<'_>> = facts
-            .iter()
-            .map(|(content, sources)| Stated { content, sources: sources.iter().map(String::as_str).collect() })
-            .collect();
-        Ok(facts::corrected(&conversation.0, &facts))
     })
 }
 

@@ -178,7 +178,7 @@ RULES = (
     ),
     _rule(r"(?:待办|下一步|接下来|剩余)[:：] ?(?=.{4,}).*", "task_state"),
     _rule(r".{0,16}(?:根因|根本原因|已知问题)(?:是|在于|为|[:：]) ?(?=.{4,}).*", "issue"),
-    # What a person says in so many words.
+    # Plain statements of a person.
     _rule(
         _OPENING + r"(?:we(?:'ll| will|'re going to| are going to)|let'?s|from now on,? (?:we )?"
         r"|going forward,? (?:we )?) ?(?:use|go with|switch to|move to|target|support|deploy|keep|adopt)\b(?= ).{0,40}?"
@@ -426,7 +426,7 @@ class RulesExtractor:
 
     It costs nothing and knows English and Chinese, and plain statements in German, Japanese and Korean. It prefers
     precision to recall: code, quotations, questions, guesses and sentences that refer to others are skipped. Of what a
-    model says, only decisions, settings, tasks and causes in so many words count.
+    model says, only decisions, settings, tasks and causes that it names as such count.
 
     >>> import asyncio
     >>> from memctx.facts.extractors import Message, Request
@@ -475,7 +475,7 @@ def _find_corrected(
     if not known or role not in {"user", "assistant"}:
         return None
     said = _core.MessageReader("script").read([{"role": role, "content": sentence}], "openai")
-    corrected = _core.find_corrected(said, [(fact.content, ()) for fact in known])
+    corrected = _core.Corrections().find(said, [(fact.content, ()) for fact in known])
     return next((fact for fact, is_so in zip(known, corrected, strict=True) if is_so), None)
 
 

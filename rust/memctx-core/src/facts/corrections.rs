@@ -1,11 +1,17 @@
 //! Corrections in a conversation: facts that something said later contradicts.
 
-use aho_corasick::AhoCorasick;
+use std::cell::OnceCell;
+use std::cmp::Reverse;
+use std::sync::LazyLock;
 
-use super::language::{Comparison, Relation, Statement, is_past, may_state};
-use crate::messages::{Conversation, Kind, MessageView, Role};
+use aho_corasick::AhoCorasick;
+use rustc_hash::FxHashMap;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::language::{Comparison, Relation, Statement, for_each_word, is_past, may_state};
+use crate::messages::{Conversation, Kind, MessageView, Part, Role, Text};
 use crate::recall::last_shown;
-use crate::text::{is_cjk, is_filler};
+use crate::text::Term;
 
 /// A fact that may be out of date.
 #[derive(Clone, Debug)]
@@ -16,100 +22,243 @@ pub struct Stated<'a> {
     pub sources: Vec<&'a str>,
 }
 
-/// Sentences that are compared with the facts at most, the newest.
-const MOST_SENTENCES: usize = 256;
-/// Beginnings of words of sentences that need not name what was changed: "we switched to pnpm".
-const CHANGES: [&str; 9] = ["switch", "moved", "migrat", "切换", "换成", "移行", "전환", "옮", "gewechselt"];
+/// Bytes of messages that are read at most, the newest.
+const MOST_BYTES: usize = 256 << 10;
+/// Sentences that are compared with one fact at most, the newest.
+const MOST_COMPARED: usize = 32;
+/// Comparisons at most, with all facts; the first facts come first.
+const MOST_COMPARISONS: usize = 1024;
+/// Facts whose verdicts are remembered.
+const MOST_VERDICTS: usize = 4096;
+/// Words of a clause that may not name what it is about: "we switched to eu-west-3".
+const FEW_WORDS: usize = 4;
+/// Parts of words by which a model announces a change; its other sentences are not read.
+static ANNOUNCES: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    let words = [
+        "now", "chang", "switch", "mov", "migrat", "renam", "replac", "bump", "upgrad", "rais", "lower", "现在", "改",
+        "换", "切换", "今後", "変更", "移行", "변경", "이제", "jetzt",
+    ];
+    // The words are constants: the tests would not pass if they made no automaton.
+    let automaton = AhoCorasick::builder().ascii_case_insensitive(true).build(words);
+    automaton.unwrap_or_else(|fault| unreachable!("{fault}"))
+});
 
-/// Return for each fact whether the conversation contradicts it after the messages that state it.
-///
-/// The latest sentence about a fact decides. A model's sentences count where they announce a change.
+/// Finds the facts that a conversation corrects, at next to no cost while it only gets longer.
 ///
 /// ```
-/// use memctx_core::facts::{Stated, corrected};
+/// use memctx_core::facts::{Corrections, Stated};
 /// use memctx_core::messages::{Conversation, Format};
 ///
 /// let conversation = Conversation::new(Format::OpenAi, vec![]);
 /// let fact = Stated { content: "The port is 3000", sources: vec![] };
-/// assert_eq!(corrected(&conversation, &[fact]), [false]);
+/// assert_eq!(Corrections::default().find(&conversation, &[fact]), [false]);
 /// ```
-#[must_use]
-pub fn corrected(conversation: &Conversation, facts: &[Stated<'_>]) -> Vec<bool> {
-    let Some(words) = words_of(facts) else { return vec![false; facts.len()] };
-    let mut scan = Scan {
-        words,
-        known: facts.iter().map(|fact| Statement::read(fact.content)).collect(),
-        since: last_stated(conversation, facts),
-        verdicts: vec![None; facts.len()],
-        left: MOST_SENTENCES,
-    };
-    for (at, view) in conversation.views.iter().enumerate().rev() {
-        if scan.left == 0 || scan.verdicts.iter().all(Option::is_some) {
-            break;
-        }
-        if matches!(view.role, Role::User | Role::Assistant) && !view.is_summary && !view.is_recalled {
-            scan.read(at, view);
-        }
+#[derive(Debug, Default)]
+pub struct Corrections {
+    /// Keys of the messages that were read or skipped.
+    keys: Vec<u64>,
+    bytes: usize,
+    /// Sentences that may state something, in order.
+    sentences: Vec<Sentence>,
+    /// The sentences that have a word, ascending.
+    by_word: FxHashMap<Term, Vec<u32>>,
+    /// The sentences that begin with a clause of few words, ascending.
+    short: Vec<u32>,
+    /// For each fact: true if it is corrected, and the number of sentences that were there then.
+    verdicts: FxHashMap<(u64, Option<usize>), (bool, u32)>,
+}
+
+/// A fact, parsed on first use.
+struct Known<'a> {
+    content: &'a str,
+    statement: OnceCell<Statement>,
+}
+
+impl Known<'_> {
+    fn statement(&self) -> &Statement {
+        self.statement.get_or_init(|| Statement::read(self.content))
     }
-    scan.verdicts.into_iter().map(|verdict| verdict.unwrap_or(false)).collect()
 }
 
-struct Scan {
-    /// Beginnings of words, one of which a sentence about a fact has.
-    words: AhoCorasick,
-    known: Vec<Statement>,
-    /// The message that last stated each fact.
-    since: Vec<Option<usize>>,
-    /// Whether each fact is corrected, once that is known.
-    verdicts: Vec<Option<bool>>,
-    left: usize,
+#[derive(Debug)]
+struct Sentence {
+    /// Index of the message.
+    at: usize,
+    text: String,
+    is_model: bool,
+    statement: OnceCell<Option<Statement>>,
 }
 
-impl Scan {
-    /// Read the sentences of a message, the last one first.
-    fn read(&mut self, at: usize, view: &MessageView) {
-        let is_said = |kind: Kind| kind == Kind::Text;
-        for part in view.parts.iter().rev().filter(|part| is_said(part.kind) && part.name.is_none()) {
-            let Some(text) = part.text.as_deref().map(|text| text.body()).filter(|text| self.words.is_match(*text))
-            else {
-                continue;
+impl Sentence {
+    /// Return what the sentence states; nothing if that held in the past or a model repeats it.
+    fn statement(&self) -> Option<&Statement> {
+        let read = || {
+            let statement = Statement::read(&self.text);
+            // "I moved the port to 9443" tells, "move the port to 9443" proposes.
+            let tells =
+                || statement.announces() && ["I ", "I've ", "We ", "我"].iter().any(|word| self.text.starts_with(word));
+            let counts = if self.is_model {
+                statement.is_now() || tells()
+            } else {
+                statement.announces() || !is_past(&self.text)
             };
-            let sentences: Vec<&str> = sentences(text).filter(|sentence| self.words.is_match(*sentence)).collect();
-            for sentence in sentences.into_iter().rev().filter(|sentence| may_state(sentence)) {
-                if self.left == 0 {
-                    return;
-                }
-                self.left -= 1;
-                let statement = Statement::read(sentence);
-                if statement.announces || view.role == Role::User && !is_past(sentence) {
-                    self.judge(at, &statement);
-                }
+            counts.then_some(statement)
+        };
+        self.statement.get_or_init(read).as_ref()
+    }
+}
+
+impl Corrections {
+    /// Return for each fact whether the conversation contradicts it after the messages that state it.
+    ///
+    /// The latest sentence about a fact decides. A model's sentences count where they announce a change.
+    pub fn find(&mut self, conversation: &Conversation, facts: &[Stated<'_>]) -> Vec<bool> {
+        if facts.is_empty() {
+            return Vec::new();
+        }
+        self.follow(conversation);
+        let known: Vec<Known<'_>> =
+            facts.iter().map(|fact| Known { content: fact.content, statement: OnceCell::new() }).collect();
+        let since = last_stated(conversation, facts);
+        let mut left = MOST_COMPARISONS;
+        let count = self.sentences.len() as u32;
+        if self.verdicts.len() > MOST_VERDICTS {
+            self.verdicts.clear();
+        }
+        let mut corrected = Vec::with_capacity(facts.len());
+        for (fact, stated) in facts.iter().enumerate() {
+            let key = (xxh3_64(stated.content.as_bytes()), since[fact]);
+            let (earlier, first) = self.verdicts.get(&key).copied().unwrap_or_default();
+            let verdict = self.verdict(fact, &known, since[fact], first, &mut left).unwrap_or(earlier);
+            if left > 0 {
+                self.verdicts.insert(key, (verdict, count));
+            }
+            corrected.push(verdict);
+        }
+        corrected
+    }
+
+    /// Read the messages that are new; all, if others changed.
+    fn follow(&mut self, conversation: &Conversation) {
+        let views = &conversation.views;
+        let is_longer =
+            views.len() >= self.keys.len() && self.keys.iter().zip(views).all(|(&key, view)| key == view.key);
+        if self.keys.is_empty() || !is_longer || self.bytes > 2 * MOST_BYTES {
+            *self = Self::default();
+            let mut left = MOST_BYTES;
+            let is_far = |view: &MessageView| {
+                left = left.saturating_sub(texts(view).map(|text| text.body().len()).sum());
+                left == 0
+            };
+            let first = views.iter().rev().position(is_far).map_or(0, |newer| views.len() - newer);
+            self.keys.extend(views[..first].iter().map(|view| view.key));
+        }
+        for (at, view) in views.iter().enumerate().skip(self.keys.len()) {
+            self.keys.push(view.key);
+            for text in texts(view) {
+                self.bytes += text.body().len();
+                self.add(at, view.role == Role::Assistant, text.body());
             }
         }
     }
 
-    /// Decide the facts that a sentence repeats or contradicts.
-    fn judge(&mut self, at: usize, new: &Statement) {
-        let mut vague = Vec::new();
-        for index in 0..self.known.len() {
-            if self.verdicts[index].is_some() || self.since[index].is_some_and(|since| at <= since) {
-                continue;
+    fn add(&mut self, at: usize, is_model: bool, text: &str) {
+        if is_model && !ANNOUNCES.is_match(text) {
+            return;
+        }
+        let is_read = |sentence: &&str| (!is_model || ANNOUNCES.is_match(*sentence)) && may_state(sentence);
+        for sentence in sentences(text).filter(is_read) {
+            let number = self.sentences.len() as u32;
+            for_each_word(sentence, |word| {
+                let numbers = self.by_word.entry(word).or_default();
+                if numbers.last() != Some(&number) {
+                    numbers.push(number);
+                }
+            });
+            let (clause, mut words) = (sentence.split([',', ';', '(', '，', '、']).next().unwrap_or(sentence), 0);
+            for_each_word(clause, |_| words += 1);
+            if (1..=FEW_WORDS).contains(&words) {
+                self.short.push(number);
             }
-            let comparison = Comparison::new(&self.known[index], new);
+            self.sentences.push(Sentence { at, text: sentence.to_owned(), is_model, statement: OnceCell::new() });
+        }
+    }
+
+    /// Return whether the last sentence about a fact contradicts it, from the sentence `first` on; none if there is none.
+    fn verdict(
+        &self,
+        fact: usize,
+        known: &[Known<'_>],
+        since: Option<usize>,
+        first: u32,
+        left: &mut usize,
+    ) -> Option<bool> {
+        if first as usize == self.sentences.len() {
+            return None;
+        }
+        let old = known[fact].statement();
+        for number in self.candidates(old, first).into_iter().take(MOST_COMPARED) {
+            let sentence = &self.sentences[number as usize];
+            if *left == 0 || since.is_some_and(|since| sentence.at <= since) {
+                break;
+            }
+            *left -= 1;
+            let Some(new) = sentence.statement() else { continue };
+            let comparison = Comparison::new(old, new);
             match comparison.relation() {
-                Relation::Same => self.verdicts[index] = Some(false),
-                Relation::Changed if !new.is_assertion() => {}
-                Relation::Changed if comparison.is_less_specific() => vague.push(index),
-                Relation::Changed => self.verdicts[index] = Some(true),
-                Relation::Refined | Relation::Apart if comparison.restates() => self.verdicts[index] = Some(false),
+                Relation::Same => return Some(false),
+                Relation::Changed if !new.is_assertion() || is_ambiguous(new, fact, known) => {}
+                Relation::Changed => return Some(true),
+                Relation::Refined | Relation::Apart if comparison.restates() => return Some(false),
                 Relation::Refined | Relation::Apart => {}
             }
         }
-        // "The port is 9443" does not say which of two ports.
-        if let [index] = vague[..] {
-            self.verdicts[index] = Some(true);
-        }
+        None
     }
+
+    /// Return the sentences that may be about a fact, the newest first, and none before `first`.
+    fn candidates(&self, fact: &Statement, first: u32) -> Vec<u32> {
+        let newer = |numbers: &[u32]| numbers.len() - numbers.partition_point(|&number| number < first);
+        let mut topics: Vec<Term> = fact.topics().collect();
+        topics.sort_unstable();
+        topics.dedup();
+        let words = if topics.is_empty() { fact.words().collect() } else { topics };
+        // A correction names what it corrects, in fewer words perhaps.
+        let needed = match words.len() {
+            0..=2 => 1,
+            3..=6 => 2,
+            many => many.div_ceil(3),
+        };
+        let mut found: Vec<u32> = Vec::new();
+        for numbers in words.iter().filter_map(|word| self.by_word.get(word)) {
+            found.extend(&numbers[numbers.len() - newer(numbers)..]);
+        }
+        found.sort_unstable();
+        let is_about = |run: &&[u32]| run.len() >= needed;
+        let mut numbers: Vec<u32> = found.chunk_by(|a, b| a == b).filter(is_about).map(|run| run[0]).collect();
+        let is_bare = |number: &&u32| self.sentences[**number as usize].statement().is_some_and(Statement::is_bare);
+        numbers.extend(self.short[self.short.len() - newer(&self.short)..].iter().filter(is_bare));
+        numbers.sort_unstable_by_key(|&number| Reverse(number));
+        numbers.dedup();
+        numbers
+    }
+}
+
+/// Return whether a sentence may as well be about another of the facts: "the port is 9443" where there are two ports.
+fn is_ambiguous(new: &Statement, fact: usize, known: &[Known<'_>]) -> bool {
+    let is_vague = |old: &Statement| {
+        let comparison = Comparison::new(old, new);
+        comparison.relation() == Relation::Changed && comparison.is_less_specific()
+    };
+    let mut others = known.iter().enumerate().filter(|&(other, _)| other != fact).map(|(_, old)| old.statement());
+    is_vague(known[fact].statement()) && others.any(is_vague)
+}
+
+/// Return what a person or a model said in a message.
+fn texts(view: &MessageView) -> impl Iterator<Item = &Text> {
+    let is_read = matches!(view.role, Role::User | Role::Assistant) && !view.is_summary && !view.is_recalled;
+    let is_said = move |part: &&Part| is_read && part.kind == Kind::Text && part.name.is_none();
+    view.parts.iter().filter(is_said).filter_map(|part| part.text.as_deref())
 }
 
 /// Return the message that last stated each fact, as far as its sources are in the conversation.
@@ -120,29 +269,6 @@ fn last_stated(conversation: &Conversation, facts: &[Stated<'_>]) -> Vec<Option<
     }
     let mut places = last_shown(conversation, &sources).into_iter();
     facts.iter().map(|fact| places.by_ref().take(fact.sources.len()).flatten().max()).collect()
-}
-
-/// Return the beginnings of the facts' words, and those of words of change.
-fn words_of(facts: &[Stated<'_>]) -> Option<AhoCorasick> {
-    let mut words: Vec<String> = Vec::new();
-    for fact in facts {
-        for run in fact.content.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty()) {
-            let chars: Vec<char> = run.chars().collect();
-            if chars.iter().any(|&c| is_cjk(c)) {
-                words.extend(chars.windows(2).map(|pair| pair.iter().collect()));
-            } else if chars.len() > 1 && !is_filler(&run.to_lowercase()) {
-                // Forms of a word begin alike.
-                words.push(chars.iter().take(if chars.len() > 5 { 5 } else { chars.len() }).collect());
-            }
-        }
-    }
-    words.sort_unstable();
-    words.dedup();
-    if words.is_empty() {
-        return None;
-    }
-    let words = words.iter().map(String::as_str).chain(CHANGES);
-    AhoCorasick::builder().ascii_case_insensitive(true).build(words).ok()
 }
 
 /// Return the sentences of a text, without code, quotations, headings and tables.
@@ -193,7 +319,7 @@ mod tests {
     fn check(messages: &[(Role, &str)], fact: &str, sources: &[&str]) -> bool {
         let views = messages.iter().map(|&(role, text)| said(role, text)).collect();
         let facts = [Stated { content: fact, sources: sources.to_vec() }];
-        corrected(&Conversation::new(Format::OpenAi, views), &facts)[0]
+        Corrections::default().find(&Conversation::new(Format::OpenAi, views), &facts)[0]
     }
 
     #[test]
@@ -237,6 +363,8 @@ mod tests {
     fn a_model_corrects_where_it_announces_a_change() {
         let fact = "The port is 8443";
         assert!(check(&[(Role::Assistant, "Done. The port is now 9443.")], fact, &[]));
+        assert!(check(&[(Role::Assistant, "I moved the port to 9443.")], fact, &[]));
+        assert!(!check(&[(Role::Assistant, "Move the port to 9443.")], fact, &[]));
         assert!(!check(&[(Role::Assistant, "The port is 9443.")], fact, &[]));
         assert!(!check(&[(Role::Tool, "The port is now 9443.")], fact, &[]));
     }
@@ -247,7 +375,35 @@ mod tests {
         let facts = ["The gateway port is 8443", "The admin port is 3000"];
         let facts = facts.map(|content| Stated { content, sources: vec![] });
         let conversation = Conversation::new(Format::OpenAi, views);
-        assert_eq!(corrected(&conversation, &facts), [false, false]);
-        assert_eq!(corrected(&conversation, &facts[..1]), [true]);
+        assert_eq!(Corrections::default().find(&conversation, &facts), [false, false]);
+        assert_eq!(Corrections::default().find(&conversation, &facts[..1]), [true]);
+    }
+
+    #[test]
+    fn a_longer_or_another_conversation_is_followed() {
+        let facts = [Stated { content: "The port is 8443", sources: vec![] }];
+        let (old, new) = ("The port is 8443", "The port is 9443");
+        let mut corrections = Corrections::default();
+        let mut find = |texts: &[&str]| {
+            let views = texts.iter().map(|text| said(Role::User, text)).collect();
+            corrections.find(&Conversation::new(Format::OpenAi, views), &facts)[0]
+        };
+        assert!(!find(&[old]));
+        assert!(find(&[old, new]));
+        assert!(!find(&[old, new, old]));
+        assert!(find(&[new]));
+        assert!(!find(&[]));
+    }
+
+    #[test]
+    fn the_newest_of_a_long_conversation_is_read() {
+        let facts = [Stated { content: "The port is 8443", sources: vec![] }];
+        let long = "The lunch was long and the walk was longer. ".repeat(2_000);
+        let mut views = vec![said(Role::User, "The port is 9443")];
+        views.extend((0..8).map(|_| said(Role::User, &long)));
+        let mut corrections = Corrections::default();
+        assert_eq!(corrections.find(&Conversation::new(Format::OpenAi, views.clone()), &facts), [false]);
+        views.push(said(Role::User, "The port is 9443"));
+        assert_eq!(corrections.find(&Conversation::new(Format::OpenAi, views), &facts), [true]);
     }
 }

@@ -17,7 +17,7 @@ pub enum Kind {
     TaskState,
     /// Structure of the system.
     Architecture,
-    /// What a person likes or wants.
+    /// Wishes and habits of a person.
     Preference,
     /// Anything else.
     Note,

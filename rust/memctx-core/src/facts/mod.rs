@@ -4,6 +4,7 @@ mod batch;
 mod change;
 mod corrections;
 mod fact_store;
+mod families;
 mod history;
 mod index;
 mod kind;
@@ -14,7 +15,7 @@ mod search;
 mod settings;
 
 pub use change::{Change, Outcome, Statement};
-pub use corrections::{Stated, corrected};
+pub use corrections::{Corrections, Stated};
 pub use fact_store::{FactStore, Statistics};
 pub use kind::Kind;
 pub use language::{Relation, relate};

@@ -15,5 +15,5 @@ mod value;
 pub(super) use certainty::{is_past, may_state};
 pub(super) use relation::Comparison;
 pub use relation::{Relation, relate};
-pub(super) use statement::Statement;
+pub(super) use statement::{Statement, for_each_word};
 pub(super) use subject::subject;

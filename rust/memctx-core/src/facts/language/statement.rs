@@ -5,11 +5,11 @@ use std::hash::Hasher as _;
 use rustc_hash::FxHasher;
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::lexicon::{Entry, class, flag};
+use super::lexicon::{Entry, Lexicon, class, flag};
 use super::reader::Reader;
 use super::stem::stem;
 use super::{claim, polarity};
-use crate::text::Term;
+use crate::text::{Term, is_cjk};
 
 /// Part of a clause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,8 +65,8 @@ pub(in crate::facts) struct Statement {
     pub(super) directed_at: Option<usize>,
     /// The first verb that is more than "is".
     pub(super) verb: Option<Term>,
-    /// True if it says that something changes or holds from now on.
-    pub(in crate::facts) announces: bool,
+    /// The functions of all its words.
+    flags: u32,
     /// True if it only says what something was changed to: "we switched to pnpm".
     pub(super) is_switch: bool,
     /// A hash of the text but for case, white space and the marks at its end.
@@ -164,7 +164,7 @@ impl Statement {
                 .iter()
                 .find(|piece| piece.has(flag::PIVOT) && !piece.has(flag::FILLER))
                 .map(|piece| piece.entry.key),
-            announces: pieces.iter().any(|piece| piece.has(flag::CHANGE | flag::NOW)),
+            flags: pieces.iter().fold(0, |flags, piece| flags | piece.entry.flags),
             is_switch: claim::is_switch(pieces),
             tokens,
             by_key,
@@ -178,9 +178,35 @@ impl Statement {
         }
     }
 
+    /// Return the words that say something.
+    pub(in crate::facts) fn words(&self) -> impl Iterator<Item = Term> {
+        self.tokens.iter().map(|token| token.key)
+    }
+
+    /// Return the words that say what it is about.
+    pub(in crate::facts) fn topics(&self) -> impl Iterator<Item = Term> {
+        self.tokens.iter().filter(|token| !token.is_value() && !token.is_aside).map(|token| token.key)
+    }
+
+    /// Return whether it has values and does not name what they are values of, its reason aside.
+    pub(in crate::facts) fn is_bare(&self) -> bool {
+        let claim = self.claim.as_deref().unwrap_or(self);
+        !claim.tokens.is_empty() && claim.tokens.iter().all(|token| token.is_value() || token.is_aside)
+    }
+
     /// Return whether it has a verb that tells what something is or becomes.
     pub(in crate::facts) fn is_assertion(&self) -> bool {
-        self.verbs & flag::PIVOT != 0 || self.announces
+        self.verbs & flag::PIVOT != 0 || self.announces()
+    }
+
+    /// Return whether it says that something changes or holds from now on.
+    pub(in crate::facts) fn announces(&self) -> bool {
+        self.flags & (flag::CHANGE | flag::NOW) != 0
+    }
+
+    /// Return whether it says that something holds from now on.
+    pub(in crate::facts) fn is_now(&self) -> bool {
+        self.flags & flag::NOW != 0
     }
 
     /// Return the tokens of the subject.
@@ -235,4 +261,20 @@ fn fingerprint(text: &str) -> u64 {
 /// Return the key of an English word.
 pub(super) fn key_of(word: &str) -> Term {
     Term::new(&stem(word))
+}
+
+/// Call `see` with the key of every word of a text that may be one of a statement's words, faster than it is parsed.
+pub(in crate::facts) fn for_each_word(text: &str, mut see: impl FnMut(Term)) {
+    const SILENT: u32 = flag::FILLER | flag::LIGHT;
+    if text.contains(is_cjk) {
+        return Statement::read(text).words().for_each(see);
+    }
+    for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+        let small = word.to_lowercase();
+        match Lexicon::get().word(&small) {
+            Some(entry) if entry.class == 0 && entry.flags & SILENT != 0 => {}
+            Some(entry) => see(entry.key),
+            None => see(Term::new(&stem(&small))),
+        }
+    }
 }
