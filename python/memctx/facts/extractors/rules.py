@@ -65,15 +65,18 @@ _SUBJECT = (
 )
 # A value that stands right behind the verb: what comes between says how, when or where.
 _LINK = (
-    r"(?: (?:now|currently|always|only|still|usually|set|limited|pinned|capped|called|named|planned|scheduled|due"
+    r"(?: (?:now|currently|always|only|still|usually|mostly|mainly|all|both|already"
+    r"|around|roughly|behind|set|limited|pinned|capped|called|named|planned|scheduled|due"
     r"|on|at|in|for|to|as|by|with|from|via|under|every|after|before|until|about|up|port|version|the|a|an|our)){0,4} "
 )
 _DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|(?:dai|week|month|night|hour)ly\b"
 _EXACT = (
     r"(?:[\"'`$~./<>=]*\d|[\"`#@]\w|[.~]?/\w|https?:|[\w-]+[_./:@]\w|\w[\w-]*-\d|(?-i:[A-Z])[\w.+#-]|"
     + _DAY
-    + r"|(?:two|three|four|five|six|seven|eight|nine|ten|twelve) (?:weeks|days|hours|minutes|seconds|months|years|times"
-    r"|retries|replicas|nodes|workers|threads)\b)"
+    + r"|(?:first|last|second|third) (?:of (?:each|every|the)|"
+    + _DAY
+    + r")|(?:two|three|four|five|six|seven|eight|nine|ten|twelve) (?:weeks|days|hours|minutes|seconds|months|years"
+    r"|times|retries|replicas|nodes|workers|threads)\b)"
 )
 _NAMED = (
     r"(?:linter|formatter|editor|shell|ide|framework|orm|theme|font|color|colour|language|compiler|broker|bundler"
@@ -88,6 +91,14 @@ _PARTICIPLE = (
     r"|from|through|via|only|under|per|every|for|without)\b"
 )
 _PERSON = r"(?-i:[A-Z][a-z]+)(?: (?-i:[A-Z][a-z]+))?"
+# Words of remarks: judgments, what is said to the model, what holds for a moment only.
+_REMARK = (
+    r"(?!.*\b(?:i|you|me|us|what|in use|busy|here|above|below|following|this|that|these|those"
+    r"|today|yesterday|tonight|just|again|right now"
+    r"|nice|great|good|bad|hard|easy|weird|strange|odd|wrong|fine|ok|amazing|awesome|cool|beautiful|ugly|slow|confusing"
+    r"|interesting|perfect|terrible|funny|sad|happy|sorry|fun|love|loved|best|worst|too|so|looks?|sounds?|feels?"
+    r"|wonderful|overwhelming|fantastic|super|helpful|definitely|possible|really|quite|such|heartwarming|encouraging|clear)\b)"
+)
 # Nouns are capitalized in German, so that a capital alone is no name.
 _EXACT_DE = r"(?:[\"'`$~./]*\d|[\"`#@]\w|[.~]?/\w|https?:|[\w-]+[_./:@]\w|\w[\w-]*-\d|(?-i:\w*[a-z][A-Z]\w*|[A-Z]{2,}))"
 _EXACT_CJK = (
@@ -324,6 +335,88 @@ RULES = (
         r"(?:must(?: not)?|only|always|never) "
         r"(?!(?:works?|pass(?:es)?|compiles?|finish(?:es)?|be|have|a|the|in|on)\b)[a-z]+(?<!ing)(?<!ed) .{3,}",
         "decision",
+        "user",
+    ),
+    # Any verb in the present tense, or one about the future, with a value behind it.
+    _rule(
+        _OPENING
+        + r"(?:(?:the|our|my) (?:[\w`./-]++ ){1,4}?|(?-i:[A-Z])[\w.-]++ )(?!(?:is|was|does|has|this|as)\b)[a-z]{2,}s "
+        r"(?!\w+ed\b).{0,40}?(?<![\w/.-])" + _EXACT + r".*",
+        "note",
+        "user",
+    ),
+    _rule(
+        _OPENING
+        + _SUBJECT
+        + r" (?:will|is going to|are going to) .{3,60}?(?<![\w/.-])"
+        + _EXACT
+        + r".*",
+        "note",
+        "user",
+    ),
+    _rule(
+        _OPENING
+        + r"(?:(?:the|our) (?:[\w`./-]++ ){1,3}?|(?-i:[A-Z])[\w.-]++ )(?!(?:is|was|does|has)\b)[a-z]{2,}s .{3,60}? "
+        r"(?:when|once|until|as soon as|whenever) .{4,}",
+        "issue",
+        "user",
+    ),
+    _rule(
+        _OPENING + r"(?:the|our) .{3,60}? (?:turned out to be|turns out to be) .{3,}",
+        "issue",
+        "user",
+    ),
+    _rule(
+        _OPENING
+        + r"we (?:picked|chose|selected|went with|adopted|bought|rejected|ditched|introduced|hired|signed"
+        r"|launched|moved|postponed|cancell?ed)\b .{0,40}?(?<![\w/.-])" + _EXACT + r".*",
+        "decision",
+        "user",
+    ),
+    _rule(
+        _OPENING
+        + r"(?:nobody|no one|everyone|everybody|only [\w ]{2,30}?|(?:two|three|\d+) [\w ]{2,30}?) "
+        r"(?:may|must|has to|have to|needs to|need to|can|is allowed to|are allowed to)\b .{4,}",
+        "decision",
+        "user",
+    ),
+    _rule(
+        _OPENING
+        + r"please (?:keep|write|make) (?:all )?(?:answers|replies|responses|explanations|messages|comments|commits"
+        r"|summaries) .{3,}|please (?:answer|reply|respond|write) (?:only |always )?in .{3,}",
+        "preference",
+        "user",
+    ),
+    # Whatever else a person states of a thing.
+    _rule(
+        _OPENING
+        + _REMARK
+        + r"(?:the|our|my|all|every|each|no) (?:[\w`'./#-]++ ){1,5}?(?:is|are|has|have|had|must|may|can|cannot|can't"
+        r"|will|won't|does not|doesn't|do not|don't|gets?|needs?|moved|went|[a-z]{3,}s) .{4,}",
+        "note",
+        "user",
+    ),
+    _rule(
+        _OPENING
+        + _REMARK
+        + r"(?!(?:i|we|they|he|she|you|it|must|may|can|will|is|are|has|have|some|most|to|not|one|two|three|\w+ing)\b)"
+        r"(?-i:[A-Z][\w-]*)(?: (?!(?:it|the|a|an|what|how|why|there|i|we|they|he|she|to|my|our|all)\b)[\w-]++){0,2}? "
+        r"(?:is|are|must|may|cannot|will|gets?|needs?|has|have|went|replaced|replaces|joined|left|runs?) .{4,}",
+        "note",
+        "user",
+    ),
+    _rule(
+        _OPENING + r"we (?:do not|don't|no longer|never|can't|cannot) "
+        r"(?!(?:know|think|see|want|have time|need|care|mind)\b)[a-z]+ .{4,}",
+        "decision",
+        "user",
+    ),
+    _rule(_OPENING + r"i(?:'d| would) rather (?!not\b).{6,}", "preference", "user"),
+    _rule(
+        _OPENING
+        + r"i (?:speak|own|play|teach|drive|eat|drink|manage|lead|report to|grew up|graduated|can't eat|cannot eat"
+        r"|have (?:a|an|two|three|four|\d+) (?!question|problem|bug|idea|feeling|look|couple|few|lot))\b.{3,}",
+        "note",
         "user",
     ),
     _rule(
