@@ -76,7 +76,12 @@ struct Known<'a> {
 
 impl Known<'_> {
     fn statement(&self) -> &Statement {
-        self.statement.get_or_init(|| Statement::read(self.content))
+        let read = || match self.content.strip_prefix("The user ") {
+            // As a model writes down what a person says.
+            Some(rest) => Statement::read(&format!("I {rest}")),
+            None => Statement::read(self.content),
+        };
+        self.statement.get_or_init(read)
     }
 }
 
@@ -346,6 +351,13 @@ mod tests {
         ] {
             assert!(!check(&[(Role::User, text)], fact, &[]), "{text}");
         }
+    }
+
+    #[test]
+    fn a_person_corrects_what_was_written_down_of_the_user() {
+        assert!(check(&[(Role::User, "I live in Braga now.")], "The user lives in Porto", &[]));
+        assert!(check(&[(Role::User, "I prefer light mode")], "The user prefers dark mode", &[]));
+        assert!(!check(&[(Role::User, "I live in Porto.")], "The user lives in Porto", &[]));
     }
 
     #[test]

@@ -194,9 +194,9 @@ impl Statement {
         !claim.tokens.is_empty() && claim.tokens.iter().all(|token| token.is_value() || token.is_aside)
     }
 
-    /// Return whether it has a verb that tells what something is or becomes.
+    /// Return whether it has a verb that tells what something is or becomes, or what a person wants.
     pub(in crate::facts) fn is_assertion(&self) -> bool {
-        self.verbs & flag::PIVOT != 0 || self.announces()
+        self.verbs & flag::PIVOT != 0 || self.flags & flag::LIGHT != 0 || self.announces()
     }
 
     /// Return whether it says that something changes or holds from now on.
