@@ -64,10 +64,17 @@ class Embedder(Protocol):
 
 
 FactType: TypeAlias = Literal[
-    "decision", "implementation", "config", "issue", "task_state", "architecture"
+    "decision",
+    "implementation",
+    "config",
+    "issue",
+    "task_state",
+    "architecture",
+    "preference",
+    "note",
 ]
 FACT_TYPES: tuple[FactType, ...] = get_args(FactType)
-"""The six types of facts."""
+"""The types of facts: OpenClaw's six, ``preference`` and ``note``."""
 
 Action: TypeAlias = Literal["add", "update", "supersede", "none", "delete"]
 

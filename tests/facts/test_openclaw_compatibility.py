@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from memctx.facts import FACT_TYPES
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -91,6 +93,18 @@ def test_facts_written_by_memctx_are_readable_by_openclaw(opened: Opener, log: P
     assert '"content":"Gateway before core 网关"' in added, (
         "not escaped, as JSON.stringify leaves it"
     )
+
+
+@pytest.mark.parametrize("type", FACT_TYPES)
+def test_facts_of_every_type_are_readable_by_openclaw(opened: Opener, log: Path, type: str) -> None:
+    """The plugin checks that there is a type, not which; two of ours are none of its six."""
+    store = opened(cross_session=True)
+    fact = store.add(type, "Answers are short")
+    theirs = load_as_openclaw(log.read_text(encoding="utf-8"))
+    assert (theirs[fact.id]["type"], theirs[fact.id]["content"]) == (type, "Answers are short")
+    (found,) = store.search("short answers", types=[type])
+    assert found.fact == fact
+    assert opened(cross_session=True).get(fact.id) == fact
 
 
 def test_invalid_lines_are_skipped_and_reported(opened: Opener, log: Path) -> None:

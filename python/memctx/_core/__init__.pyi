@@ -37,7 +37,9 @@ from memctx._core._messages import problems as problems
 from memctx._core._messages import repair_plan as repair_plan
 from memctx._core._messages import text_key as text_key
 from memctx._core._recall import Block as Block
+from memctx._core._recall import Corrections as Corrections
 from memctx._core._recall import build_block as build_block
+from memctx._core._recall import drop_facts as drop_facts
 from memctx._core._recall import is_block as is_block
 from memctx._core._recall import parse_block as parse_block
 from memctx._core._recall import visible as visible

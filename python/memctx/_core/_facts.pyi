@@ -32,7 +32,7 @@ class Fact:
 
     @property
     def type(self) -> str:
-        """One of the six types, or what another program wrote."""
+        """One of `memctx.facts.FACT_TYPES`, or what another program wrote."""
 
     @property
     def content(self) -> str:

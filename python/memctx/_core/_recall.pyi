@@ -69,6 +69,28 @@ def visible(
 ) -> list[bool]:
     """Return for each stored content whether the model still sees it, messages ``hidden`` aside."""
 
+@final
+class Corrections:
+    """Finds the facts that a conversation corrects, at next to no cost while it only gets longer."""
+
+    def __new__(cls) -> Corrections: ...
+    def find(
+        self, conversation: Conversation, facts: Sequence[tuple[str, Sequence[str]]]
+    ) -> list[bool]:
+        """Return for each fact whether the conversation contradicts it after the messages that state it.
+
+        A fact is its content and the contents of the messages that it was taken from. The latest sentence about it
+        decides; a model's sentences count where they announce a change.
+        """
+
+def drop_facts(text: str, contents: Sequence[str]) -> str | None:
+    """Return a block without the facts of some contents: "" if nothing is left, None if the text is no block.
+
+    >>> block = build_block([("config", "port 3000", 1.0)], [], cap=200).text  # doctest: +SKIP
+    >>> drop_facts(block, ["port 3000"])  # doctest: +SKIP
+    ''
+    """
+
 def is_block(text: str) -> bool:
     """Return True if a text, white space around it aside, is just one block.
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from memctx.context.budget import Budget
+    from memctx.context.corrections import Corrections
     from memctx.context.cut import Cut
     from memctx.context.read import MessageRef, Source
     from memctx.context.recall import Candidates, Recall, RecalledBlock
@@ -59,6 +60,7 @@ class Placement:
 
     recall: Recall
     budget: Budget
+    corrections: Corrections
 
     def place(
         self, source: Source, cut: Cut, state: State, query: str, *, first_changed: int | None
@@ -70,6 +72,8 @@ class Placement:
         kept = [block for block in state.blocks if _is_anchored(block, source, cut)]
         newest = source.newest_user
         is_stable = config.placement == "stable"
+        if is_stable and kept and newest != state.recalled_for:
+            kept = self.corrections.revise(kept, source.conversation)
         room = search_room(() if cut.trimmed else kept, cap) if is_stable else cap
         degraded: list[str] = []
 
@@ -79,7 +83,7 @@ class Placement:
             found = self.recall.search(query, cut.find_visible, room=room)
             if found.degraded is not None:
                 degraded.append(found.degraded)
-            return found
+            return self.corrections.drop_corrected(found, source.conversation)
 
         if is_stable:
             blocks = stable(

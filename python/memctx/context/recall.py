@@ -38,6 +38,10 @@ class Facts(Protocol):
         """Return the facts that answer a query, best first."""
         ...
 
+    def get(self, id: str) -> Fact | None:
+        """Return the fact of an id, superseded or not; None if there is none."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class RecalledBlock:

@@ -17,6 +17,7 @@ from memctx import _core
 from memctx.context import explain, state_writer
 from memctx.context.assemble import Outgoing
 from memctx.context.budget import Budget, Observed, Outstanding, Sent, excess_of, find_implausible
+from memctx.context.corrections import Corrections
 from memctx.context.cut import CutPlanner, Replay
 from memctx.context.explain import LONGEST, SEARCHED, Masking, Stopwatch
 from memctx.context.placement import Placement
@@ -70,7 +71,7 @@ class Turns:
         self._archive = archive
         self._budget = Budget.of(recall.config)
         self._planner = CutPlanner(recall.config, self._budget)
-        self._placement = Placement(recall, self._budget)
+        self._recall = recall
         self._states: States | None = None
         self._before: States | None = None
         self._masking: Masking | None = None
@@ -82,6 +83,7 @@ class Turns:
     def reopen(self) -> None:
         """Go on after a fork with the decisions made so far, without the parent's threads and locks."""
         self._replays: dict[int, Replay] = {}
+        self._placement = Placement(self._recall, self._budget, Corrections(self._recall))
         self._outstanding = Outstanding()
         self._lock = threading.Lock()
         path = state_writer.path_of(self._store.path, self._store.session_id)

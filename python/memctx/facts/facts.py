@@ -63,7 +63,7 @@ class Facts:
         'decision'
 
         Raises:
-            ConfigError: if the type is none of the six, or the content is blank.
+            ConfigError: if the type is none of `memctx.facts.FACT_TYPES`, or the content is blank.
         """
         return self._store.add(type, content, context=context, sources=sources)
 
@@ -121,8 +121,8 @@ class Facts:
         """Return the facts that answer a question, best first; none if no fact is about it.
 
         A fact must contain all of one or two significant words, half of up to eight, and 30 % of more, but never more
-        than six. The score is the share of the words' weight, rare words weighing more; ``explain`` shows it word by
-        word.
+        than six. Words match in all forms and with their family: deploy, deployed, deployments. The score is the share
+        of the words' weight, rare words weighing more; ``explain`` shows it word by word.
 
         >>> print(facts.search("webhook port", explain=True)[0].explanation)  # doctest: +SKIP
         1.000000 of the weight of the question's 2 words

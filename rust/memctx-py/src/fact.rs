@@ -20,8 +20,8 @@ impl Fact {
         &self.0.id
     }
 
-    /// ``decision``, ``implementation``, ``config``, ``issue``, ``task_state``, ``architecture``, or what another
-    /// program wrote.
+    /// ``decision``, ``implementation``, ``config``, ``issue``, ``task_state``, ``architecture``, ``preference``, ``note``,
+    /// or what another program wrote.
     #[getter]
     fn r#type(&self) -> &str {
         &self.0.kind

@@ -11,6 +11,7 @@ mod boundary;
 mod cache;
 mod chain;
 mod conversation;
+mod corrections;
 mod disk_index_status;
 mod embed;
 mod embedding_status;
@@ -70,6 +71,8 @@ mod _core {
     #[pymodule_export]
     use crate::conversation::Conversation;
     #[pymodule_export]
+    use crate::corrections::Corrections;
+    #[pymodule_export]
     use crate::disk_index_status::DiskIndexStatus;
     #[pymodule_export]
     use crate::embedding_status::EmbeddingStatus;
@@ -106,7 +109,7 @@ mod _core {
     #[pymodule_export]
     use crate::prune::{Pruned, plan_prune, shorten, shorten_results};
     #[pymodule_export]
-    use crate::recall::{Block, build_block, is_block, parse_block, visible};
+    use crate::recall::{Block, build_block, drop_facts, is_block, parse_block, visible};
     #[pymodule_export]
     use crate::redact::{Masked, Redactor};
     #[pymodule_export]

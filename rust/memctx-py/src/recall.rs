@@ -1,4 +1,4 @@
-//! `memctx._core.build_block`, `parse_block`, `is_block` and `visible`.
+//! `memctx._core.build_block`, `drop_facts`, `parse_block`, `is_block` and `visible`.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -193,5 +193,21 @@ pub(crate) fn visible(
         let contents: Vec<&str> = contents.iter().map(GivenContent::text).collect();
         let visible = recall::Visible::seeking(&conversation.0, &hidden, &contents);
         Ok(contents.iter().map(|content| visible.shows(content)).collect())
+    })
+}
+
+/// Return a block without the facts of some contents; nothing if nothing else is in it, None if the text is no block.
+#[pyfunction]
+pub(crate) fn drop_facts(
+    py: Python<'_>,
+    text: &Bound<'_, PyString>,
+    #[pyo3(from_py_with = checked)] contents: Vec<String>,
+) -> PyResult<Option<String>> {
+    let text = text_of(text)?;
+    enter_core(py, || {
+        Ok(recall::parse(&text).map(|mut parsed| {
+            parsed.facts.retain(|fact| !contents.contains(&fact.content));
+            recall::write(&parsed)
+        }))
     })
 }

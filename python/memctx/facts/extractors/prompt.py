@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from memctx.protocols import Known, Message, Request
 
-PROMPT_VERSION = 2
+PROMPT_VERSION = 3
 """Version of the prompt, raised with every change."""
 
 SPEAKERS = ("user", "assistant")
@@ -24,7 +24,7 @@ You keep the notebook of a software project. You are shown a piece of a conversa
 coding agent (assistant), and you write down what somebody who continues the work weeks later, without having seen \
 the conversation, must know.
 
-A fact is one sentence that stands on its own. It has one of six types:
+A fact is one sentence that stands on its own. It has one of eight types:
 - decision: what was chosen, and the reason if one was given ("Payments go through a queue, because the gateway \
 times out under load")
 - implementation: what was built or changed, and where ("Retries live in src/pay/retry.rs, function `with_backoff`")
@@ -33,6 +33,8 @@ webhook listens on port 8443")
 - issue: a problem, with its cause or its cure once known ("Login fails on Safari because the cookie lacks SameSite")
 - task_state: what is done, under way, blocked or next ("The migration of the orders table is half done; users is next")
 - architecture: how parts fit together ("The worker reads from the log that the API appends to")
+- preference: what the person likes or wants of you ("Answers in German, without bullet points")
+- note: what is worth knowing and none of these: people, dates, places ("Priya reviews every change of the tax rules")
 
 How to write one:
 - Keep every value literally as it was said: numbers, versions, paths, names, commands, quoted words.

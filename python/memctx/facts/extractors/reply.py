@@ -220,7 +220,7 @@ def is_object(value: object) -> TypeGuard[dict[str, Any]]:
 
 
 def _is_fact_type(value: object) -> TypeGuard[FactType]:
-    """Return whether a value is one of the six fact types."""
+    """Return whether a value is one of the fact types."""
     return isinstance(value, str) and value in FACT_TYPES
 
 

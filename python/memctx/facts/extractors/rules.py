@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from memctx import _core
 from memctx.facts import CandidateFact
 from memctx.facts.extractors.split import shorten
 from memctx.protocols import ExtractionResult
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from memctx.facts import FactType
-    from memctx.protocols import Message, Request
+    from memctx.protocols import Known, Message, Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ def _rule(pattern: str, type: FactType | None, *speakers: str) -> Rule:
 
 
 _OPENING = (
-    r"(?:(?:ok|okay|alright|so|then|also|and|but|yes|right|actually|update|correction|fyi)[,:]? )*"
+    r"(?:(?:ok|okay|alright|so|then|also|and|but|yes|right|actually|update|correction|fyi)[,:]? )*+"
 )
 _ATTRIBUTE = (
     r"(?:ports?|time-?outs?|limit|urls?|endpoint|version|branch|region|path|director(?:y|ies)|folder"
@@ -56,6 +57,54 @@ _ATTRIBUTE_ZH = (
     "|有效期|阈值|缩进|许可证|缓存时间|并发数?|副本数?)"
 )
 _VALUE_ZH = r"(?=.*(?:\d|[A-Za-z]{2,}|`[^`]+`|[一二三四五六七八九十]))"
+
+# What a person's statement is about: a phrase with an article, a name, a plural.
+_SUBJECT = (
+    r"(?!(?:i|we|you|he|she|they|it|this|that|these|those|there|here|please|let|thanks|ok|their|his|her|its|one|two|three|some|most|many|not|what|who)\b|\d)"
+    r"(?:(?:the|our|my|all|every|each|no|any) )?(?:[\w`'./#&-]++ ){0,5}?[\w`'./#&-]++"
+)
+# A value that stands right behind the verb: what comes between says how, when or where.
+_LINK = (
+    r"(?: (?:now|currently|always|only|still|usually|mostly|mainly|all|both|already"
+    r"|around|roughly|behind|set|limited|pinned|capped|called|named|planned|scheduled|due"
+    r"|on|at|in|for|to|as|by|with|from|via|under|every|after|before|until|about|up|port|version|the|a|an|our)){0,4} "
+)
+_DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|(?:dai|week|month|night|hour)ly\b"
+_EXACT = (
+    r"(?:[\"'`$~./<>=]*\d|[\"`#@]\w|[.~]?/\w|https?:|[\w-]+[_./:@]\w|\w[\w-]*-\d|(?-i:[A-Z])[\w.+#-]|"
+    + _DAY
+    + r"|(?:first|last|second|third) (?:of (?:each|every|the)|"
+    + _DAY
+    + r")|(?:two|three|four|five|six|seven|eight|nine|ten|twelve) (?:weeks|days|hours|minutes|seconds|months|years"
+    r"|times|retries|replicas|nodes|workers|threads)\b)"
+)
+_NAMED = (
+    r"(?:linter|formatter|editor|shell|ide|framework|orm|theme|font|color|colour|language|compiler|broker|bundler"
+    r"|package manager|code ?name|nickname|username|branch|queue|topic|channel|bucket|license|locale|runner)"
+)
+_STATE = (
+    r"(?:slow|broken|fine|good|bad|great|wrong|down|unknown|missing|empty|full|ready|done|nice|not|too|so|very"
+    r"|ok|okay|weird|unclear|outdated)\b"
+)
+_PARTICIPLE = (
+    r"(?:written|built|kept|sent|held|made|drawn|run|set|\w{2,}(?<!ne)ed) (?:in|by|with|before|after|on|at|to|as"
+    r"|from|through|via|only|under|per|every|for|without)\b"
+)
+_PERSON = r"(?-i:[A-Z][a-z]+)(?: (?-i:[A-Z][a-z]+))?"
+# Words of remarks: judgments, what is said to the model, what holds for a moment only.
+_REMARK = (
+    r"(?!.*\b(?:i|you|me|us|what|in use|busy|here|above|below|following|this|that|these|those"
+    r"|today|yesterday|tonight|just|again|right now"
+    r"|nice|great|good|bad|hard|easy|weird|strange|odd|wrong|fine|ok|amazing|awesome|cool|beautiful|ugly|slow|confusing"
+    r"|interesting|perfect|terrible|funny|sad|happy|sorry|fun|love|loved|best|worst|too|so|looks?|sounds?|feels?"
+    r"|wonderful|overwhelming|fantastic|super|helpful|definitely|possible|really|quite|such|heartwarming|encouraging|clear)\b)"
+)
+# Nouns are capitalized in German, so that a capital alone is no name.
+_EXACT_DE = r"(?:[\"'`$~./]*\d|[\"`#@]\w|[.~]?/\w|https?:|[\w-]+[_./:@]\w|\w[\w-]*-\d|(?-i:\w*[a-z][A-Z]\w*|[A-Z]{2,}))"
+_EXACT_CJK = (
+    r"(?:\d|[A-Za-z]{2,}|`[^`]+`|[周週]|星期|曜日|요일"
+    r"|[一二三四五六七八九十两百]+(?:天|次|秒|分|小时|个|周|月|年|点))"
+)
 
 RULES = (
     _rule(
@@ -140,6 +189,282 @@ RULES = (
     ),
     _rule(r"(?:待办|下一步|接下来|剩余)[:：] ?(?=.{4,}).*", "task_state"),
     _rule(r".{0,16}(?:根因|根本原因|已知问题)(?:是|在于|为|[:：]) ?(?=.{4,}).*", "issue"),
+    # Plain statements of a person.
+    _rule(
+        _OPENING + r"(?:we(?:'ll| will|'re going to| are going to)|let'?s|from now on,? (?:we )?"
+        r"|going forward,? (?:we )?) ?(?:use|go with|switch to|move to|target|support|deploy|keep|adopt)\b(?= ).{0,40}?"
+        + _EXACT
+        + r".*",
+        "decision",
+        "user",
+    ),
+    _rule(
+        _OPENING
+        + r"(?:we(?:'re| are) (?:dropping|moving|switching|migrating|keeping|using|staying)|we dropped"
+        r"|we (?:removed|replaced|renamed)|the plan is to|the idea is to)\b .{4,}",
+        "decision",
+        "user",
+    ),
+    _rule(
+        _OPENING
+        + r"we (?:now |currently |always |only |never )?(?:use|deploy|host|build|target|support|release|ship"
+        r"|meet|store|run|keep|log|test|require|publish|write|pin|work)\b(?: [\w`'./-]++){0,5}? "
+        + _EXACT
+        + r".*",
+        "decision",
+        "user",
+    ),
+    _rule(
+        _OPENING
+        + r"(?:my name is|i(?:'m| am) (?:called|allergic|vegetarian|vegan|based|from|responsible|located"
+        r"|an? (?!bit|little|lot|huge|big|fan)|on the|in the|colou?r ?blind)"
+        r"|i (?:live|work|study) (?:in|at|as|on|for|from)|i was born)\b .{2,}",
+        "note",
+        "user",
+    ),
+    _rule(
+        _OPENING
+        + r"i (?:(?:really |much |strongly |usually |generally )?(?:prefer|like|love|hate|dislike)"
+        r"|do(?:n't| not) (?:like|want|need)|favou?r"
+        r"|(?:always|never|usually|mostly) (?:use|write|want|work|read|prefer))"
+        r" (?!(?:that|this|it|how|what|your|them|these|those|when|where|the (?:way|idea|look|sound))\b"
+        r"|to (?:see|know|be)\b)\w.{2,}",
+        "preference",
+        "user",
+    ),
+    _rule(
+        _OPENING + r"(?:my (?:favou?rite|preferred)) .{2,60}? (?:is|are) .{2,}",
+        "preference",
+        "user",
+    ),
+    _rule(
+        _OPENING + r"please (?:always|never) (?!mind\b)[a-z]+ .{3,}",
+        "preference",
+        "user",
+    ),
+    _rule(
+        _OPENING
+        + r"(?!i\b|it\b|this\b|that\b|they\b|we\b|you\b).{3,80}? (?:fails?|failed|breaks?|broke|crash(?:es|ed)?|hangs?"
+        r"|hung|leaks?|times? out|timed out|is (?:slow|broken|flaky|down)|was (?:slow|broken|flaky|down))\b.{0,60}?"
+        r" (?:because|since|due to|as soon as|caused by)\b .{4,}",
+        "issue",
+        "user",
+    ),
+    _rule(
+        _OPENING
+        + r"(?:the|our|all) .{3,80}? (?:(?:is|was|are|were) caused by|comes? from|came from) .{4,}",
+        "issue",
+        "user",
+    ),
+    _rule(
+        _OPENING
+        + r"we (?:still )?(?:need to|have to|must) (?!(?:talk|think|see|look|check|go|wait|be)\b)\w+ .{6,}",
+        "task_state",
+        "user",
+    ),
+    _rule(
+        _OPENING
+        + r"(?:the|our) (?:[\w`./-]++ ){0,5}?[\w`./-]++ (?:is|are) (?:now |already |still |half |almost |nearly "
+        r"|not yet )*(?:done|finished|complete|merged|implemented|blocked|in progress|on hold|under way|postponed|open)"
+        r"(?: (?:by|until|and|because|as|since)\b.*)?[.!]?$",
+        "task_state",
+        "user",
+    ),
+    _rule(
+        _OPENING
+        + _PERSON
+        + r" (?:owns|maintains|leads|manages|approves|handles|reviews|runs|is (?:responsible for"
+        r"|in charge of|the (?:owner|lead|maintainer|contact|reviewer)\b)) .{3,}",
+        "note",
+        "user",
+    ),
+    _rule(
+        _OPENING
+        + _SUBJECT
+        + r" (?:is|are|=|equals?|will be|must be|has to be|have to be|should be|defaults? to)"
+        + _LINK
+        + _EXACT
+        + r".*",
+        "config",
+        "user",
+    ),
+    _rule(
+        _OPENING + _SUBJECT + r" (?:is|are) (?:called|named|known as) .{2,}",
+        "config",
+        "user",
+    ),
+    _rule(
+        _OPENING
+        + r"(?:the|our|my) (?:[\w-]+ ){0,3}"
+        + _NAMED
+        + r" is (?!"
+        + _STATE
+        + r")[\w.+#-]{2,}(?: [\w.+#-]+)?(?:[.!]?$|[,;(]| (?:now|from now on|since|because|as of|instead)\b)",
+        "config",
+        "user",
+    ),
+    _rule(
+        _OPENING
+        + _SUBJECT
+        + r" (?:listens?|runs?|lives?|resides?|goes?|go|targets?|uses?|requires?|needs|supports?|expires?|starts?|ends?"
+        r"|points?|resolves?|rotates?|lasts?|takes?|costs?|returns?|deploys?|connects?|writes?|depends?|talks?|happens?"
+        r"|only (?:happen|run|go|work)s?|has|have|"
+        r"(?:is|are) (?:hosted|deployed|stored|served|built|written|located|kept|installed|mounted|exposed|limited"
+        r"|released|backed up|cached))" + _LINK + _EXACT + r".*",
+        "config",
+        "user",
+    ),
+    _rule(
+        _OPENING
+        + _SUBJECT
+        + r" (?:is|are) (?:always |never |only |not )?"
+        + _PARTICIPLE
+        + r" .{2,}",
+        "decision",
+        "user",
+    ),
+    _rule(
+        _OPENING
+        + r"(?:(?:every|all|each|no|public|private|new|external|internal) )(?:[\w`./-]++ ){0,4}?[\w`./-]++ "
+        r"(?:must|needs?|requires?|has to|have to|may|gets?)\b .{3,}",
+        "decision",
+        "user",
+    ),
+    _rule(
+        _OPENING + r"(?:(?:the|our|all|every|each|no) (?:[\w`./-]++ ){1,4}?|(?-i:[A-Z][a-z]+s) )"
+        r"(?:must(?: not)?|only|always|never) "
+        r"(?!(?:works?|pass(?:es)?|compiles?|finish(?:es)?|be|have|a|the|in|on)\b)[a-z]+(?<!ing)(?<!ed) .{3,}",
+        "decision",
+        "user",
+    ),
+    # Any verb in the present tense, or one about the future, with a value behind it.
+    _rule(
+        _OPENING
+        + r"(?:(?:the|our|my) (?:[\w`./-]++ ){1,4}?|(?-i:[A-Z])[\w.-]++ )(?!(?:is|was|does|has|this|as)\b)[a-z]{2,}s "
+        r"(?!\w+ed\b).{0,40}?(?<![\w/.-])" + _EXACT + r".*",
+        "note",
+        "user",
+    ),
+    _rule(
+        _OPENING
+        + _SUBJECT
+        + r" (?:will|is going to|are going to) .{3,60}?(?<![\w/.-])"
+        + _EXACT
+        + r".*",
+        "note",
+        "user",
+    ),
+    _rule(
+        _OPENING
+        + r"(?:(?:the|our) (?:[\w`./-]++ ){1,3}?|(?-i:[A-Z])[\w.-]++ )(?!(?:is|was|does|has)\b)[a-z]{2,}s .{3,60}? "
+        r"(?:when|once|until|as soon as|whenever) .{4,}",
+        "issue",
+        "user",
+    ),
+    _rule(
+        _OPENING + r"(?:the|our) .{3,60}? (?:turned out to be|turns out to be) .{3,}",
+        "issue",
+        "user",
+    ),
+    _rule(
+        _OPENING
+        + r"we (?:picked|chose|selected|went with|adopted|bought|rejected|ditched|introduced|hired|signed"
+        r"|launched|moved|postponed|cancell?ed)\b .{0,40}?(?<![\w/.-])" + _EXACT + r".*",
+        "decision",
+        "user",
+    ),
+    _rule(
+        _OPENING
+        + r"(?:nobody|no one|everyone|everybody|only [\w ]{2,30}?|(?:two|three|\d+) [\w ]{2,30}?) "
+        r"(?:may|must|has to|have to|needs to|need to|can|is allowed to|are allowed to)\b .{4,}",
+        "decision",
+        "user",
+    ),
+    _rule(
+        _OPENING
+        + r"please (?:keep|write|make) (?:all )?(?:answers|replies|responses|explanations|messages|comments|commits"
+        r"|summaries) .{3,}|please (?:answer|reply|respond|write) (?:only |always )?in .{3,}",
+        "preference",
+        "user",
+    ),
+    # Whatever else a person states of a thing.
+    _rule(
+        _OPENING
+        + _REMARK
+        + r"(?:the|our|my|all|every|each|no) (?:[\w`'./#-]++ ){1,5}?(?:is|are|has|have|had|must|may|can|cannot|can't"
+        r"|will|won't|does not|doesn't|do not|don't|gets?|needs?|moved|went|[a-z]{3,}s) .{4,}",
+        "note",
+        "user",
+    ),
+    _rule(
+        _OPENING
+        + _REMARK
+        + r"(?!(?:i|we|they|he|she|you|it|must|may|can|will|is|are|has|have|some|most|to|not|one|two|three|\w+ing)\b)"
+        r"(?-i:[A-Z][\w-]*)(?: (?!(?:it|the|a|an|what|how|why|there|i|we|they|he|she|to|my|our|all)\b)[\w-]++){0,2}? "
+        r"(?:is|are|must|may|cannot|will|gets?|needs?|has|have|went|replaced|replaces|joined|left|runs?) .{4,}",
+        "note",
+        "user",
+    ),
+    _rule(
+        _OPENING + r"we (?:do not|don't|no longer|never|can't|cannot) "
+        r"(?!(?:know|think|see|want|have time|need|care|mind)\b)[a-z]+ .{4,}",
+        "decision",
+        "user",
+    ),
+    _rule(_OPENING + r"i(?:'d| would) rather (?!not\b).{6,}", "preference", "user"),
+    _rule(
+        _OPENING
+        + r"i (?:speak|own|play|teach|drive|eat|drink|manage|lead|report to|grew up|graduated|can't eat|cannot eat"
+        r"|have (?:a|an|two|three|four|\d+) (?!question|problem|bug|idea|feeling|look|couple|few|lot))\b.{3,}",
+        "note",
+        "user",
+    ),
+    _rule(
+        r"(?:(?:der|die|das|unsere?|meine?|alle) )[^,;]{2,60}? "
+        r"(?:ist|sind|lautet|heißt|heißen|beträgt|läuft|laufen|liegt|liegen)"
+        r"(?: (?:jetzt|nun|auf|in|bei|unter|am|im|um|der|die|das|port)){0,3} " + _EXACT_DE + r".*",
+        "config",
+        "user",
+    ),
+    _rule(
+        r"wir (?:verwenden|nutzen|benutzen|deployen|setzen|bauen|testen|hosten|speichern)\b .{0,40}?"
+        r"(?-i:[A-Z0-9`/])\w.*"
+        r"|wir haben (?:uns )?.{0,60}(?:entschieden|beschlossen|geeinigt).*",
+        "decision",
+        "user",
+    ),
+    _rule(
+        r"ich (?:bevorzuge|mag|hasse|möchte kein\w*) (?!das\b|es\b)\w.{2,}", "preference", "user"
+    ),
+    _rule(
+        r"(?:ich (?:heiße|wohne in|arbeite (?:bei|an|als|in))|mein name ist) .{2,}", "note", "user"
+    ),
+    _rule(
+        r"我(?:更|比较|很|最)?(?:喜欢|偏好|讨厌|习惯|不喜欢|不想要|不要)(?!这|那|你).{2,}",
+        "preference",
+        "user",
+    ),
+    _rule(r"我(?:叫|住在|在.{1,12}工作|是(?!说|想|不|要|在)).{1,}", "note", "user"),
+    _rule(
+        r"(?!请|帮|把|给|让|看|打开|运行|为什么|怎么).{1,24}?(?:(?<![但可还不于])是|(?<![因作认成])为|叫|监听|保留|使用|采用|部署在|部署到|放在|存在|存储在|位于|运行在|限制为?"
+        r"|最多|至少|需要|支持|每) ?.{0,16}?" + _EXACT_CJK + r".*",
+        "config",
+        "user",
+    ),
+    _rule(
+        r"(?!.*(?:ください|下さい|お願い|か[。.]?$)).{1,30}?(?:は|を|が|も) ?.{0,24}?"
+        + _EXACT_CJK
+        + r".{0,40}(?:です|ます|ました|した|する|である|だ|ない|ません|こと)[。.!！]?$",
+        "config",
+        "user",
+    ),
+    _rule(
+        r"(?!.*(?:주세요|나요|까요|세요|가요)[.!]?$).{1,30}?(?:은|는|이|가|을|를) ?.{0,24}?"
+        + _EXACT_CJK
+        + r".{0,40}(?:다|음|함|요)[.!]?$",
+        "config",
+        "user",
+    ),
 )
 
 UNCERTAIN = re.compile(
@@ -190,10 +515,11 @@ MIN_WIDTH, MAX_LENGTH = 8, 300
 
 
 class RulesExtractor:
-    """Finds explicitly stated facts: "remember that …", "we decided …", "the port is …", 记住…, 我们决定….
+    """Finds explicitly stated facts: "remember that …", "we decided …", "the port is …", "I prefer …", 记住….
 
-    It costs nothing and knows English and Chinese. It prefers precision to recall: code, quotations, questions, guesses
-    and sentences that refer to others are skipped.
+    It costs nothing and knows English and Chinese, and plain statements in German, Japanese and Korean. It prefers
+    precision to recall: code, quotations, questions, guesses and sentences that refer to others are skipped. Of what a
+    model says, only decisions, settings, tasks and causes that it names as such count.
 
     >>> import asyncio
     >>> from memctx.facts.extractors import Message, Request
@@ -207,24 +533,43 @@ class RulesExtractor:
         """Return the facts that the messages state, the latest if there are more than asked for."""
         found: dict[str, CandidateFact] = {}
         for message in request.messages:
-            for kind, content in find_facts(message):
+            known: list[Known | CandidateFact] = [*request.known, *found.values()]
+            for kind, content in find_facts(message, known):
                 # A repeated fact belongs to the message that states it last.
                 found.pop(content.casefold(), None)
                 found[content.casefold()] = CandidateFact(kind, content, sources=(message.segment,))
         return ExtractionResult(tuple(found.values())[-request.most :] if request.most > 0 else ())
 
 
-def find_facts(message: Message) -> Iterator[tuple[FactType, str]]:
-    """Yield the facts that a message states, each with its type."""
+def find_facts(
+    message: Message, known: Sequence[Known | CandidateFact] = ()
+) -> Iterator[tuple[FactType, str]]:
+    """Yield the facts that a message states, each with its type; also those that correct a known fact."""
     for sentence in iter_sentences(message.text):
         for rule in RULES:
             match = rule.pattern.match(sentence) if message.role in rule.speakers else None
-            if match is None:
+            if match is not None:
+                fact, kind = match.groupdict().get("fact") or sentence, rule.type
+                break
+        else:
+            corrected = _find_corrected(sentence, message.role, known)
+            if corrected is None:
                 continue
-            fact = (match.groupdict().get("fact") or sentence).strip(" \t.。;；,，")
-            if not UNCERTAIN.search(sentence) and not UNRESOLVED.match(fact):
-                yield rule.type or _guess_type(fact), fact[:1].upper() + fact[1:]
-            break
+            fact, kind = sentence, corrected.type
+        fact = fact.strip(" \t.。;；,，")
+        if not UNCERTAIN.search(sentence) and not UNRESOLVED.match(fact):
+            yield kind or _guess_type(fact), fact[:1].upper() + fact[1:]
+
+
+def _find_corrected(
+    sentence: str, role: str, known: Sequence[Known | CandidateFact]
+) -> Known | CandidateFact | None:
+    """Return the known fact that a sentence corrects, whatever its wording; None if there is none."""
+    if not known or role not in {"user", "assistant"}:
+        return None
+    said = _core.MessageReader("script").read([{"role": role, "content": sentence}], "openai")
+    corrected = _core.Corrections().find(said, [(fact.content, ()) for fact in known])
+    return next((fact for fact, is_so in zip(known, corrected, strict=True) if is_so), None)
 
 
 def _guess_type(fact: str) -> FactType:

@@ -7,6 +7,7 @@ use std::hash::BuildHasher as _;
 use rustc_hash::{FxHashMap, FxHashSet};
 use sha2::{Digest as _, Sha256};
 
+use super::families::Families;
 use super::kind::Kind;
 use super::settings::Settings;
 use crate::Result;
@@ -32,6 +33,7 @@ pub(super) struct Index {
     duplicates: FxHashMap<u64, Vec<u32>>,
     /// Text index of the active facts.
     texts: Texts,
+    families: Families,
     /// The facts that texts belong to, by the number of the text.
     owners: Vec<Owner>,
 }
@@ -109,6 +111,7 @@ impl Index {
             foreign: FxHashSet::default(),
             duplicates: FxHashMap::default(),
             texts: Texts::default(),
+            families: Families::default(),
             owners: Vec::new(),
         }
     }
@@ -124,8 +127,13 @@ impl Index {
             self.foreign.insert(self.ids.hasher().hash_one(&*fact.id));
             return Ok(());
         }
-        let text =
-            if fact.is_active() { Some((self.texts.push(&words_of(&fact))?, digest(&fact.content))) } else { None };
+        let text = if fact.is_active() {
+            let words = words_of(&fact);
+            self.families.add(&words, self.texts.mode());
+            Some((self.texts.push(&words)?, digest(&fact.content)))
+        } else {
+            None
+        };
         let number = known.unwrap_or(self.entries.len() as u32);
         if known.is_none() {
             self.entries.push(Entry::default());
@@ -221,6 +229,11 @@ impl Index {
     /// Return the text index of the active facts, which has its own numbers.
     pub(super) fn texts(&self) -> &Texts {
         &self.texts
+    }
+
+    /// Return the words of all facts by their families.
+    pub(super) fn families(&self) -> &Families {
+        &self.families
     }
 
     /// Return the fact that a text belongs to, if it still says that.

@@ -1,4 +1,4 @@
-//! The six kinds of facts.
+//! The kinds of facts.
 
 use crate::{Error, Result};
 
@@ -17,16 +17,28 @@ pub enum Kind {
     TaskState,
     /// Structure of the system.
     Architecture,
+    /// Wishes and habits of a person.
+    Preference,
+    /// Anything else.
+    Note,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Decision, Self::Implementation, Self::Config, Self::Issue, Self::TaskState, Self::Architecture];
+    pub const ALL: [Self; 8] = [
+        Self::Decision,
+        Self::Implementation,
+        Self::Config,
+        Self::Issue,
+        Self::TaskState,
+        Self::Architecture,
+        Self::Preference,
+        Self::Note,
+    ];
 
     /// Return the kind of that name.
     pub fn parse(name: &str) -> Result<Self> {
-        let expected = "one of decision, implementation, config, issue, task_state, architecture";
+        let expected = "one of decision, implementation, config, issue, task_state, architecture, preference, note";
         let found = Self::ALL.into_iter().find(|kind| kind.name() == name);
         found.ok_or_else(|| Error::argument("type", expected, format!("{name:?}")))
     }
@@ -41,6 +53,8 @@ impl Kind {
             Self::Issue => "issue",
             Self::TaskState => "task_state",
             Self::Architecture => "architecture",
+            Self::Preference => "preference",
+            Self::Note => "note",
         }
     }
 }

@@ -2,7 +2,9 @@
 
 mod batch;
 mod change;
+mod corrections;
 mod fact_store;
+mod families;
 mod history;
 mod index;
 mod kind;
@@ -13,6 +15,7 @@ mod search;
 mod settings;
 
 pub use change::{Change, Outcome, Statement};
+pub use corrections::{Corrections, Stated};
 pub use fact_store::{FactStore, Statistics};
 pub use kind::Kind;
 pub use language::{Relation, relate};

@@ -1,5 +1,6 @@
 //! Words of a question, each once, without fillers.
 
+use super::families::Families;
 use super::language::subject;
 use crate::bm25::Texts;
 use crate::text::{Term, aboutness, for_each_form, for_each_token, is_cjk, is_filler};
@@ -8,7 +9,7 @@ use crate::text::{Term, aboutness, for_each_form, for_each_token, is_cjk, is_fil
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Word {
     pub(super) token: String,
-    /// Terms that match it: itself, and its other forms that some fact has.
+    /// Terms that match it: itself, its other forms and the words of its family that some fact has.
     pub(super) terms: Vec<Term>,
     /// Number of facts that have it, in any form.
     pub(super) facts: usize,
@@ -17,22 +18,22 @@ pub(super) struct Word {
 }
 
 /// Return the words of a question, in order.
-pub(super) fn words(texts: &Texts, question: &str) -> Vec<Word> {
+pub(super) fn words(texts: &Texts, families: &Families, question: &str) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
     for token in tokens(texts, question) {
         if words.iter().any(|word| word.token == token || word.terms.contains(&Term::new(&token))) {
             continue;
         }
         let mut terms = vec![Term::new(&token)];
-        let mut also = |form: &str| {
-            let term = Term::new(form);
+        let mut also = |term: Term| {
             if !terms.contains(&term) && texts.count(term) > 0 {
                 terms.push(term);
             }
         };
-        for_each_form(&token, &mut also);
+        for_each_form(&token, |form| also(Term::new(form)));
+        families.for_each(&token, &mut also);
         if is_short_word(&token) {
-            also(&format!("{token}s"));
+            also(Term::new(&format!("{token}s")));
         }
         let facts = terms.iter().map(|&term| texts.count(term)).sum::<usize>().min(texts.statistics().documents);
         let weight = aboutness(&token) * texts.statistics().idf(facts);
@@ -127,11 +128,12 @@ mod tests {
 
     #[test]
     fn a_word_counts_once_in_any_form() {
-        let mut texts = Texts::new(Mode::Memctx);
-        for text in ["logs are kept", "a log of retries", "deployed on fridays"] {
+        let (mut texts, mut families) = (Texts::new(Mode::Memctx), Families::default());
+        for text in ["logs are kept", "a log of retries", "deployments on fridays"] {
             texts.push(text).expect("room");
+            families.add(text, Mode::Memctx);
         }
-        let words = words(&texts, "log logs LOG deploy zookeeper");
+        let words = words(&texts, &families, "log logs LOG deploy zookeeper");
         let explained: Vec<(&str, usize)> = words.iter().map(|word| (word.token.as_str(), word.facts)).collect();
         assert_eq!(explained, [("log", 2), ("deploy", 1), ("zookeeper", 0)]);
         assert!(words[2].weight > words[1].weight && words[1].weight > words[0].weight);

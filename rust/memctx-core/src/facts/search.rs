@@ -62,7 +62,7 @@ impl Index {
         if self.active() == 0 {
             return Vec::new();
         }
-        let words = words(self.texts(), request.query);
+        let words = words(self.texts(), self.families(), request.query);
         let all = words.iter().fold(0.0, |sum, word| sum + word.weight);
         if all <= 0.0 || request.limit == 0 {
             return Vec::new();
@@ -152,7 +152,7 @@ mod tests {
         for (content, number) in contents.iter().zip(0_u32..) {
             let line = serde_json::json!({
                 "id": format!("f{}", number % 40),
-                "type": Kind::ALL[number as usize % 6].name(),
+                "type": Kind::ALL[number as usize % Kind::ALL.len()].name(),
                 "content": content,
                 "sessionId": "s",
                 "timestamp": number / 3,
@@ -165,7 +165,7 @@ mod tests {
 
     /// Looks at every fact and every word.
     fn scan(index: &Index, request: &Request<'_>) -> Vec<(String, usize)> {
-        let words = words(index.texts(), request.query);
+        let words = words(index.texts(), index.families(), request.query);
         let mut found: Vec<(f64, f64, u32, String, usize)> = Vec::new();
         for number in index.numbers() {
             let fact = index.fact(number);

@@ -10,5 +10,5 @@ mod visible;
 
 pub use block::{Detail, Fact, Parsed, is_block, parse, write};
 pub use budget::{Block, DetailItem, EXCERPT, FACT_SHARE, FactItem, Request, build};
-pub(crate) use visible::Stored;
 pub use visible::Visible;
+pub(crate) use visible::{Stored, last_shown};

@@ -159,6 +159,25 @@ impl<'c> Visible<'c> {
     }
 }
 
+/// Return the index of the last message that shows each content, hidden or not.
+pub(crate) fn last_shown(conversation: &Conversation, contents: &[&str]) -> Vec<Option<usize>> {
+    let heads: Option<Vec<&str>> = contents.iter().map(|content| Edge::of(&split_at_masks(content)).head()).collect();
+    let heads = heads.map(Heads::new);
+    let mut places = vec![None; contents.len()];
+    for (index, view) in conversation.views.iter().enumerate() {
+        let is_sought = |heads: &Heads<'_>| view.outline.head.is_none_or(|head| heads.hashes.contains(&head));
+        if !heads.as_ref().is_none_or(is_sought) {
+            continue;
+        }
+        let mut visible = Visible::default();
+        visible.add(view, heads.as_ref());
+        for (place, content) in places.iter_mut().zip(contents).filter(|_| !visible.texts.is_empty()) {
+            *place = if visible.shows(content) { Some(index) } else { *place };
+        }
+    }
+    places
+}
+
 /// Lookup key of a content.
 enum Edge<'q> {
     Head(&'q str),

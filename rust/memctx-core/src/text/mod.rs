@@ -26,7 +26,7 @@ pub(crate) use digest::{Digest, append_digests};
 pub(crate) use edge::{ends_word, trim_js};
 pub(crate) use filler::{aboutness, is_filler};
 pub(crate) use hash_form::hash_form;
-pub(crate) use inflection::for_each_form;
+pub(crate) use inflection::{for_each_family, for_each_form};
 pub(crate) use script::{has_case_beyond_ascii, is_cjk};
 pub use sink::TokenSink;
 pub use term::Term;

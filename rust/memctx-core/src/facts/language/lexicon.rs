@@ -6,7 +6,9 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use rustc_hash::FxHashMap;
 
 use super::stem::stem;
-use super::tables::{AMBIGUOUS, CJK, CJK_MEANINGS, CJK_VALUES, CJK_WHOLE, IRREGULAR, OPPOSITES, VALUES, VERBS, WORDS};
+use super::tables::{
+    AMBIGUOUS, CJK, CJK_MEANINGS, CJK_VALUES, CJK_WHOLE, GERMAN, IRREGULAR, OPPOSITES, VALUES, VERBS, WORDS,
+};
 use super::value;
 use crate::text::{Term, is_cjk};
 
@@ -60,6 +62,8 @@ pub(super) mod flag {
     pub(crate) const ATTRIBUTE: u32 = 1 << 22;
     /// Says nothing by itself, but another one in its place says another thing: "from", "must", "up to".
     pub(crate) const COUNTS: u32 = 1 << 23;
+    /// Says that something holds from now on.
+    pub(crate) const NOW: u32 = 1 << 24;
 }
 
 /// Classes of values, as bits: two values with a bit in common answer the same question.
@@ -74,6 +78,8 @@ pub(super) mod class {
     pub(crate) const NAME: u64 = 1 << 3;
     /// The first of the classes that the tables below define.
     pub(crate) const FIRST_TABLE: u32 = 4;
+    /// A region of a cloud provider: `eu-west-1`.
+    pub(crate) const REGION: u64 = 1 << 63;
     /// Values wherever they stand.
     pub(crate) const ALWAYS: u64 = NUMBER | UNIT | 0b1_1111 << FIRST_TABLE;
 }
@@ -154,6 +160,11 @@ impl Lexicon {
         for &(flags, list) in WORDS {
             for word in list.split_whitespace() {
                 words.insert(word, Entry { key: Term::new(word), flags, class: 0 });
+            }
+        }
+        for &(flags, list) in GERMAN {
+            for word in list.split_whitespace() {
+                words.entry(word).or_insert(Entry { key: Term::new(word), flags, class: 0 });
             }
         }
         for (row, values) in VALUES.iter().enumerate() {

@@ -18,13 +18,19 @@ pub(super) fn is_state(key: Term) -> bool {
 /// Find out for each piece which part of its clause it stands in and whether it is said to hold.
 pub(super) fn mark(pieces: &mut [Piece]) {
     for clause in pieces.split_inclusive_mut(|piece| piece.has(flag::BREAK)) {
-        if let Some(start) = clause.iter().position(|piece| piece.has(flag::REASON)) {
+        if let Some(start) = (0..clause.len()).find(|&at| begins_reason(clause, at)) {
             clause[start..].iter_mut().for_each(|piece| piece.is_aside = true);
         }
         mark_switched_on(clause);
         mark_sides(clause);
         mark_negations(clause);
     }
+}
+
+/// Return whether a piece begins a reason; "due" does so before "to" only.
+fn begins_reason(clause: &[Piece], at: usize) -> bool {
+    let is_due = clause[at].entry.key == Term::new("due");
+    clause[at].has(flag::REASON) && (!is_due || clause.get(at + 1).is_some_and(|next| next.has(flag::TO)))
 }
 
 /// "It is on", "turn it on": elsewhere the word says nothing.

@@ -145,6 +145,8 @@ impl<'t> Reader<'t> {
             self.opens_sentence = false;
         } else if run.contains('=') {
             self.mark(flag::FILLER | flag::PIVOT);
+        } else if run.contains('-') {
+            self.mark(flag::BREAK);
         }
         if ends_sentence || ends_clause {
             self.mark(flag::BREAK);

@@ -53,6 +53,7 @@ pub(in crate::facts) struct Comparison<'s> {
     lost: Vec<usize>,
     /// Tokens that only the new one has.
     gained: Vec<usize>,
+    relation: Relation,
 }
 
 /// So much of the new statement must have been in the old one for the new one to be a longer form of it.
@@ -63,10 +64,32 @@ const MOST_PAIRED: usize = 64;
 const LONGEST_ANSWER: usize = 4;
 
 impl<'s> Comparison<'s> {
+    /// Compare two statements as they are or, if that shows no change, without the reasons they give.
     pub(in crate::facts) fn new(old: &'s Statement, new: &'s Statement) -> Self {
-        let mut comparison = Self { old, new, common: Vec::new(), lost: Vec::new(), gained: Vec::new() };
+        let whole = Self::of(old, new);
+        if matches!(whole.relation, Relation::Same | Relation::Changed) {
+            return whole;
+        }
+        let claims = |old: &'s Statement| {
+            let claims = Self::of(old, new.claim.as_deref().unwrap_or(new));
+            (claims.relation == Relation::Changed).then_some(claims)
+        };
+        let old_claim = old.claim.as_deref();
+        let of_new = new.claim.is_some().then(|| claims(old)).flatten();
+        of_new.or_else(|| old_claim.filter(|claim| !drops_value(old, claim)).and_then(claims)).unwrap_or(whole)
+    }
+
+    fn of(old: &'s Statement, new: &'s Statement) -> Self {
+        let relation = Relation::Apart;
+        let mut comparison = Self { old, new, common: Vec::new(), lost: Vec::new(), gained: Vec::new(), relation };
         comparison.merge();
+        comparison.relation = comparison.find_relation();
         comparison
+    }
+
+    /// Return the relation of the two.
+    pub(in crate::facts) fn relation(&self) -> Relation {
+        self.relation
     }
 
     /// Walk both in the order of their keys.
@@ -165,6 +188,13 @@ impl<'s> Comparison<'s> {
         self.lost().any(|token| token.class != 0)
     }
 
+    /// Return whether the new one has all values of the old one beside a word that says what they are values of.
+    pub(in crate::facts) fn restates(&self) -> bool {
+        let values = self.old.tokens.iter().filter(|token| token.is_value() && !token.is_aside).count();
+        let is_kept = |(old, new): &(&Token, &Token)| old.is_value() && old.is_negated == new.is_negated;
+        values > 0 && self.common().filter(is_kept).count() == values && self.common().any(|(old, _)| !old.is_value())
+    }
+
     fn has_flips(&self) -> bool {
         self.common().any(|(old, new)| old.is_negated != new.is_negated)
     }
@@ -189,9 +219,12 @@ impl<'s> Comparison<'s> {
         self.old.is_pending != self.new.is_pending && !self.common.is_empty()
     }
 
-    pub(in crate::facts) fn relation(&self) -> Relation {
+    fn find_relation(&self) -> Relation {
         if self.old.fingerprint == self.new.fingerprint {
             return Relation::Same;
+        }
+        if self.is_switched() {
+            return Relation::Changed;
         }
         if self.common.is_empty() && !self.is_one_value_each() && !self.is_copy_with_other_value() {
             return Relation::Apart;
@@ -230,13 +263,28 @@ impl<'s> Comparison<'s> {
         Relation::Apart
     }
 
-    /// "Use Kafka", "Use NATS".
+    /// "The package manager is npm", "we switched to pnpm": the only value of its kind has changed.
+    fn is_switched(&self) -> bool {
+        const KIND: u64 = !(class::ALWAYS | class::PLACE | class::NAME);
+        let is_like = |a: &Token, b: &Token| a.class & KIND != 0 && a.class & KIND == b.class & KIND && a.key != b.key;
+        let [new] = &self.new.tokens[..] else { return false };
+        let mut answers = self.old.tokens.iter().filter(|old| old.is_value() && !old.is_negated && !old.is_aside);
+        self.new.is_switch
+            && !new.is_negated
+            && answers.next().is_some_and(|old| is_like(old, new))
+            && answers.next().is_none()
+    }
+
+    /// "Use Kafka", "Use NATS"; "I live in Paris", "I live in Lyon".
     fn is_one_value_each(&self) -> bool {
         let only = |statement: &'s Statement| match &statement.tokens[..] {
             [token] if token.is_value() => Some(token),
             _ => None,
         };
-        let same_sort = |a: &Token, b: &Token| a.class & b.class & !class::NAME != 0;
+        let verbs = self.old.verbs | self.new.verbs;
+        let is_same_verb = self.old.verb.is_some() && self.old.verb == self.new.verb;
+        let sorts = if is_same_verb && verbs & (flag::USE | flag::MANY) == 0 { u64::MAX } else { !class::NAME };
+        let same_sort = |a: &Token, b: &Token| a.class & b.class & sorts != 0;
         only(self.old).zip(only(self.new)).is_some_and(|(old, new)| same_sort(old, new))
     }
 
@@ -253,14 +301,14 @@ impl<'s> Comparison<'s> {
 
     /// Return whether a value of the old one was replaced by another that answers the same question.
     fn is_changed_value(&self, loses_topic: bool, gains_topic: bool) -> bool {
-        if self.names_others() {
+        if self.names_others() || self.counts_subject() {
             return false;
         }
         let gained = || self.gained.iter().take(MOST_PAIRED);
         let mut pairs = self.lost.iter().take(MOST_PAIRED).flat_map(|&old| gained().map(move |&new| (old, new)));
         if !gains_topic {
             let names_place = self.lost().any(|token| token.flags & flag::PLACE_OF_MANY != 0);
-            return !names_place && !self.counts_subject() && pairs.any(|(old, new)| self.is_answer(old, new));
+            return !names_place && pairs.any(|(old, new)| self.is_answer(old, new));
         }
         let aims_elsewhere = |token: &Token| !token.is_value() && token.side != Side::Object;
         if self.gained().any(aims_elsewhere) || self.lost().any(aims_elsewhere) || loses_topic && !self.has_subject() {
@@ -407,6 +455,14 @@ impl<'s> Comparison<'s> {
             && old * REFINED_SHARE >= new
             && (old > 1 || self.old.verbs & self.new.verbs & flag::PIVOT != 0 || new <= 3)
     }
+}
+
+/// Return whether a statement has a number, a unit, a day or a state that its claim lacks, outside of a stated reason.
+fn drops_value(whole: &Statement, claim: &Statement) -> bool {
+    let count = |statement: &Statement| {
+        statement.tokens.iter().filter(|token| !token.is_aside && token.class & class::ALWAYS != 0).count()
+    };
+    count(whole) > count(claim)
 }
 
 /// Return the words on both sides of a token.

@@ -5,11 +5,11 @@ use std::hash::Hasher as _;
 use rustc_hash::FxHasher;
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::lexicon::{Entry, class, flag};
-use super::polarity;
+use super::lexicon::{Entry, Lexicon, class, flag};
 use super::reader::Reader;
 use super::stem::stem;
-use crate::text::Term;
+use super::{claim, polarity};
+use crate::text::{Term, is_cjk};
 
 /// Part of a clause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,8 +63,16 @@ pub(in crate::facts) struct Statement {
     pub(super) counting: Vec<Term>,
     /// The place of the token before which a verb stands whose sides may not be exchanged.
     pub(super) directed_at: Option<usize>,
+    /// The first verb that is more than "is".
+    pub(super) verb: Option<Term>,
+    /// The functions of all its words.
+    flags: u32,
+    /// True if it only says what something was changed to: "we switched to pnpm".
+    pub(super) is_switch: bool,
     /// A hash of the text but for case, white space and the marks at its end.
     pub(in crate::facts) fingerprint: u64,
+    /// The statement without the reason behind it, if it has one.
+    pub(super) claim: Option<Box<Self>>,
 }
 
 /// A word on its way to become a token.
@@ -120,7 +128,15 @@ impl Statement {
         };
         let mut pieces = Reader::new(text).read();
         polarity::mark(&mut pieces);
-        Self::from_pieces(&pieces, fingerprint(text))
+        let fingerprint = fingerprint(text);
+        let mut statement = Self::from_pieces(&pieces, fingerprint);
+        if let Some(end) = claim::end_of(&pieces) {
+            pieces.truncate(end);
+            pieces.retain(|piece| !piece.is_aside);
+            // No text has this fingerprint but by chance: a claim is compared by its words.
+            statement.claim = Some(Box::new(Self::from_pieces(&pieces, !fingerprint)));
+        }
+        statement
     }
 
     fn from_pieces(pieces: &[Piece], fingerprint: u64) -> Self {
@@ -129,7 +145,9 @@ impl Statement {
             if piece.has(flag::DIRECTED) && directed_at.is_none() {
                 directed_at = Some(tokens.len());
             }
-            if piece.has(flag::PIVOT) && !piece.is_aside {
+            // "Support" in "support tickets go to sales" is no verb.
+            let is_noun = piece.side == Side::Subject && piece.has(flag::MANY);
+            if piece.has(flag::PIVOT) && !piece.is_aside && !is_noun {
                 verbs |= piece.entry.flags;
             }
             if piece.is_content() {
@@ -141,7 +159,54 @@ impl Statement {
         by_key.sort_by_key(|&at| tokens[at as usize].key);
         let is_pending = pieces.iter().any(|piece| piece.has(flag::PENDING) && !piece.is_aside);
         let negations = pieces.iter().filter(|piece| piece.has(flag::NEGATES | flag::WITHOUT)).count();
-        Self { tokens, by_key, verbs, is_pending, negations, counting: counting(pieces), directed_at, fingerprint }
+        Self {
+            verb: pieces
+                .iter()
+                .find(|piece| piece.has(flag::PIVOT) && !piece.has(flag::FILLER))
+                .map(|piece| piece.entry.key),
+            flags: pieces.iter().fold(0, |flags, piece| flags | piece.entry.flags),
+            is_switch: claim::is_switch(pieces),
+            tokens,
+            by_key,
+            verbs,
+            is_pending,
+            negations,
+            counting: counting(pieces),
+            directed_at,
+            fingerprint,
+            claim: None,
+        }
+    }
+
+    /// Return the words that say something.
+    pub(in crate::facts) fn words(&self) -> impl Iterator<Item = Term> {
+        self.tokens.iter().map(|token| token.key)
+    }
+
+    /// Return the words that say what it is about.
+    pub(in crate::facts) fn topics(&self) -> impl Iterator<Item = Term> {
+        self.tokens.iter().filter(|token| !token.is_value() && !token.is_aside).map(|token| token.key)
+    }
+
+    /// Return whether it has values and does not name what they are values of, its reason aside.
+    pub(in crate::facts) fn is_bare(&self) -> bool {
+        let claim = self.claim.as_deref().unwrap_or(self);
+        !claim.tokens.is_empty() && claim.tokens.iter().all(|token| token.is_value() || token.is_aside)
+    }
+
+    /// Return whether it has a verb that tells what something is or becomes, or what a person wants.
+    pub(in crate::facts) fn is_assertion(&self) -> bool {
+        self.verbs & flag::PIVOT != 0 || self.flags & flag::LIGHT != 0 || self.announces()
+    }
+
+    /// Return whether it says that something changes or holds from now on.
+    pub(in crate::facts) fn announces(&self) -> bool {
+        self.flags & (flag::CHANGE | flag::NOW) != 0
+    }
+
+    /// Return whether it says that something holds from now on.
+    pub(in crate::facts) fn is_now(&self) -> bool {
+        self.flags & flag::NOW != 0
     }
 
     /// Return the tokens of the subject.
@@ -196,4 +261,20 @@ fn fingerprint(text: &str) -> u64 {
 /// Return the key of an English word.
 pub(super) fn key_of(word: &str) -> Term {
     Term::new(&stem(word))
+}
+
+/// Call `see` with the key of every word of a text that may be one of a statement's words, faster than it is parsed.
+pub(in crate::facts) fn for_each_word(text: &str, mut see: impl FnMut(Term)) {
+    const SILENT: u32 = flag::FILLER | flag::LIGHT;
+    if text.contains(is_cjk) {
+        return Statement::read(text).words().for_each(see);
+    }
+    for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+        let small = word.to_lowercase();
+        match Lexicon::get().word(&small) {
+            Some(entry) if entry.class == 0 && entry.flags & SILENT != 0 => {}
+            Some(entry) => see(entry.key),
+            None => see(Term::new(&stem(&small))),
+        }
+    }
 }

@@ -4,3 +4,4 @@ use super::lexicon::flag;
 
 include!(concat!(env!("OUT_DIR"), "/english.rs"));
 include!(concat!(env!("OUT_DIR"), "/cjk.rs"));
+include!(concat!(env!("OUT_DIR"), "/german.rs"));

@@ -166,7 +166,8 @@ fn read_word(run: &str, small: &str, context: Context, see: &mut impl FnMut(Entr
 fn read_compound(run: &str, small: &str, context: Context, see: &mut impl FnMut(Entry)) {
     let is_name = small.split('-').any(|part| part.chars().count() < 2 || part.bytes().any(|b| b.is_ascii_digit()));
     if is_name {
-        return see(value(small, class::NAME));
+        let region = if is_region(small) { class::REGION } else { 0 };
+        return see(value(small, class::NAME | region));
     }
     for (part, small) in run.split('-').zip(small.split('-')) {
         match Lexicon::get().word(small) {
@@ -174,6 +175,14 @@ fn read_compound(run: &str, small: &str, context: Context, see: &mut impl FnMut(
             _ => read_word(part, small, context, see),
         }
     }
+}
+
+/// Return whether a name is that of a region of a cloud provider: `eu-west-1`, `us-east1`.
+fn is_region(small: &str) -> bool {
+    const DIRECTIONS: [&str; 5] = ["north", "south", "east", "west", "central"];
+    let parts = || small.split('-').map(|part| part.trim_end_matches(|c: char| c.is_ascii_digit()));
+    parts().skip(1).any(|part| DIRECTIONS.iter().any(|direction| part.starts_with(direction)))
+        && small.ends_with(|c: char| c.is_ascii_digit())
 }
 
 /// Return the word without what apostrophes add to it, but for the "n't" of a negation.
