@@ -27,20 +27,20 @@ class Store:
 
     def __init__(self, *items: str, tokens: int = 100) -> None:
         self.items = items
-        self.size = tokens
+        self.tokens = tokens
         self.searches = 0
 
     def __call__(self) -> Store:
         self.searches += 1
         return self
 
-    def has_new(self, known: Collection[str]) -> bool:
-        return any(item not in known for item in self.items)
+    def size(self, known: Collection[str]) -> int:
+        return sum(self.tokens for item in self.items if item not in known)
 
     def block(self, known: Collection[str], room: int) -> RecalledBlock | None:
-        new = [item for item in self.items if item not in known][: room // self.size]
+        new = [item for item in self.items if item not in known][: room // self.tokens]
         found = tuple(Recalled(item, "user", None, 1.0, 1.0, 1.0, is_cut=False) for item in new)
-        return RecalledBlock(" ".join(new), len(new) * self.size, found) if new else None
+        return RecalledBlock(" ".join(new), len(new) * self.tokens, found) if new else None
 
 
 def stable(
@@ -88,9 +88,10 @@ def test_blocks_stay_if_nothing_new_is_found() -> None:
     assert stable(Store("a"), first).sent == (first,)
 
 
-def test_a_trim_replaces_all_blocks_by_one_at_the_head() -> None:
+def test_a_trim_replaces_all_blocks_by_one_before_the_newest_user_message() -> None:
+    """There it can be retired again at little cost."""
     blocks = stable(Store("a", "b"), block(200, "a"), is_cut=True)
-    assert blocks.sent == (Block("a b", 200, ("a", "b"), None),)
+    assert blocks.sent == (Block("a b", 200, ("a", "b"), (9, 0)),)
 
 
 def test_a_trim_with_nothing_to_recall_leaves_no_block() -> None:
@@ -107,16 +108,16 @@ def test_the_newest_blocks_are_retired_when_the_cap_is_reached() -> None:
 
 
 def test_only_fitting_details_are_added_when_a_change_costs_too_much() -> None:
-    kept = block(880, "a", anchor=1)
+    kept = block(760, "a", anchor=1)
     blocks = stable(Store("b", "c", "d", tokens=60), kept, may_retire=False)
     assert blocks.sent == (kept, Block("b c", 120, ("b", "c"), (9, 0)))
     assert stable(Store("b"), block(1000, "a"), may_retire=False).recalled == ()
 
 
 def test_later_blocks_leave_room_for_those_after_them() -> None:
-    """However much is found: a long session has many questions, and no trim may ever make room for them."""
+    """However much is found, and though nothing may be retired."""
     kept: list[Block] = []
-    for turn in range(6):
+    for turn in range(4):
         search = Store(*(f"{turn}.{item}" for item in range(50)), tokens=20)
         blocks = stable(search, *kept, newest=turn, may_retire=False)
         assert blocks.recalled, f"no room in turn {turn}"

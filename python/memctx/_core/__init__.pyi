@@ -66,6 +66,7 @@ from memctx._core._store import StoreOptions as StoreOptions
 from memctx._core._text import Estimator as Estimator
 from memctx._core._text import TokenMode as TokenMode
 from memctx._core._text import estimate_tokens as estimate_tokens
+from memctx._core._text import has_topic as has_topic
 from memctx._core._text import tokenize as tokenize
 from memctx._core._trim import Pruned as Pruned
 from memctx._core._trim import Removed as Removed

@@ -1,4 +1,4 @@
-"""Text: tokenizer and token estimates."""
+"""Text: tokenizer, token estimates, and whether a text has a topic."""
 
 from typing import Literal, TypeAlias
 
@@ -15,6 +15,13 @@ def tokenize(text: str, mode: TokenMode = "memctx") -> list[str]:
 
     >>> tokenize("parseHTTPHeader 飞书")
     ['parse', 'http', 'header', 'parsehttpheader', '飞', '书', '飞书']
+    """
+
+def has_topic(text: str) -> bool:
+    """Return whether a text is about something: more than courtesies, function words and numbers.
+
+    >>> has_topic("thanks, looks good"), has_topic("thanks, which port was it?")
+    (False, True)
     """
 
 def estimate_tokens(text: str, estimator: Estimator = "utf16") -> int:

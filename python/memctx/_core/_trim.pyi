@@ -115,8 +115,8 @@ def plan_trim(
 
     Units that ``sticky`` names by key leave in any case, unless they are protected now. While tools are at work
     everything else waits unless there are more than ``ceiling`` tokens; without a ceiling nothing waits. ``pinned``
-    names messages that stay; short messages of a person leave last if ``spare_people``; ``costs`` replaces the
-    reader's token counts.
+    names messages that stay; short messages of a person leave later than others as relevant if ``spare_people``;
+    ``costs`` replaces the reader's token counts.
 
     >>> texts = "the task", "small talk", "port 8443"
     >>> talk = MessageReader().read([{"role": "user", "content": text} for text in texts])

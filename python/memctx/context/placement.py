@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     class Found(Protocol):
         """Results of a search."""
 
-        def has_new(self, known: Collection[str]) -> bool:
-            """Return whether any of them is worth adding to the ids in ``known``."""
+        def size(self, known: Collection[str]) -> int:
+            """Return about how many tokens those take that are worth adding to the ids in ``known``."""
             ...
 
         def block(self, known: Collection[str], room: int) -> RecalledBlock | None:
@@ -35,12 +35,10 @@ if TYPE_CHECKING:
 
     Search = Callable[[], Found | None]
 
-# Share of the cap that the first block may take, so that later turns have room without an earlier block having to go.
-FIRST_SHARE = 0.25
-# Share of the room left that a later block may take, so that there is some for those after it.
-LATER_SHARE = 0.0625
-# Tokens that one item needs. If there is less room, earlier blocks are retired where that costs little.
-WANTED = 120
+# Share of the room left that a block may take, so that there is some for those after it.
+ROOM_SHARE = 0.5
+# Tokens after a block that may always be written again to retire it, as a share of the cap.
+CHEAP_SHARE = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +72,14 @@ class Placement:
         is_stable = config.placement == "stable"
         if is_stable and kept and newest != state.recalled_for:
             kept = self.corrections.revise(kept, source.conversation)
-        room = search_room(() if cut.trimmed else kept, cap) if is_stable else cap
         degraded: list[str] = []
 
         def search() -> Candidates | None:
             if not config.auto_recall or len(query) < config.recall.min_query_chars:
                 return None
-            found = self.recall.search(query, cut.find_visible, room=room)
+            if config.recall.query_messages == "auto" and not source.has_topic:
+                return None  # a courtesy asks for nothing, whatever was said before it
+            found = self.recall.search(query, cut.find_visible, room=cap)
             if found.degraded is not None:
                 degraded.append(found.degraded)
             return self.corrections.drop_corrected(found, source.conversation)
@@ -93,7 +92,14 @@ class Placement:
                 newest=newest,
                 cap=cap,
                 is_cut=bool(cut.trimmed),
-                may_retire=lambda block: _may_retire(block, source, cut, state, first_changed),
+                may_retire=lambda block: _may_retire(
+                    block,
+                    source,
+                    cut,
+                    state,
+                    first_changed=first_changed,
+                    cheap=int(cap * CHEAP_SHARE),
+                ),
             )
         elif config.placement == "head":
             blocks = rebuild(search, None, cap)
@@ -121,12 +127,12 @@ def stable(  # noqa: PLR0913 - all that decides which blocks may stay
 ) -> Blocks:
     """Return blocks that stay where they were sent until a trim.
 
-    A trim changes the prompt anyway, so they are replaced by one block at the head. Between trims, a block with what is
-    new for a new user message goes before it. When room gets short the newest blocks are retired first, if
-    ``may_retire`` allows it: of all edits that changes the prompt latest.
+    A trim changes the prompt anyway, so they are replaced by one block. Between trims, a block with what is new for a
+    new user message goes before it. When room gets short the newest blocks are retired first, if ``may_retire`` allows
+    it: of all edits that changes the prompt latest.
     """
     if is_cut:
-        return rebuild(search, None, _room((), cap))
+        return rebuild(search, newest, _room((), cap))
     if newest is None or newest == state.recalled_for:
         return Blocks(tuple(kept))
     if kept and _room(kept, cap) < SMALLEST_BLOCK and not may_retire(kept[-1]):
@@ -139,31 +145,20 @@ def stable(  # noqa: PLR0913 - all that decides which blocks may stay
     return Blocks((*left, _block(made, newest)), made.items) if made else Blocks(tuple(kept))
 
 
-def search_room(kept: Sequence[Block], cap: int) -> int:
-    """Return the tokens for which a stable block searches.
-
-    The first block is smaller than that, but the model sees some of the results already. Later ones have little room.
-    """
-    return _room(kept, cap) if kept else cap // 2
-
-
 def _make_room(
     kept: Sequence[Block], found: Found, cap: int, may_retire: Callable[[Block], bool]
 ) -> list[Block]:
-    """Return the blocks that stay: if something is new and there is no room, the newest are retired if they may be."""
+    """Return the blocks that stay: with too little room for what is new, the newest are retired if they may be."""
     left = list(kept)
-    if found.has_new(_items(kept)):
-        while left and _room(left, cap) < WANTED and may_retire(left[-1]):
-            left.pop()
+    wanted = min(found.size(_items(kept)), _room((), cap))
+    while left and _room(left, cap) < wanted and may_retire(left[-1]):
+        left.pop()
     return left
 
 
 def _room(blocks: Sequence[Block], cap: int) -> int:
     """Return the tokens that one turn may take beside the blocks that are there."""
-    if not blocks:
-        return int(cap * FIRST_SHARE)
-    left = cap - sum(block.tokens for block in blocks)
-    return min(left, max(WANTED, int(left * LATER_SHARE)))
+    return int((cap - sum(block.tokens for block in blocks)) * ROOM_SHARE)
 
 
 def _block(found: RecalledBlock, anchor: MessageRef | None) -> Block:
@@ -174,14 +169,25 @@ def _items(blocks: Sequence[Block]) -> set[str]:
     return {item for block in blocks for item in block.items}
 
 
-def _may_retire(
-    block: Block, source: Source, cut: Cut, state: State, first_changed: int | None
+def _may_retire(  # noqa: PLR0913 - all that the cost depends on
+    block: Block,
+    source: Source,
+    cut: Cut,
+    state: State,
+    *,
+    first_changed: int | None,
+    cheap: int,
 ) -> bool:
-    """Return whether rewriting the cache without a block costs little compared with the session."""
+    """Return whether rewriting the cache without a block costs little.
+
+    That is at most ``cheap`` tokens or, in all turns so far, a small share of the session.
+    """
     index = 0 if block.anchor is None else source.find(block.anchor) or 0
     if first_changed is not None and first_changed <= index:
         return True
     again = sum(cut.tokens_sent[bisect_left(cut.sent, index) :])
+    if again <= cheap:
+        return True
     cost = state.rewritten + pricing.rewrite_cost(again + block.tokens)
     return cost <= pricing.MAX_REWRITE_SHARE * state.spent
 

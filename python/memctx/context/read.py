@@ -79,6 +79,11 @@ class Source:
         index = self.conversation.newest_user
         return None if index is None else self.conversation.occurrence(index)
 
+    @property
+    def has_topic(self) -> bool:
+        """True if the last message that a person wrote is about something."""
+        return _core.has_topic(self.conversation.query(1))
+
     @cached_property
     def head(self) -> int | None:
         """Key of the first message that is neither a system prompt nor a summary."""

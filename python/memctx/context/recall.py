@@ -25,8 +25,8 @@ FEWEST_CANDIDATES = 8
 OPENCLAW_VECTOR, OPENCLAW_BM25 = 0.7, 0.3
 # Tokens that one segment takes of a block, about.
 EXCERPT = 150
-# Share of the best score below which a hit is not worth its room beside other blocks.
-LEAST_SHARE = 0.8
+# Tokens of the line above a passage, and characters of a passage to a token, about.
+HEAD, CHARS_PER_TOKEN = 16, 4
 # Tokens of the smallest block that says anything.
 SMALLEST_BLOCK = 60
 
@@ -85,14 +85,13 @@ class Recall:
             window=self.config.recall.window,
             deadline_ms=self.config.disk.turn_deadline_ms,
         )
-        best = hits[0].score if hits else 0.0
         facts = self.facts.search(query, limit=limit)
         contents: list[SearchHit | str] = [*hits, *(hit.fact.content for hit in facts)]
         unseen = [not is_seen for is_seen in find_visible(contents)]
         facts = list(compress(facts, unseen[len(hits) :]))
         hits = list(compress(hits, unseen))
         degraded = None if asked is None else asked.reason
-        return Candidates(query, facts, hits, best, self.config.trim.estimator, degraded)
+        return Candidates(query, facts, hits, self.config.trim.estimator, degraded)
 
 
 @dataclass(frozen=True)
@@ -102,15 +101,16 @@ class Candidates:
     query: str
     facts: Sequence[FactHit]
     hits: Sequence[SearchHit]
-    best: float
-    """Best score of all hits, including those that the model sees."""
     estimator: EstimatorName | Callable[[str], int]
     degraded: str | None = None
     """Reason why the search did without vectors, if it should have used them."""
 
-    def has_new(self, known: Collection[str]) -> bool:
-        """Return whether any candidate is worth a block beside the ids in ``known``."""
-        return any(self._select_new(known))
+    def size(self, known: Collection[str]) -> int:
+        """Return about how many tokens the candidates take that are worth a block beside the ids in ``known``."""
+        facts, hits = self._select_new(known)
+        texts = [len(hit.fact.content) for hit in facts]
+        texts += [end - start for start, end in (hit.passage for hit in hits)]
+        return sum(min(EXCERPT, HEAD + length // CHARS_PER_TOKEN) for length in texts)
 
     def block(self, known: Collection[str], room: int) -> RecalledBlock | None:
         """Return the best candidates in at most ``room`` tokens, without the ids in ``known``."""
@@ -137,21 +137,20 @@ class Candidates:
         )
 
     def _select_new(self, known: Collection[str]) -> tuple[list[FactHit], list[SearchHit]]:
-        least = LEAST_SHARE * self.best if known else 0.0
         return (
             [hit for hit in self.facts if fact_id(hit.fact) not in known],
             # Of a long segment the model may know another passage than the one that answers.
             [
                 hit
-                for hit, score, segment, passage in self._identified
-                if score >= least and segment not in known and passage not in known
+                for hit, segment, passage in self._identified
+                if segment not in known and passage not in known
             ],
         )
 
     @cached_property
-    def _identified(self) -> list[tuple[SearchHit, float, str, str]]:
-        """Each hit with its score, its segment's id and its passage's id."""
-        return [(hit, hit.score, hit.segment.id, _passage_id(hit)) for hit in self.hits]
+    def _identified(self) -> list[tuple[SearchHit, str, str]]:
+        """Each hit with its segment's id and its passage's id."""
+        return [(hit, hit.segment.id, _passage_id(hit)) for hit in self.hits]
 
 
 def _build_to_fit(

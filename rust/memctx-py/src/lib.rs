@@ -123,7 +123,7 @@ mod _core {
     #[pymodule_export]
     use crate::static_embedder::StaticEmbedder;
     #[pymodule_export]
-    use crate::text::{estimate_tokens, tokenize};
+    use crate::text::{estimate_tokens, has_topic, tokenize};
     #[pymodule_export]
     use crate::trim::{Removed, Trim, plan_trim};
     #[pymodule_export]

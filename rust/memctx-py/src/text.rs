@@ -1,6 +1,6 @@
-//! `memctx.tokenize` and `memctx.estimate_tokens`.
+//! `memctx.tokenize`, `memctx.estimate_tokens` and `has_topic`.
 
-use memctx_core::text::{Estimator, Mode};
+use memctx_core::text::{self, Estimator, Mode};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
@@ -30,4 +30,11 @@ pub(crate) fn estimate_tokens(
 ) -> PyResult<usize> {
     let text = text_of(text)?;
     enter_core(py, || Ok(Estimator::parse(estimator)?.estimate(&text)))
+}
+
+/// Return whether a text is about something.
+#[pyfunction]
+pub(crate) fn has_topic(py: Python<'_>, text: &Bound<'_, PyString>) -> PyResult<bool> {
+    let text = text_of(text)?;
+    enter_core(py, || Ok(text::has_topic(&text)))
 }

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from memctx.protocols import FactType
 
 MAX_FACTS = 20
-MIN_MATCH = 0.25
+MIN_MATCH = 0.01
 """Least match of a segment that is shown beside facts and notes, so that weak matches do not crowd them out."""
 
 

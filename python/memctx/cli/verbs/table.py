@@ -78,7 +78,7 @@ VERBS: tuple[Verb, ...] = (
                 kind="number",
                 minimum=0,
                 maximum=1,
-                default=0.25,
+                default=0.01,
             ),
             Parameter(
                 "ranking",

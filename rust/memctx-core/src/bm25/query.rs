@@ -3,6 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use super::accumulator::Accumulator;
+use super::score::Statistics;
 use super::term_query::{Asked, TermQuery};
 use super::texts::Texts;
 use crate::text::{Mode, Term, aboutness, for_each_form, for_each_token, is_cjk, is_filler};
@@ -10,6 +11,8 @@ use crate::{Explanation, Scored};
 
 /// Weight of another form of a word, relative to the word itself.
 pub(super) const FORM_SHARE: f64 = 0.7;
+/// Of fewer texts than this, hardly any word is known to be common: what it tells is estimated as if there were so many.
+const FEWEST_TEXTS: usize = 500;
 
 /// A question, with what the index knows of its words.
 ///
@@ -34,6 +37,8 @@ struct Weighed {
 pub struct Cover {
     /// The share of what its words tell that the best of the texts has. A word that no text has counts as missing.
     pub share: f64,
+    /// The sum of the weights of those words.
+    pub weight: f64,
     /// The share of what its words tell that CJK characters tell.
     pub cjk: f64,
 }
@@ -86,6 +91,7 @@ impl<'a> Query<'a> {
         let mut terms: Vec<(Term, Asked)> = Vec::with_capacity(words.len() * 2);
         let mut weighed = Vec::with_capacity(words.len());
         let statistics = index.statistics();
+        let rarity = Statistics { documents: statistics.documents.max(FEWEST_TEXTS), ..statistics };
         let mut next = 0;
         for (word, position) in words.into_iter().zip(0..) {
             let Word { token, term, repeats } = word;
@@ -101,7 +107,7 @@ impl<'a> Query<'a> {
                 }
                 rarest = rarest.or(Some(count));
             }
-            let weight = aboutness(&token) * statistics.idf(rarest.unwrap_or(0));
+            let weight = aboutness(&token) * rarity.idf(rarest.unwrap_or(0));
             weighed.push(Weighed { weight, is_cjk: token.starts_with(is_cjk) });
         }
         Self { text, terms: TermQuery::of(index, terms.into_iter()), words: weighed }
@@ -120,13 +126,11 @@ impl<'a> Query<'a> {
         self.terms.scores()
     }
 
-    /// Return the share of the question that the best of these texts covers.
+    /// Return a function that tells how much of the question a text covers.
     #[must_use]
-    pub fn cover(&self, texts: &[Scored]) -> Cover {
+    pub fn coverage(&self) -> impl FnMut(u32) -> Cover + '_ {
         let all: f64 = self.words.iter().map(|word| word.weight).sum();
-        if all <= 0.0 {
-            return Cover::default();
-        }
+        let cjk: f64 = self.words.iter().filter(|word| word.is_cjk).map(|word| word.weight).sum();
         let words = self.terms.words();
         // A text has hundreds of terms, and few of them are asked for: most are turned away by a bit.
         let mut asked = [0_u64; 64];
@@ -134,23 +138,33 @@ impl<'a> Query<'a> {
         for (word, bit) in words.keys().map(|&term| bit(term)) {
             asked[word] |= 1 << bit;
         }
-        let may_be_asked = |term: &&u32| {
-            let (word, bit) = bit(**term);
-            asked[word] >> bit & 1 != 0
-        };
         let mut is_met = vec![false; self.words.len()];
-        let mut covered = |text: &Scored| -> f64 {
+        move |text: u32| -> Cover {
+            if all <= 0.0 {
+                return Cover::default();
+            }
             is_met.fill(false);
-            let terms = self.terms.terms_of(text.number).iter().filter(may_be_asked);
-            for word in terms.filter_map(|term| words.get(term)) {
-                is_met[*word as usize] = true;
+            for term in self.terms.terms_of(text) {
+                let (word, bit) = bit(*term);
+                if asked[word] >> bit & 1 != 0
+                    && let Some(word) = words.get(term)
+                {
+                    is_met[*word as usize] = true;
+                }
             }
             // A word in two forms is one word, and sums depend on their order.
-            self.words.iter().zip(&is_met).filter(|(_, is_met)| **is_met).map(|(word, _)| word.weight).sum()
-        };
-        let best = texts.iter().map(&mut covered).fold(0.0, f64::max);
-        let cjk: f64 = self.words.iter().filter(|word| word.is_cjk).map(|word| word.weight).sum();
-        Cover { share: best / all, cjk: cjk / all }
+            let met = self.words.iter().zip(&is_met).filter(|(_, is_met)| **is_met);
+            let weight: f64 = met.map(|(word, _)| word.weight).sum();
+            Cover { share: weight / all, weight, cjk: cjk / all }
+        }
+    }
+
+    /// Return the cover of the text that covers most of the question.
+    #[must_use]
+    pub fn cover(&self, texts: &[Scored]) -> Cover {
+        let mut coverage = self.coverage();
+        let covers = texts.iter().map(|text| coverage(text.number));
+        covers.fold(Cover::default(), |best, next| if next.share > best.share { next } else { best })
     }
 
     /// Return the score of a text, term by term.

@@ -24,6 +24,7 @@ mod word;
 pub(crate) use class::is_js_space;
 pub(crate) use digest::{Digest, append_digests};
 pub(crate) use edge::{ends_word, trim_js};
+pub use filler::has_topic;
 pub(crate) use filler::{aboutness, is_filler};
 pub(crate) use hash_form::hash_form;
 pub(crate) use inflection::{for_each_family, for_each_form};

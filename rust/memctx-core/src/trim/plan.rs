@@ -12,6 +12,8 @@ use crate::text::{trim_js, utf16_len};
 const SHORTEST_QUERY: usize = 3;
 /// Tokens up to which a message is few words. What is longer was pasted more often than said.
 const FEW_WORDS: u64 = 256;
+/// Lead of a short message of a person over others, as a share of the best score. A relevant answer has more than that.
+const ADVANCE: f64 = 0.8;
 
 /// Reason for the removal of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -125,10 +127,6 @@ pub fn plan(conversation: &Conversation, request: &Request<'_>) -> Plan {
         if protection.is_running && request.ceiling.is_some_and(|ceiling| trim.tokens <= ceiling) {
             trim.is_deferred = true;
         } else {
-            let spared = if request.spares_people { trim.set_aside() } else { Vec::new() };
-            trim.by_relevance(request);
-            trim.by_age(request);
-            trim.candidates = spared;
             trim.by_relevance(request);
             trim.by_age(request);
         }
@@ -194,16 +192,11 @@ impl<'a> Trim<'a> {
         }
     }
 
-    /// Set short messages of a person aside: they cost little, and often hold decisions.
-    fn set_aside(&mut self) -> Vec<usize> {
+    /// Return whether a unit is a short message of a person: it costs little, and often holds a decision.
+    fn is_said(&self, unit: usize) -> bool {
         let Conversation { units, views, .. } = self.conversation;
-        let is_said = |unit: usize| {
-            let unit = &units[unit];
-            unit.tokens <= FEW_WORDS && unit.messages.iter().all(|&index| views[index as usize].is_person())
-        };
-        let (spared, rest) = self.candidates.iter().partition(|&&unit| is_said(unit));
-        self.candidates = rest;
-        spared
+        let unit = &units[unit];
+        unit.tokens <= FEW_WORDS && unit.messages.iter().all(|&index| views[index as usize].is_person())
     }
 
     /// Remove the least relevant units first, among equals the oldest. Units without text are not scored.
@@ -217,9 +210,16 @@ impl<'a> Trim<'a> {
         self.candidates = unreadable;
         let judged: Vec<&Unit> = readable.iter().map(|&unit| &units[unit]).collect();
         let scores = scores(&judged, views, request.query);
-        let mut ranked: Vec<(f64, usize)> = scores.into_iter().zip(readable).collect();
+        let best = scores.iter().copied().fold(0.0, f64::max);
+        // Where nothing is relevant, it still leaves last.
+        let advance = (ADVANCE * best).max(f64::MIN_POSITIVE);
+        let standing = |score: f64, unit| {
+            if request.spares_people && self.is_said(unit) { score + advance } else { score }
+        };
+        let mut ranked: Vec<(f64, f64, usize)> =
+            scores.into_iter().zip(readable).map(|(score, unit)| (standing(score, unit), score, unit)).collect();
         ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
-        for (score, unit) in ranked {
+        for (_, score, unit) in ranked {
             if self.tokens <= request.target {
                 break;
             }
@@ -227,8 +227,13 @@ impl<'a> Trim<'a> {
         }
     }
 
+    /// Remove the oldest units first, short messages of a person last if they are to be spared.
     fn by_age(&mut self, request: &Request<'_>) {
-        for unit in std::mem::take(&mut self.candidates) {
+        let mut candidates = std::mem::take(&mut self.candidates);
+        if request.spares_people {
+            candidates.sort_by_key(|&unit| self.is_said(unit));
+        }
+        for unit in candidates {
             if self.tokens <= request.target {
                 break;
             }

@@ -15,7 +15,7 @@ pub struct Request<'a> {
     pub protected_recent: usize,
     /// True to protect the first message of the person.
     pub protects_task: bool,
-    /// True to remove short messages of a person only when nothing else is left.
+    /// True to remove short messages of a person later than others of the same relevance.
     pub spares_people: bool,
     /// Indices of messages that the host wants to stay.
     pub pinned: &'a [u32],

@@ -351,14 +351,13 @@ proptest! {
                 removed.tokens <= 256 && removed.messages.iter().all(is_person)
             };
             let said = [pair[0], pair[1]].map(|removed| spares_people && is_said(removed));
-            if said[0] != said[1] {
-                return said[1];
-            }
             let layers = (pair[0].layer, pair[1].layer);
             let is_older = pair[0].unit < pair[1].unit;
             match layers {
+                (Layer::Relevance, Layer::Relevance) if said == [false, true] => true,
+                (Layer::Relevance, Layer::Relevance) if said == [true, false] => pair[0].score < pair[1].score,
                 (Layer::Relevance, Layer::Relevance) => (pair[0].score, pair[0].unit) < (pair[1].score, pair[1].unit),
-                (Layer::Age, Layer::Age) => is_older,
+                (Layer::Age, Layer::Age) => said != [true, false] && (said[0] != said[1] || is_older),
                 (Layer::Relevance, Layer::Age) => !has_text(&talk.units[pair[1].unit as usize], &talk.views),
                 _ => false,
             }
@@ -400,17 +399,24 @@ proptest! {
 }
 
 #[test]
-fn short_messages_of_a_person_leave_last() {
+fn short_messages_of_a_person_leave_last_unless_an_answer_is_more_relevant() {
     let views = vec![
         said(Role::User, "the task"),
         said(Role::User, "deploy on Friday"),
-        said(Role::Assistant, "a long answer about ports and other things"),
+        said(Role::Assistant, "a long answer on ports and other things"),
+        said(Role::Assistant, "a long answer on gardens and birds"),
         said(Role::User, &"a pasted log ".repeat(200)),
         said(Role::Assistant, "the last word"),
     ];
     let conversation = Conversation::new(Format::OpenAi, views);
-    let request = Request { protected_recent: 1, target: 40, ..Request::new("what about ports?", 100) };
-    let left = |spares_people| plan(&conversation, &Request { spares_people, ..request }).removed_messages();
-    assert_eq!(left(false), [1, 3]);
-    assert_eq!(left(true), [2, 3]);
+    // The target is met as soon as these have left.
+    let left = |query, leaving: &[usize]| {
+        let target = conversation.tokens() - leaving.iter().map(|&unit| conversation.units[unit].tokens).sum::<u64>();
+        let request = Request { protected_recent: 1, target, spares_people: true, ..Request::new(query, target) };
+        plan(&conversation, &request).removed_messages()
+    };
+    assert_eq!(left("which ports?", &[3, 4]), [3, 4], "the model's chatter leaves before a person's");
+    assert_eq!(left("which ports?", &[1, 3, 4]), [1, 3, 4], "all chatter leaves before the answer");
+    assert_eq!(left("no word of this", &[2, 3, 4]), [2, 3, 4], "where nothing is relevant");
+    assert_eq!(left("", &[2, 3, 4]), [2, 3, 4], "by age");
 }

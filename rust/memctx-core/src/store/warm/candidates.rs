@@ -5,11 +5,11 @@ use std::ops::Range;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::entry::Standing;
-use super::matching::matched;
+use super::matching::{evidence, matched};
 use super::scale::Scale;
 use super::search::{Ranking, Request};
 use super::tier::Warm;
-use crate::bm25::{Accumulator, Cover};
+use crate::bm25::Accumulator;
 use crate::fusion::{Blend, Weights, calibrate, merge, normalize};
 use crate::store::SearchFilter;
 use crate::{Result, Scored};
@@ -142,7 +142,15 @@ impl Warm {
         };
         let best = normalize(first.iter().map(|hit| hit.score)).unwrap_or(1.0);
         let bm25 = |passage| accumulator.of(passage) / best;
-        Ok(match_all(self.smoothed(&race, candidates, bm25, admit)?, &race.scale, cover(&first)))
+        let candidates = self.smoothed(&race, candidates, bm25, admit)?;
+        let spelling =
+            vector.filter(|_| !self.worth.is_centered()).map(|vector| self.rows.cosines(vector)).transpose()?;
+        let mut coverage = question.coverage();
+        let best = first.iter().take(COVERING).map(|hit| {
+            let cosine = spelling.as_ref().map(|cosine| cosine(hit.number));
+            evidence(coverage(hit.number), cosine)
+        });
+        Ok(match_all(candidates, &race.scale, best.fold(0.0, f64::max)))
     }
 
     fn nearest(&self, vector: Option<&[f32]>, wanted: usize, admit: impl Fn(u32) -> bool) -> Result<Vec<Scored>> {
@@ -301,12 +309,12 @@ impl Warm {
     }
 }
 
-/// Candidates with how well they match, from how much of the question is covered.
-fn match_all(mut candidates: Vec<Candidate>, scale: &Scale, cover: Cover) -> Vec<Candidate> {
+/// Candidates with how well they match, from the best evidence that the question is answered.
+fn match_all(mut candidates: Vec<Candidate>, scale: &Scale, evidence: f64) -> Vec<Candidate> {
     let best = normalize(candidates.iter().map(|candidate| candidate.score)).unwrap_or(1.0);
     for candidate in &mut candidates {
         // The clock must not show in the last digits of what does not depend on it.
-        let exact = matched(cover, scale.matched(candidate.cosine), candidate.score / best);
+        let exact = matched(evidence, scale.matched(candidate.cosine), candidate.score / best);
         candidate.matched = (exact * DIGITS).round() / DIGITS;
     }
     candidates

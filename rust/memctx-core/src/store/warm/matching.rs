@@ -1,27 +1,45 @@
 //! Match scores from 0 to 1 that are comparable between queries.
+//!
+//! The constants are measured on questions that a memory answers, on questions to another memory and on small talk.
 
 use super::scale::LINE;
 use crate::bm25::Cover;
 
-/// The share of a question's words that a text has at that point, and of a question in CJK, where pairs of characters
-/// stand for words. Most questions to another memory stay below; so do those that share no words with their answer.
-const WORDS_AT_LINE: f64 = 0.25;
-const CJK_AT_LINE: f64 = 0.15;
-/// The difference between the best result's match and the last one's.
-const SPREAD: f64 = 0.05;
+/// Evidence above which a query counts as answered.
+const EVIDENCE_AT_LINE: f64 = 3.5;
+/// In CJK, where pairs of characters stand for words, each character counts twice.
+const CJK_SHARE: f64 = 0.6;
+/// The cosine of a text that has the words of the question and is about as long. One that is spelled more like the
+/// question says more than its words do, a longer one less.
+const USUAL_COSINE: f64 = 0.3;
+const COSINE_WEIGHT: f64 = 10.0;
+/// Share of the words' evidence that no spelling takes away.
+const LEAST_SHARE: f64 = 0.5;
+/// Power of the evidence with which the match rises.
+const STEEPNESS: i32 = 3;
+/// Power of the others' scores with which it falls from the best result to them.
+const FALL: f64 = 0.3;
 
-/// Return the match of a result, given how much of the query the best result covers, how well the result's own vector
+/// Return the evidence that a text answers a query: the share of the query's words that it has, times what these words
+/// tell. `spelling` is the cosine of vectors that stand for spelling, if there are any.
+///
+/// Neither factor is enough by itself: small talk is covered by a word or two that tell little, and of a long question
+/// on another subject some words are always known.
+pub(crate) fn evidence(cover: Cover, spelling: Option<f64>) -> f64 {
+    let words = cover.share * cover.weight * (1.0 - (1.0 - CJK_SHARE) * cover.cjk);
+    let letters = spelling.map_or(0.0, |cosine| COSINE_WEIGHT * (cosine - USUAL_COSINE) * (1.0 - cover.cjk));
+    if words > 0.0 { (words + letters).max(LEAST_SHARE * words) } else { 0.0 }
+}
+
+/// Return the match of a result, given the best evidence that the query is answered, how well the result's own vector
 /// matches and its score divided by the best.
 ///
-/// The best results show whether a query is answered at all; if it is, the others are worth their room in the budget.
-pub(crate) fn matched(cover: Cover, vector: f64, rank: f64) -> f64 {
-    let at_line = WORDS_AT_LINE + (CJK_AT_LINE - WORDS_AT_LINE) * cover.cjk;
-    let covered = if cover.share < at_line {
-        LINE * cover.share / at_line
-    } else {
-        LINE + SPREAD + (1.0 - LINE - SPREAD) * (cover.share - at_line) / (1.0 - at_line)
-    };
-    (covered - SPREAD * (1.0 - rank)).clamp(0.0, 1.0).max(vector)
+/// The best results show whether a query is answered at all. If it is, the others are worth their room in the budget as
+/// far as they are nearly as good: the surer the answer, the further down the list.
+pub(crate) fn matched(evidence: f64, vector: f64, rank: f64) -> f64 {
+    let odds = LINE / (1.0 - LINE) * (evidence / EVIDENCE_AT_LINE).powi(STEEPNESS);
+    let answered = odds / (1.0 + odds);
+    (answered * rank.clamp(0.0, 1.0).powf(FALL)).max(vector)
 }
 
 #[cfg(test)]
@@ -29,22 +47,43 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn of_words(share: f64, weight: f64, cjk: f64) -> f64 {
+        matched(evidence(Cover { share, weight, cjk }, None), 0.0, 1.0)
+    }
+
     #[test]
-    fn an_answered_question_passes_with_all_its_results() {
-        let cover = Cover { share: WORDS_AT_LINE, cjk: 0.0 };
-        assert!(matched(cover, 0.0, 0.0) >= LINE - 1e-12);
-        assert!(matched(Cover { share: WORDS_AT_LINE - 0.01, cjk: 0.0 }, 0.0, 1.0) < LINE);
-        assert!(matched(Cover { share: CJK_AT_LINE, cjk: 1.0 }, 0.0, 0.5) >= LINE - 1e-12);
-        assert!((matched(Cover { share: 1.0, cjk: 0.0 }, 0.0, 1.0) - 1.0).abs() < 1e-12);
-        assert!(matched(Cover::default(), 0.9, 1.0) >= 0.9, "nearly the same text");
+    fn a_question_is_answered_by_most_of_its_words_if_they_tell_enough() {
+        assert!((of_words(0.5, 2.0 * EVIDENCE_AT_LINE, 0.0) - LINE).abs() < 1e-12);
+        assert!(of_words(1.0, 2.0, 0.0) < LINE, "a common word");
+        assert!(of_words(0.2, 10.0, 0.0) < LINE, "some words of a long question");
+        assert!(of_words(0.5, 8.0, 1.0) < LINE, "characters that count twice");
+        assert!(of_words(1.0, 20.0, 0.0) > 0.99);
+        assert!(matched(0.0, 0.9, 1.0) >= 0.9, "nearly the same text");
+    }
+
+    #[test]
+    fn others_pass_as_far_as_they_are_nearly_as_good() {
+        assert!(matched(20.0, 0.0, 0.4) >= LINE && matched(20.0, 0.0, 0.2) < LINE);
+        assert!(matched(EVIDENCE_AT_LINE, 0.0, 0.9) < LINE, "no surer than it must be");
+    }
+
+    #[test]
+    fn a_text_spelled_like_the_question_is_more_evidence_than_a_longer_one() {
+        let cover = Cover { share: 0.6, weight: 6.0, cjk: 0.0 };
+        let of = |cosine| evidence(cover, Some(cosine));
+        assert!(of(0.1) < evidence(cover, None) && evidence(cover, None) < of(0.5));
+        assert!(of(-1.0) >= LEAST_SHARE * 0.6 * 6.0 - 1e-12 && evidence(Cover::default(), Some(0.9)).abs() < 1e-12);
+        let cjk = Cover { cjk: 1.0, ..cover };
+        assert!((evidence(cjk, Some(0.0)) - evidence(cjk, None)).abs() < 1e-12, "letters only");
     }
 
     proptest! {
         #[test]
-        fn more_is_never_less(share in 0.0..0.99, more in 0.0..0.01, cjk in 0.0..1.0, vector in 0.0..1.0, rank in 0.0..1.0) {
-            let less = matched(Cover { share, cjk }, vector, rank);
-            let at_most = matched(Cover { share: share + more, cjk }, vector, rank);
-            prop_assert!((0.0..=1.0).contains(&less) && less <= at_most + 1e-12);
+        fn more_is_never_less(
+            share in 0.0..0.99, more in 0.0..0.01, weight in 0.0..40.0, cjk in 0.0..1.0, vector in 0.0..1.0, rank in 0.0..1.0,
+        ) {
+            let of = |share| matched(evidence(Cover { share, weight, cjk }, Some(0.2)), vector, rank);
+            prop_assert!((0.0..=1.0).contains(&of(share)) && of(share) <= of(share + more) + 1e-12);
         }
     }
 }

@@ -38,7 +38,8 @@ impl Scale {
     /// Return the match of a text with this cosine, on the scale that a minimum is tested on.
     pub(crate) fn matched(&self, cosine: f64) -> f64 {
         if !self.is_centered {
-            return cosine.clamp(0.0, 1.0);
+            // Spelling that is a little alike says nothing.
+            return cosine.clamp(0.0, 1.0).powi(3);
         }
         let above = ((cosine - self.mean) / (1.0 - self.mean).max(f64::EPSILON)).clamp(0.0, 1.0);
         if above < COSINE_AT_LINE {
@@ -64,6 +65,11 @@ mod tests {
         assert!(centered.matched(0.6) < 1e-9 && (centered.matched(1.0) - 1.0).abs() < 1e-9);
         assert!(Scale::centered(weights, 0.6, 0.6).value(0.6) < 1e-9);
         let raw = Scale::raw(weights);
-        assert!(raw.value(-0.2) < 1e-9 && (raw.value(0.3) - 0.3).abs() < 1e-9 && (raw.matched(0.3) - 0.3).abs() < 1e-9);
+        assert!(
+            raw.value(-0.2) < 1e-9
+                && (raw.value(0.3) - 0.3).abs() < 1e-9
+                && raw.matched(0.3) < 0.03
+                && raw.matched(1.0) > 0.99
+        );
     }
 }
