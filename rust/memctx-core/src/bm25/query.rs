@@ -127,7 +127,6 @@ impl<'a> Query<'a> {
     }
 
     /// Return a function that tells how much of the question a text covers.
-    #[must_use]
     pub fn coverage(&self) -> impl FnMut(u32) -> Cover + '_ {
         let all: f64 = self.words.iter().map(|word| word.weight).sum();
         let cjk: f64 = self.words.iter().filter(|word| word.is_cjk).map(|word| word.weight).sum();
