@@ -141,7 +141,12 @@ VERBS: tuple[Verb, ...] = (
         parameters=(
             words("fact", "a fact"),
             Parameter(
-                "type", "Type of the fact.", "--type", choices=FACT_TYPES, default=DEFAULT_FACT_TYPE
+                "type",
+                f"Type of the fact: {', '.join(FACT_TYPES)}.",
+                "--type",
+                choices=FACT_TYPES,
+                default=DEFAULT_FACT_TYPE,
+                metavar="TYPE",
             ),
             Parameter("context", "Where the fact came up.", "--context"),
         ),
@@ -167,7 +172,12 @@ VERBS: tuple[Verb, ...] = (
         "facts:list_facts",
         parameters=(
             Parameter(
-                "types", "Only facts of this type.", "--type", choices=FACT_TYPES, is_repeated=True
+                "types",
+                f"Only facts of this type: {', '.join(FACT_TYPES)}.",
+                "--type",
+                choices=FACT_TYPES,
+                is_repeated=True,
+                metavar="TYPE",
             ),
             result_limit(None),
             flag("include_superseded", "--all", "Include superseded facts."),
