@@ -173,6 +173,9 @@ def test_a_block_that_was_read_before_it_was_known_is_recognized(tmp_path: Path)
         ]
         assert memory.prepare(history, format="openai").messages[0] is history[0]
         path = tmp_path / "sessions" / "s1.blocks"
+        path.parent.mkdir(
+            mode=0o700, exist_ok=True
+        )  # this process may not have saved its state yet
         with path.open("a") as file:
             file.write(f"{_core.text_key(QUOTED):016x}\n")
         turn = memory.prepare(history, format="openai")

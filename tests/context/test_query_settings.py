@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
+
+import memctx
 
 from . import memories
 
@@ -111,3 +113,31 @@ def test_neighbors_of_recalled_messages_are_recalled(
         recalled = memory.prepare(asked).report.recalled
         assert len(recalled) == count
         assert max(recalled, key=lambda item: item.score).match > 0.5
+
+
+@pytest.mark.parametrize("placement", ["stable", "tail", "head"])
+def test_a_courtesy_keeps_what_was_recalled_and_adds_nothing(
+    tmp_path: Path, placement: Literal["stable", "tail", "head"]
+) -> None:
+    fact = "The payment webhook of the shop listens on port 8443 in Frankfurt."
+    with memctx.open(
+        tmp_path, session_id="s", context_window=40_000, placement=placement
+    ) as memory:
+        memory.archive([{"role": "user", "content": fact}])
+        messages = [
+            {"role": "user", "content": "Deploy the payment webhook to its port in Frankfurt."}
+        ]
+        assert fact in str(memory.prepare(messages).messages)
+        messages += [{"role": "assistant", "content": "Shall I?"}]
+        messages += [{"role": "user", "content": "yes please go ahead"}]
+        turn = memory.prepare(messages)
+        assert fact in str(turn.messages)
+        if placement == "stable":
+            assert not turn.report.recalled
+
+
+def test_a_courtesy_alone_recalls_nothing(tmp_path: Path) -> None:
+    with memctx.open(tmp_path, session_id="s", context_window=40_000) as memory:
+        memory.archive([{"role": "user", "content": "Thanks, that looks good, please go ahead."}])
+        turn = memory.prepare([{"role": "user", "content": "thanks, looks good"}])
+        assert not turn.report.recalled

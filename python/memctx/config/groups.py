@@ -132,7 +132,7 @@ class RecallSettings(Group, frozen=True):
     query_messages: Annotated[int | Literal["auto"], BeforeValidator(_query_messages)] = Field(
         default="auto",
         description="Newest user messages that form the query of a turn: a number, OpenClaw has 3; `auto` takes the "
-        "newest alone, or three where that is a word or two",
+        "newest alone, or three where that is a word or two or a courtesy",
     )
     min_query_chars: CountOrZero = Field(
         default=3,

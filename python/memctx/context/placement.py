@@ -77,8 +77,11 @@ class Placement:
         def search() -> Candidates | None:
             if not config.auto_recall or len(query) < config.recall.min_query_chars:
                 return None
-            if config.recall.query_messages == "auto" and not source.has_topic:
-                return None  # a courtesy asks for nothing, whatever was said before it
+            is_kept = is_stable and not cut.trimmed
+            if is_kept and config.recall.query_messages == "auto" and not source.has_topic:
+                return (
+                    None  # a courtesy asks for nothing new, and what was recalled before it stays
+                )
             found = self.recall.search(query, cut.find_visible, room=cap)
             if found.degraded is not None:
                 degraded.append(found.degraded)

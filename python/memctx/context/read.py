@@ -79,7 +79,7 @@ class Source:
         index = self.conversation.newest_user
         return None if index is None else self.conversation.occurrence(index)
 
-    @property
+    @cached_property
     def has_topic(self) -> bool:
         """True if the last message that a person wrote is about something."""
         return _core.has_topic(self.conversation.query(1))
@@ -119,12 +119,13 @@ class Source:
     def query_count(self, setting: int | Literal["auto"]) -> int:
         """Return how many of the person's last messages make the query, by the setting ``recall.query_messages``.
 
-        ``"auto"`` is the last one or, if that has only a word or two, the last three.
+        ``"auto"`` is the last one or, if that has only a word or two or is about nothing, the last three.
         """
         if setting != "auto":
             return setting
         newest = self.conversation.query(1)
-        return 1 if _core.estimate_tokens(newest, "script") >= FEW_TOKENS else 3
+        is_short = _core.estimate_tokens(newest, "script") < FEW_TOKENS
+        return 3 if is_short or not self.has_topic else 1
 
     def _remove_blocks(self, reader: MessageReader) -> Source:
         """Return the source without recalled blocks, whether whole messages or inside of others."""
