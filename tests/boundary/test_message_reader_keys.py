@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from memctx import MessageFormatError
 from memctx._core import MessageReader
 
-from .reading import FORMATS, NAMES, say, scan, values, words
+from .reading import FORMATS, NAMES, call, say, scan, values, words
 from .strategies import for_all
 
 if TYPE_CHECKING:
@@ -241,3 +241,43 @@ def test_messages_that_contain_themselves_are_read() -> None:
         reader.read([say("assistant", endless)]).keys
         == reader.read([say("assistant", endless)]).keys
     )
+
+
+TELLING: list[dict[str, Any]] = [
+    {"role": "user", "content": "hello"},
+    {"role": "assistant", "content": "hi"},
+    {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]},
+    {"role": "assistant", "content": None, "tool_calls": [call("c")]},
+    {"role": "tool", "tool_call_id": "c", "content": "done"},
+    say("assistant", {"type": "tool_use", "id": "t", "name": "f", "input": {}}),
+    say("user", {"type": "tool_result", "tool_use_id": "t", "content": "ok"}),
+    {"role": "model", "parts": [{"text": "hi"}]},
+    {"type": "function_call_output", "call_id": "c", "output": "done"},
+]
+
+
+@for_all(
+    st.lists(st.sampled_from(TELLING), min_size=1, max_size=8),
+    st.lists(st.integers(1, 3), max_size=8),
+    st.sampled_from([None, *FORMATS]),
+)
+def test_the_format_of_a_growing_list_is_detected_as_of_the_whole(
+    messages: list[dict[str, Any]], steps: list[int], given_once: FormatName | None
+) -> None:
+    """The reader goes on from the list before; a read with a given format in between changes nothing."""
+
+    def outcome(
+        reader: MessageReader, messages: list[Any], format: FormatName | None = None
+    ) -> Any:
+        try:
+            conversation = reader.read(messages, format)
+        except MessageFormatError as error:
+            return str(error)
+        return conversation.format, conversation.keys, conversation.roles
+
+    reader, end = MessageReader(), 0
+    for step in [*steps, len(messages)]:
+        end += step
+        assert outcome(reader, messages[:end]) == outcome(MessageReader(), messages[:end])
+        if given_once is not None:
+            outcome(reader, messages[:end], given_once)

@@ -305,7 +305,7 @@ class Turns:
         cache = explain.cache(
             source, outgoing, binding, state, is_cold=is_cold, thinking=self._config.trim.thinking
         )
-        after = replace(done.next_state(cache), tail=tail, touched=now, model=model or state.model)
+        after = done.next_state(cache, tail=tail, touched=now, model=model or state.model)
         self._recognize(self._sent_blocks.add(block.text for block in sent))
         self._remember(states, after)
         self._writer.write(
@@ -410,7 +410,9 @@ class _Done:
     outgoing: Outgoing
     binding: Binding
 
-    def next_state(self, cache: Cache) -> State:
+    def next_state(
+        self, cache: Cache, *, tail: tuple[int, ...], touched: float, model: str | None
+    ) -> State:
         """Return the state after the turn."""
         state, outgoing, source = self.before, self.outgoing, self.source
         spent, rewritten = explain.costs(outgoing, cache, state, is_cut=bool(self.removed))
@@ -427,6 +429,9 @@ class _Done:
             estimate=sum(outgoing.tokens),
             spent=spent,
             rewritten=rewritten,
+            tail=tail,
+            touched=touched,
+            model=model,
         )
 
 

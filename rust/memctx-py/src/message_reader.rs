@@ -17,7 +17,7 @@ use crate::cache::prefix_cache::{Prefix, PrefixCache, Suffix};
 use crate::cache::strings::{self, Strings};
 use crate::conversation::Conversation;
 use crate::error::{ConfigError, MessageFormatError};
-use crate::formats::{self, Draft, DraftPart, Foreign, Node, spelled, text};
+use crate::formats::{self, Detection, Draft, DraftPart, Foreign, Node, spelled, text};
 
 /// Texts of some ten long conversations with what was found out about them.
 const CAPACITY: i64 = 64 << 20;
@@ -92,19 +92,29 @@ impl MessageReader {
     #[pyo3(signature = (messages, format = None))]
     fn read(&self, messages: &Bound<'_, PyAny>, format: Option<&Bound<'_, PyString>>) -> PyResult<Conversation> {
         let py = messages.py();
-        let format = match format {
-            Some(name) => guarded(|| Format::parse(spelled(Some(name))))?,
-            None => guarded(|| Ok(listed(messages, 0).and_then(|all| formats::detect(&opened(&all)?))))??,
-        };
+        let given = format.map(|name| guarded(|| Format::parse(spelled(Some(name))))).transpose()?;
         let Some(known) = &self.known else {
             let envelopes = guarded(|| Ok(listed(messages, 0)))??;
+            let format = given.map_or_else(|| detected(Detection::default(), &envelopes).map(Detection::format), Ok)?;
             let views = self.read_views(py, format, &envelopes.iter().enumerate().collect::<Vec<_>>())?;
             return Ok(Conversation(Arc::new(enter_core(py, || Ok(messages::Conversation::new(format, views)))?)));
         };
-        let prefix = guarded(|| Ok(messages.cast::<PyList>().ok().and_then(|list| known.lists.take(format, list))))?;
-        let mut prefix = prefix.unwrap_or_else(|| Prefix::new(format));
-        let envelopes = guarded(|| Ok(listed(messages, prefix.len())))??;
-        let (views, suffix) = self.views(py, format, prefix.len(), &envelopes, &known.messages)?;
+        let prefix = guarded(|| Ok(messages.cast::<PyList>().ok().and_then(|list| known.lists.take(given, list))))?;
+        let mut prefix = prefix.unwrap_or_else(|| Prefix::new(given));
+        if given.is_some() {
+            prefix.detection = None;
+        }
+        let mut envelopes = guarded(|| Ok(listed(messages, prefix.len())))??;
+        if let Some(detection) = prefix.detection {
+            let detection = detected(detection, &envelopes)?;
+            if detection.format() != prefix.format && prefix.len() > 0 {
+                // The new messages tell another format than those before them did.
+                prefix = Prefix::new(None);
+                envelopes = guarded(|| Ok(listed(messages, 0)))??;
+            }
+            prefix.detect(detection);
+        }
+        let (views, suffix) = self.views(py, prefix.format, prefix.len(), &envelopes, &known.messages)?;
         let is_traced = suffix.is_some();
         let prefix = enter_core(py, move || {
             prefix.extend(suffix.unwrap_or_default(), views);
@@ -230,6 +240,11 @@ fn ask(estimator: &Bound<'_, PyAny>, text: &str) -> PyResult<u32> {
     })
 }
 
+/// Return what messages tell about their format, after those before them.
+fn detected(before: Detection, envelopes: &[Bound<'_, PyAny>]) -> PyResult<Detection> {
+    guarded(|| Ok(opened(envelopes).and_then(|messages| before.extend(&messages))))?
+}
+
 fn tokens(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
@@ -239,7 +254,7 @@ fn tokens(count: usize) -> u32 {
 pub(crate) fn detect(messages: &Bound<'_, PyAny>) -> PyResult<&'static str> {
     guarded(|| {
         Ok(listed(messages, 0).and_then(|envelopes| {
-            let format = formats::detect(&opened(&envelopes)?)?;
+            let format = Detection::default().extend(&opened(&envelopes)?)?.format();
             DraftMessages::read(format, &envelopes.iter().enumerate().collect::<Vec<_>>(), &Foreign::default())?;
             Ok(format.name())
         }))

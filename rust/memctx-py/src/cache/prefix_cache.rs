@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
 use crate::cache::fingerprints::{DICT, LIST, OwnedFingerprint, SORTS, TUPLE, all_items, all_pairs};
+use crate::formats::Detection;
 
 /// A turn scans the host's list, and what it makes of that.
 const KEPT: usize = 2;
@@ -22,7 +23,9 @@ pub(crate) struct PrefixCache(Mutex<Vec<Prefix>>);
 
 /// A list that was scanned.
 pub(crate) struct Prefix {
-    format: Format,
+    pub(crate) format: Format,
+    /// What the messages tell about their format; None if it was given.
+    pub(crate) detection: Option<Detection>,
     /// The fingerprints of all messages, one behind the other.
     words: Vec<usize>,
     /// The same apart, since they keep what they point to where it is.
@@ -40,12 +43,12 @@ pub(crate) struct Suffix {
 }
 
 impl PrefixCache {
-    /// Return the longest list that another one begins with, if there is one. It is gone from here until it is kept
-    /// again.
-    pub(crate) fn take(&self, format: Format, messages: &Bound<'_, PyList>) -> Option<Prefix> {
+    /// Return the longest list that another one begins with, if there is one: of a given format, or of those whose
+    /// format was detected. It is gone from here until it is kept again.
+    pub(crate) fn take(&self, given: Option<Format>, messages: &Bound<'_, PyList>) -> Option<Prefix> {
         let mut prefixes = self.prefixes();
-        let leading =
-            prefixes.iter().enumerate().filter(|(_, prefix)| prefix.format == format && prefix.leads_to(messages));
+        let is_asked = |prefix: &Prefix| given.map_or(prefix.detection.is_some(), |format| prefix.format == format);
+        let leading = prefixes.iter().enumerate().filter(|(_, prefix)| is_asked(prefix) && prefix.leads_to(messages));
         let (longest, _) = leading.max_by_key(|(_, prefix)| prefix.len())?;
         Some(prefixes.remove(longest))
     }
@@ -67,10 +70,26 @@ impl PrefixCache {
 }
 
 impl Prefix {
-    /// Create an empty list.
-    pub(crate) fn new(format: Format) -> Self {
-        let conversation = Arc::new(Conversation::new(format, Vec::new()));
-        Self { format, words: Vec::new(), fingerprints: Vec::new(), conversation, growth: Growth::default() }
+    /// Create an empty list, of a given format or of one to be detected.
+    pub(crate) fn new(given: Option<Format>) -> Self {
+        let format = given.unwrap_or(Detection::default().format());
+        Self {
+            format,
+            detection: given.is_none().then(Detection::default),
+            words: Vec::new(),
+            fingerprints: Vec::new(),
+            conversation: Arc::new(Conversation::new(format, Vec::new())),
+            growth: Growth::default(),
+        }
+    }
+
+    /// Set what the messages tell about their format, which may only change before there are any.
+    pub(crate) fn detect(&mut self, detection: Detection) {
+        self.detection = Some(detection);
+        if self.format != detection.format() {
+            self.format = detection.format();
+            self.conversation = Arc::new(Conversation::new(self.format, Vec::new()));
+        }
     }
 
     /// Return the number of messages.

@@ -34,17 +34,34 @@ pub(super) enum Certainty {
 
 type Evidence = (Format, Certainty);
 
-/// Return the format of messages; Anthropic's where all formats would read them alike.
-pub(crate) fn detect(messages: &[Bound<'_, PyAny>]) -> PyResult<Format> {
-    let mut maybe = None;
-    for message in messages {
-        match evidence_of(Node::of(message))? {
-            Some((format, Certainty::Surely)) => return Ok(format),
-            Some((format, Certainty::Maybe)) => maybe = maybe.or(Some(format)),
-            None => {}
+/// What some messages tell about their format.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Detection(Option<Evidence>);
+
+impl Detection {
+    /// Go on with the messages that follow.
+    pub(crate) fn extend(mut self, messages: &[Bound<'_, PyAny>]) -> PyResult<Self> {
+        for message in messages {
+            if is_sure(self.0) {
+                break;
+            }
+            match evidence_of(Node::of(message))? {
+                Some((_, Certainty::Maybe)) if self.0.is_some() => {}
+                Some(evidence) => self.0 = Some(evidence),
+                None => {}
+            }
         }
+        Ok(self)
     }
-    Ok(maybe.unwrap_or(Format::Anthropic))
+
+    /// Return the format of the messages; Anthropic's where all formats would read them alike.
+    pub(crate) fn format(self) -> Format {
+        self.0.map_or(Format::Anthropic, |(format, _)| format)
+    }
+}
+
+fn is_sure(evidence: Option<Evidence>) -> bool {
+    evidence.is_some_and(|(_, certainty)| certainty == Certainty::Surely)
 }
 
 fn evidence_of(message: Node<'_, '_>) -> PyResult<Option<Evidence>> {
@@ -61,7 +78,6 @@ fn evidence_of(message: Node<'_, '_>) -> PyResult<Option<Evidence>> {
     }
     let content = field!(message, "content")?;
     let mut evidence = None;
-    let is_sure = |evidence: Option<Evidence>| evidence.is_some_and(|(_, certainty)| certainty == Certainty::Surely);
     if let Some(content) = &content {
         for_each_item(content, |block| {
             if !is_sure(evidence) {

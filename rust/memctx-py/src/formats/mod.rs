@@ -24,7 +24,7 @@ use memctx_core::messages::{Format, Role};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-pub(crate) use detect::detect;
+pub(crate) use detect::Detection;
 use detect::{Certainty, Clue};
 pub(crate) use draft::{Draft, DraftPart};
 pub(crate) use foreign::{Foreign, refusal};
