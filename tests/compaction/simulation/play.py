@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .story import Plan
 
 TESTS = Path(__file__).parents[2]
-LIFE = (0.9, 2.5)
+LIFE = (0.6, 1.4)
 """Seconds after which a stray kill comes; half of one is what Python takes to start."""
 
 
