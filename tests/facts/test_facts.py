@@ -52,7 +52,10 @@ def recalled(recall: Recall) -> Candidates:
         [{"role": "user", "content": QUESTION}], "anthropic"
     )
     return recall.search(
-        QUESTION, lambda contents: _core.visible(conversation, (), contents), room=500
+        QUESTION,
+        lambda contents: _core.visible(conversation, (), contents),
+        room=500,
+        visible=None,
     )
 
 

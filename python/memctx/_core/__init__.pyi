@@ -56,6 +56,7 @@ from memctx._core._search import mmr as mmr
 from memctx._core._search import normalize as normalize
 from memctx._core._search import threshold as threshold
 from memctx._core._store import Added as Added
+from memctx._core._store import Captured as Captured
 from memctx._core._store import DiskIndexStatus as DiskIndexStatus
 from memctx._core._store import EmbeddingStatus as EmbeddingStatus
 from memctx._core._store import SearchFilter as SearchFilter
@@ -63,6 +64,7 @@ from memctx._core._store import SearchHit as SearchHit
 from memctx._core._store import Segment as Segment
 from memctx._core._store import Store as Store
 from memctx._core._store import StoreOptions as StoreOptions
+from memctx._core._store import VisibleSegments as VisibleSegments
 from memctx._core._text import Estimator as Estimator
 from memctx._core._text import TokenMode as TokenMode
 from memctx._core._text import estimate_tokens as estimate_tokens
@@ -72,6 +74,7 @@ from memctx._core._trim import Pruned as Pruned
 from memctx._core._trim import Removed as Removed
 from memctx._core._trim import Replay as Replay
 from memctx._core._trim import Trim as Trim
+from memctx._core._trim import most_relevant as most_relevant
 from memctx._core._trim import plan_prune as plan_prune
 from memctx._core._trim import plan_trim as plan_trim
 from memctx._core._trim import shorten as shorten

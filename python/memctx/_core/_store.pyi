@@ -64,6 +64,44 @@ class Added:
     def outcome(self) -> Literal["added", "duplicate", "noise"]:
         """New, already stored, or not worth keeping."""
 
+    @property
+    def digest(self) -> int | None:
+        """Hash of the segment's content, or None when it was not stored."""
+
+@final
+class Captured:
+    """The messages of a session that are stored, by their keys.
+
+    >>> talk = MessageReader().read([{"role": "user", "content": text} for text in ("one", "two")])
+    >>> captured = Captured()
+    >>> captured.note(talk, [0], [[1]])
+    >>> captured.missing(talk), len(captured)
+    ([1], 1)
+    """
+
+    def __new__(cls) -> Captured: ...
+    def missing(self, conversation: Conversation) -> list[int]:
+        """Return the indices of the messages that are not stored yet."""
+
+    def visible(self, conversation: Conversation, hidden: Sequence[int]) -> VisibleSegments:
+        """Return the segments of the messages that are not hidden; the indices of ``hidden`` ascend."""
+
+    def note(
+        self, conversation: Conversation, indices: Sequence[int], digests: Sequence[Sequence[int]]
+    ) -> None:
+        """Note that some messages are stored as segments with these digests.
+
+        Raises:
+            ConfigError: an index is wrong, or there is not a list of digests for each message.
+        """
+
+    def __len__(self) -> int:
+        """Return the number of messages."""
+
+@final
+class VisibleSegments:
+    """Segments that the model sees in messages, which a search leaves out."""
+
 @final
 class SearchHit:
     """A segment found by a search, with its scores."""
@@ -222,9 +260,22 @@ class Store:
         """Run `add` without waiting for the disk: the records are found by the next search, and the sync follows."""
 
     def put_messages(
-        self, conversation: Conversation, indices: Sequence[int], *, tools: bool = True
+        self,
+        conversation: Conversation,
+        indices: Sequence[int],
+        *,
+        tools: bool = True,
+        captured: Captured | None = None,
     ) -> list[Added]:
-        """Run `put` for the archivable parts of some messages of a conversation, with or without tool use."""
+        """Run `put` for the archivable parts of some messages of a conversation, with or without tool use.
+
+        The messages are noted in ``captured``.
+        """
+
+    def recognize(
+        self, conversation: Conversation, captured: Captured, *, tools: bool = True
+    ) -> None:
+        """Note in ``captured`` the messages that are stored, as far as they are in memory; store none."""
 
     def search(
         self,
@@ -239,8 +290,9 @@ class Store:
         explain: bool = False,
         everything: bool = False,
         deadline_ms: float | None = None,
+        without: VisibleSegments | None = None,
     ) -> list[SearchHit]:
-        """Return the segments that answer a query best, best first.
+        """Return the segments that answer a query best, best first; those in memory leave out ``without``.
 
         ``vector`` is the query's, of the store's model; the store makes it itself where the core runs the model, and
         goes by words alone where it has none. Those in memory answer at once; older ones join in when they are found

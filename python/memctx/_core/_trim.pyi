@@ -128,6 +128,22 @@ def plan_trim(
         ConfigError: a number is below 0, the target above the limit, an index or the number of costs wrong.
     """
 
+def most_relevant(
+    conversation: Conversation, indices: Sequence[int], query: str, limit: int
+) -> list[int]:
+    """Return the messages of the ``limit`` units that answer a query best, of those with one of some messages.
+
+    A unit without a word of the query is left out.
+
+    >>> texts = "the task", "small talk", "port 8443"
+    >>> talk = MessageReader().read([{"role": "user", "content": text} for text in texts])
+    >>> most_relevant(talk, [0, 1, 2], "which port?", 2)
+    [2]
+
+    Raises:
+        ConfigError: an index is wrong, or the limit is below 0.
+    """
+
 @final
 class Pruned:
     """A tool result that is sent in a shorter form."""

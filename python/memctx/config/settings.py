@@ -43,6 +43,7 @@ EmbeddingName: TypeAlias = Literal[
 # A name, a name with a model or a folder behind it, an import path, or an embedder.
 EmbeddingModel: TypeAlias = "EmbeddingName | str | Embedder"
 Placement: TypeAlias = Literal["stable", "head", "tail"]
+Capture: TypeAlias = Literal["all", "evicted", "off"]
 KnowledgeExtraction: TypeAlias = bool | Literal["rules"]
 
 ENVIRONMENT = "environment"
@@ -99,6 +100,7 @@ class OpenArguments(TypedDict, total=False):
     working_budget: int | None
     enabled: bool
     cross_session: bool
+    capture: Capture
     auto_recall: bool
     placement: Placement
     redaction: Redaction | bool
@@ -167,6 +169,11 @@ class Config(Group, frozen=True, defer_build=False):
     cross_session: Switch = Field(
         default=False,
         description="Whether a search sees every session of the directory or only its own",
+    )
+    capture: Capture = Field(
+        default="all",
+        description="What a turn archives: `all` messages as they arrive, only `evicted` ones as they leave the "
+        "context, or none with `off`",
     )
     auto_recall: Switch = Field(
         default=True,

@@ -13,7 +13,7 @@ from memctx import _core
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, MutableSequence, Sequence
 
-    from memctx._core import Conversation, Pruned, SearchHit, Trim
+    from memctx._core import Captured, Conversation, Pruned, SearchHit, Trim, VisibleSegments
     from memctx.config import Config
     from memctx.context.budget import Budget
     from memctx.context.read import SourceIndex
@@ -128,12 +128,20 @@ class Cut:
 
     def find_visible(self, contents: Sequence[SearchHit | str]) -> list[bool]:
         """Return for each text whether the model reads it in a message that is sent whole."""
-        hidden = sorted({*self._trim.removed_messages, *(item.message for item in self._pruned)})
-        return _core.visible(self._kept, hidden, contents)
+        return _core.visible(self._kept, self._hidden, contents)
+
+    def visible_segments(self, captured: Captured) -> VisibleSegments:
+        """Return the stored messages that are sent whole."""
+        return captured.visible(self._kept, self._hidden)
 
     def find_problems(self) -> list[tuple[int, str, str, str | None]]:
         """Return what a provider would refuse in the messages that the replay and the pruning leave."""
         return _core.problems(self._shortened)
+
+    @cached_property
+    def _hidden(self) -> list[int]:
+        """Messages of ``_kept`` that are not sent whole."""
+        return sorted({*self._trim.removed_messages, *(item.message for item in self._pruned)})
 
     def _of_sent(self, column: MutableSequence[T]) -> MutableSequence[T]:
         """Return the items of the messages that are sent, from a column with one for each message of ``_kept``."""

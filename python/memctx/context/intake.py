@@ -6,12 +6,13 @@ import json
 from collections import Counter
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from memctx._core import Conversation, Store
+    from memctx._core import Captured, Conversation, Store
     from memctx.embeddings import EmbeddingService
     from memctx.facts.worker import BackgroundExtraction
 
@@ -83,12 +84,23 @@ class Intake:
             reasons=reasons,
         )
 
-    def put(self, conversation: Conversation, indices: Sequence[int]) -> None:
-        """Store messages that are removed from the context, which the host still has."""
+    def put(self, conversation: Conversation, indices: Sequence[int], captured: Captured) -> None:
+        """Store messages that the host still has, and note them in ``captured``."""
         if isinstance(self._tools, bool):
-            self._store.put_messages(conversation, indices, tools=self._tools)
-        elif records := self._select(conversation.records(indices)):
-            self._store.put(records)
+            self._store.put_messages(conversation, indices, tools=self._tools, captured=captured)
+        else:
+            rows = [self._select([each]) for each in conversation.records(indices)]
+            records = [record for each in rows for record in each]
+            results = iter(self._store.put(records) if records else [])
+            digests = [
+                [
+                    result.digest
+                    for result in islice(results, len(each))
+                    if result.digest is not None
+                ]
+                for each in rows
+            ]
+            captured.note(conversation, indices, digests)
         self._notify()
 
     def _select(self, rows: Sequence[Sequence[Row]]) -> list[Row]:

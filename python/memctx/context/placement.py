@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
     from typing import Protocol
 
+    from memctx._core import Captured
     from memctx.context.budget import Budget
     from memctx.context.corrections import Corrections
     from memctx.context.cut import Cut
@@ -59,6 +60,7 @@ class Placement:
     recall: Recall
     budget: Budget
     corrections: Corrections
+    captured: Captured
 
     def place(
         self, source: Source, cut: Cut, state: State, query: str, *, first_changed: int | None
@@ -82,7 +84,8 @@ class Placement:
                 return (
                     None  # a courtesy asks for nothing new, and what was recalled before it stays
                 )
-            found = self.recall.search(query, cut.find_visible, room=cap)
+            visible = cut.visible_segments(self.captured) if len(self.captured) else None
+            found = self.recall.search(query, cut.find_visible, room=cap, visible=visible)
             if found.degraded is not None:
                 degraded.append(found.degraded)
             return self.corrections.drop_corrected(found, source.conversation)

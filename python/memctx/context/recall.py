@@ -13,7 +13,7 @@ from memctx.context.report import Recalled
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from memctx._core import Fact, FactHit, SearchHit, Store
+    from memctx._core import Fact, FactHit, SearchHit, Store, VisibleSegments
     from memctx.config import Config, EstimatorName
     from memctx.embeddings import EmbeddingService
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # A search asks for as many candidates as a block has room for, and never fewer, as OpenClaw's plugin does.
 FEWEST_CANDIDATES = 8
+# A search asks for so many times as many where it is not known beforehand which segments are visible.
+UNKNOWN_VISIBLE = 4
 # Weights of OpenClaw's plugin, for the score that a report shows beside ours.
 OPENCLAW_VECTOR, OPENCLAW_BM25 = 0.7, 0.3
 # Tokens that one segment takes of a block, about.
@@ -69,27 +71,32 @@ class Recall:
     embedding: EmbeddingService | None = None
     """Makes the vectors of queries; None where the store does."""
 
-    def search(self, query: str, find_visible: FindVisible, *, room: int) -> Candidates:
+    def search(
+        self, query: str, find_visible: FindVisible, *, room: int, visible: VisibleSegments | None
+    ) -> Candidates:
         """Find what the model does not see yet, enough for a block of ``room`` tokens.
 
-        ``find_visible`` returns for each text whether the model sees it.
+        ``visible`` are the segments that it is known to see, as far as that is known beforehand; ``find_visible``
+        returns for each text whether it does.
         """
         limit = max(FEWEST_CANDIDATES, room // EXCERPT)
         asked = None if self.embedding is None else self.embedding.queries.request(query)
         hits = self.store.search(
             query,
             vector=None if asked is None else asked.vector,
-            limit=limit,
+            # Of those that are found some may be visible.
+            limit=limit if visible is not None else limit * UNKNOWN_VISIBLE,
             min_score=self.config.recall.min_score,
             ranking=self.config.recall.ranking,
             window=self.config.recall.window,
             deadline_ms=self.config.disk.turn_deadline_ms,
+            without=visible,
         )
         facts = self.facts.search(query, limit=limit)
         contents: list[SearchHit | str] = [*hits, *(hit.fact.content for hit in facts)]
         unseen = [not is_seen for is_seen in find_visible(contents)]
         facts = list(compress(facts, unseen[len(hits) :]))
-        hits = list(compress(hits, unseen))
+        hits = list(compress(hits, unseen))[:limit]
         degraded = None if asked is None else asked.reason
         return Candidates(query, facts, hits, self.config.trim.estimator, degraded)
 

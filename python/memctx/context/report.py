@@ -189,7 +189,8 @@ class Report:
     """Repairs of invalid messages."""
     cache: Cache = field(default_factory=Cache)
     archived: int = 0
-    """Number of messages that were archived because they, or a part of them, were removed from the context."""
+    """Number of messages that the turn archives: those it sees for the first time or, with ``capture="evicted"``,
+    those that leave the context, whole or in part."""
     is_deferred: bool = False
     """True if a trim is due and waits for the end of the tool loop."""
     is_over_limit: bool = False

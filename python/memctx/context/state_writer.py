@@ -1,7 +1,7 @@
 """Persistence of a session's states: the file ``sessions/<id>.json`` of the store, and the thread that writes it.
 
-The host still holds every message of a turn, so no caller has to wait for the disk. Removed messages are archived
-before the state that says so is saved: a process that dies in between decides the same again.
+The host still holds every message of a turn, so no caller has to wait for the disk. Messages are archived before the
+state that says they were removed is saved: a process that dies in between decides the same again.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from os import PathLike
     from pathlib import Path
 
-    from memctx._core import Conversation
+    from memctx._core import Captured, Conversation
     from memctx.context.read import SourceIndex
     from memctx.context.state import Block, Decision, States
 
-    Archive = Callable[[Conversation, Sequence[SourceIndex]], None]
-    """Stores some messages of a conversation; raises if that fails."""
+    Archive = Callable[[Conversation, Sequence[SourceIndex], Captured], None]
+    """Stores some messages of a conversation and notes them as captured; raises if that fails."""
 
 FOLDER = "sessions"
 VERSION = 2
@@ -140,7 +140,7 @@ class StatesJson:
 
 
 class StateWriter:
-    """Archives removed messages and saves states in a thread of its own, in order."""
+    """Archives messages and saves states in a thread of its own, in order."""
 
     def __init__(self, path: Path, session_id: str, archive: Archive) -> None:
         self._path = path
@@ -161,21 +161,28 @@ class StateWriter:
         self,
         states: States,
         conversation: Conversation,
-        removed: Sequence[SourceIndex],
+        new: Sequence[SourceIndex],
+        captured: Captured,
         *,
         is_new: bool,
     ) -> None:
-        """Archive the removed messages and save the states, which are new if the turn decided anything."""
-        if removed:
-            self._archiving = self._submit(
-                lambda: self._archive_and_save(states, conversation, removed)
-            )
-        elif is_new or time.time() - self._saved_at > SECONDS_BETWEEN_SAVES:
+        """Archive the new messages, then save the states, which are new if the turn decided anything."""
+        is_due = is_new or time.time() - self._saved_at > SECONDS_BETWEEN_SAVES
+        if is_due:
             self._saved_at = time.time()
+        if new:
+
+            def work() -> None:
+                self._archive(conversation, new, captured)
+                if is_due:
+                    self._save(states)
+
+            self._archiving = self._submit(work)
+        elif is_due:
             self._saving = self._submit(lambda: self._save(states))
 
     def wait_for_archive(self) -> None:
-        """Wait until the removed messages are in the store; raise if they could not be stored."""
+        """Wait until the messages of the last turn are in the store; raise if they could not be stored."""
         archiving, self._archiving = self._archiving, None
         if archiving is not None:
             archiving.result()
@@ -203,12 +210,6 @@ class StateWriter:
         if self._worker is None:
             self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="memctx-keep")
         return self._worker.submit(work)
-
-    def _archive_and_save(
-        self, states: States, conversation: Conversation, removed: Sequence[SourceIndex]
-    ) -> None:
-        self._archive(conversation, removed)
-        self._save(states)
 
     def _save(self, states: States) -> None:
         """Save the states; on failure log it, since this process still has them."""

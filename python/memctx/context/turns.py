@@ -48,6 +48,9 @@ NO_WINDOW = (
     "such as context_window=200_000"
 )
 
+# Units that a turn stores before it searches, if it removes messages that were not stored before.
+STORED_AT_ONCE = 16
+
 _numbers = count(1)
 
 
@@ -78,12 +81,16 @@ class Turns:
         self._warned: set[str] = set()
         self._warnings: list[str] = []
         self._closed = False
+        self._has_cut = False
+        self._is_resumed = False
         self.reopen()
 
     def reopen(self) -> None:
         """Go on after a fork with the decisions made so far, without the parent's threads and locks."""
         self._replays: dict[int, Replay] = {}
-        self._placement = Placement(self._recall, self._budget, Corrections(self._recall))
+        self._captured = _core.Captured()
+        corrections = Corrections(self._recall)
+        self._placement = Placement(self._recall, self._budget, corrections, self._captured)
         self._outstanding = Outstanding()
         self._lock = threading.Lock()
         path = state_writer.path_of(self._store.path, self._store.session_id)
@@ -109,6 +116,7 @@ class Turns:
                 states = self._current()
                 self._recognize(self._sent_blocks.refresh())
                 source = Source.read(self._reader, messages, format)
+                self._recognize_stored(source.conversation)
                 watch.lap("read")
                 return self._run(source, states, watch, pinned=pinned, model=model)
             except (MessageFormatError, ConfigError):
@@ -190,7 +198,7 @@ class Turns:
             self._writer.wait_for_counts()
 
     def settle(self) -> None:
-        """Wait until the removed messages are in the store, so that a search finds them."""
+        """Wait until the messages of the last turn are in the store, so that a search finds them."""
         with self._lock:
             try:
                 self._settle()
@@ -207,18 +215,22 @@ class Turns:
             self._writer.close(self._states)
 
     def _settle(self) -> None:
-        """Wait for the archive of the last turn. If it failed, undo that turn, so that no message is lost."""
+        """Wait for the archive of the last turn. If it failed, undo what that turn removed, so that nothing is lost."""
         before, self._before = self._before, None
         try:
             self._writer.wait_for_archive()
-        except Exception:
-            self._states = before
-            raise
+        except Exception as error:
+            if self._has_cut:
+                self._states = before
+                raise
+            text = self._log_error("new messages are not stored; the next turn tries again", error)
+            self._warn("capture", f"new messages are not stored: {text}")
 
     def _current(self) -> States:
         """Return the states of the session, loading them first if need be."""
         if self._states is None:
             self._states = states = self._writer.load()
+            self._is_resumed = bool(states)
             known = self._sent_blocks.refresh()
             sent = (block.text for state in states for block in state.blocks)
             self._recognize([*known, *self._sent_blocks.add(sent)])
@@ -234,6 +246,13 @@ class Turns:
         if keys and not self._reader.add_own_blocks(keys):
             # Another process sent one that was taken for a person's text: drop what was parsed so.
             self._reader = self._new_reader()
+
+    def _recognize_stored(self, conversation: Conversation) -> None:
+        """Learn which messages are stored, in the first turn of a session that another process began."""
+        if self._is_resumed:
+            self._is_resumed = False
+            tools = bool(self._config.privacy.archive_tools)
+            self._store.recognize(conversation, self._captured, tools=tools)
 
     def _number(self, messages: list[Any], report: Report, conversation: int | None) -> Turn:
         turn = Turn(messages, report, next(_numbers))
@@ -288,6 +307,9 @@ class Turns:
         )
         watch.lap("cut")
         removed = _find_removed(cut, state)
+        new = self._find_new(source.conversation, removed)
+        archived = len(new)
+        new = self._store_answers(source.conversation, new, removed, query)
         first_changed = 0 if is_cold else min(removed, default=None)
         blocks = self._placement.place(source, cut, state, query, first_changed=first_changed)
         watch.lap("recall")
@@ -301,19 +323,59 @@ class Turns:
         is_edited = bool(removed or binding.stale or outgoing.alternates)
         self._check(source, cut, outgoing, is_edited=is_edited)
         watch.lap("check")
-        done = _Done(source, state, is_cold, shown, cut, removed, blocks, sent, outgoing, binding)
+        done = _Done(
+            source, state, is_cold, shown, cut, removed, archived, blocks, sent, outgoing, binding
+        )
         cache = explain.cache(
             source, outgoing, binding, state, is_cold=is_cold, thinking=self._config.trim.thinking
         )
         after = done.next_state(cache, tail=tail, touched=now, model=model or state.model)
         self._recognize(self._sent_blocks.add(block.text for block in sent))
         self._remember(states, after)
+        self._has_cut = bool(removed)
         self._writer.write(
-            self._states or (), source.conversation, removed, is_new=not after.decides_as(state)
+            self._states or (),
+            source.conversation,
+            new,
+            self._captured,
+            is_new=bool(removed) or not after.decides_as(state),
         )
         watch.lap("keep")
         report = self._report(done, after, cache, watch, is_short=self._is_short(query))
         return self._number(outgoing.messages, report, after.id)
+
+    def _find_new(
+        self, conversation: Conversation, removed: Sequence[SourceIndex]
+    ) -> list[SourceIndex]:
+        """Return the messages to archive, of all or of those removed, by the setting ``capture``."""
+        capture = self._config.capture
+        if capture == "off" or (capture == "evicted" and not removed):
+            return []
+        new = cast("list[SourceIndex]", self._captured.missing(conversation))
+        if capture == "all":
+            return new
+        gone = set(removed)
+        return [index for index in new if index in gone]
+
+    def _store_answers(
+        self,
+        conversation: Conversation,
+        new: list[SourceIndex],
+        removed: Sequence[SourceIndex],
+        query: str,
+    ) -> list[SourceIndex]:
+        """Store the removed messages that answer the query best, so that this turn finds them; return the others.
+
+        Most messages are stored before they are removed. A long history that comes at once is not.
+        """
+        gone = set(removed).intersection(new) if self._config.auto_recall else None
+        if not gone:
+            return new
+        best = _core.most_relevant(conversation, sorted(gone), query, STORED_AT_ONCE)
+        chosen = gone.intersection(cast("list[SourceIndex]", best))
+        if chosen:
+            self._archive(conversation, sorted(chosen), self._captured)
+        return [index for index in new if index not in chosen]
 
     def _query(self, source: Source) -> tuple[str, str]:
         """Return the text to search memory for, and the text to mask and show in the report.
@@ -355,7 +417,7 @@ class Turns:
             protected=LazyList(lambda: explain.protected(source, cut)),
             repaired=source.repaired,
             cache=cache,
-            archived=len(done.removed),
+            archived=done.archived,
             is_deferred=cut.is_deferred,
             is_over_limit=over is not None,
             degraded=tuple(degraded),
@@ -404,6 +466,8 @@ class _Done:
     cut: Cut
     removed: Sequence[SourceIndex]
     """Messages that the turn removed, whole or in part."""
+    archived: int
+    """Number of messages that the turn archives."""
     blocks: Blocks
     sent: tuple[Block, ...]
     """The blocks whose anchors are sent."""

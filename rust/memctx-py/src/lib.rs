@@ -9,6 +9,7 @@ mod array;
 mod bm25;
 mod boundary;
 mod cache;
+mod captured;
 mod chain;
 mod conversation;
 mod corrections;
@@ -66,6 +67,8 @@ mod _core {
 
     #[pymodule_export]
     use crate::bm25::Bm25Index;
+    #[pymodule_export]
+    use crate::captured::{Captured, VisibleSegments};
     #[pymodule_export]
     use crate::chain::{bind, chain, text_key};
     #[pymodule_export]
@@ -125,7 +128,7 @@ mod _core {
     #[pymodule_export]
     use crate::text::{estimate_tokens, has_topic, tokenize};
     #[pymodule_export]
-    use crate::trim::{Removed, Trim, plan_trim};
+    use crate::trim::{Removed, Trim, most_relevant, plan_trim};
     #[pymodule_export]
     const MISSING_RESULT: &str = memctx_core::messages::MISSING_RESULT;
     #[pymodule_export]

@@ -240,7 +240,7 @@ fn ask(estimator: &Bound<'_, PyAny>, text: &str) -> PyResult<u32> {
     })
 }
 
-/// Return what messages tell about their format, after those before them.
+/// Return the evidence of the format in messages and those before them.
 fn detected(before: Detection, envelopes: &[Bound<'_, PyAny>]) -> PyResult<Detection> {
     guarded(|| Ok(opened(envelopes).and_then(|messages| before.extend(&messages))))?
 }

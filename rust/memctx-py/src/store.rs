@@ -11,6 +11,7 @@ use pyo3::types::{PyDict, PyString};
 
 use crate::array;
 use crate::boundary::{all_of, amount_of, checked, enter_core, milliseconds, text_of, texts_of};
+use crate::captured::{Captured, VisibleSegments};
 use crate::conversation::Conversation;
 use crate::disk_index_status::DiskIndexStatus;
 use crate::embedding_status::EmbeddingStatus;
@@ -72,6 +73,43 @@ impl Store {
     }
 }
 
+/// The records of some messages.
+struct MessageRows<'c> {
+    rows: Vec<Row<'c>>,
+    /// The key of each message, and the end of its rows.
+    messages: Vec<(u64, usize)>,
+}
+
+impl<'c> MessageRows<'c> {
+    fn new(conversation: &'c messages::Conversation, places: &[u32], tools: bool) -> Self {
+        let mut rows = Vec::new();
+        let mut messages = Vec::with_capacity(places.len());
+        for view in places.iter().map(|&place| &conversation.views[place as usize]) {
+            rows.extend(messages::rows(view).into_iter().filter(|row| tools || row.role != "tool"));
+            messages.push((view.key, rows.len()));
+        }
+        Self { rows, messages }
+    }
+
+    fn records(&self) -> Vec<Record<'_>> {
+        self.rows
+            .iter()
+            .map(|row| Record {
+                role: row.role,
+                content: &row.text,
+                timestamp: row.timestamp,
+                metadata: row.metadata.as_deref(),
+            })
+            .collect()
+    }
+
+    /// Return the key of each message with what came of its records.
+    fn grouped<'a, T>(&'a self, outcomes: &'a [T]) -> impl Iterator<Item = (u64, &'a [T])> {
+        let mut start = 0;
+        self.messages.iter().map(move |&(message, end)| (message, &outcomes[std::mem::replace(&mut start, end)..end]))
+    }
+}
+
 #[pymethods]
 impl Store {
     #[new]
@@ -109,37 +147,59 @@ impl Store {
     }
 
     /// Store what there is to archive of some messages of a conversation, without waiting for the disk.
-    #[pyo3(signature = (conversation, indices, *, tools = true))]
+    /// The messages are noted in ``captured``.
+    #[pyo3(signature = (conversation, indices, *, tools = true, captured = None))]
     fn put_messages(
         &self,
         py: Python<'_>,
         conversation: &Conversation,
         #[pyo3(from_py_with = checked)] indices: Vec<i64>,
         tools: bool,
+        captured: Option<&Bound<'_, Captured>>,
     ) -> PyResult<Vec<Added>> {
         let places = conversation.checked(&indices)?;
-        let store = self.store();
+        let (store, captured) = (self.store(), captured.map(Bound::get));
         let added = enter_core(py, || {
-            let views = places.iter().map(|&place| &conversation.0.views[place as usize]);
-            let rows: Vec<Row<'_>> = views.flat_map(messages::rows).filter(|row| tools || row.role != "tool").collect();
-            let records: Vec<Record<'_>> = rows
-                .iter()
-                .map(|row| Record {
-                    role: row.role,
-                    content: &row.text,
-                    timestamp: row.timestamp,
-                    metadata: row.metadata.as_deref(),
-                })
-                .collect();
-            if records.is_empty() { Ok(Vec::new()) } else { store.put(&records) }
+            let rows = MessageRows::new(&conversation.0, &places, tools);
+            let added = if rows.rows.is_empty() { Vec::new() } else { store.put(&rows.records())? };
+            if let Some(captured) = captured {
+                captured.note_all(
+                    rows.grouped(&added)
+                        .map(|(message, added)| (message, added.iter().filter_map(|added| added.digest).collect())),
+                );
+            }
+            Ok(added)
         })?;
         Ok(added.into_iter().map(Added).collect())
+    }
+
+    /// Note the messages of a conversation that are stored, without storing the others.
+    #[pyo3(signature = (conversation, captured, *, tools = true))]
+    fn recognize(
+        &self,
+        py: Python<'_>,
+        conversation: &Conversation,
+        captured: &Bound<'_, Captured>,
+        tools: bool,
+    ) -> PyResult<()> {
+        let (store, captured) = (self.store(), captured.get());
+        enter_core(py, || {
+            let places: Vec<u32> = (0..conversation.0.views.len() as u32).collect();
+            let rows = MessageRows::new(&conversation.0, &places, tools);
+            let found = store.recognize(&rows.records())?;
+            let stored = rows.grouped(&found).filter_map(|(message, found)| {
+                let all: Option<Vec<_>> = found.iter().map(Option::as_ref).collect();
+                Some((message, all?.into_iter().filter_map(|added| added.digest).collect()))
+            });
+            captured.note_all(stored.collect::<Vec<_>>());
+            Ok(())
+        })
     }
 
     /// The segments that match a query best, best first.
     #[pyo3(signature = (
         query, *, filter = None, vector = None, limit = 10, min_score = 0.0, ranking = "best", window = 0,
-        explain = false, everything = false, deadline_ms = None
+        explain = false, everything = false, deadline_ms = None, without = None
     ))]
     #[allow(clippy::too_many_arguments)] // named in Python
     fn search(
@@ -155,6 +215,7 @@ impl Store {
         explain: bool,
         everything: bool,
         #[pyo3(from_py_with = checked)] deadline_ms: Option<f64>,
+        without: Option<&Bound<'_, VisibleSegments>>,
     ) -> PyResult<Vec<SearchHit>> {
         let query = text_of(query)?;
         let vector = vector.map(array::vector).transpose()?;
@@ -162,10 +223,10 @@ impl Store {
         let filter = SearchFilter::given(filter);
         let (limit, window) = (amount_of("limit", limit)?, amount_of("window", window)?);
         let deadline = deadline_ms.map(|deadline| milliseconds("deadline_ms", deadline)).transpose()?;
-        let store = self.store();
+        let (store, except) = (self.store(), without.map(|without| &without.get().0));
         let found = enter_core(py, || {
             let ranking = Ranking::parse(ranking)?;
-            let request = Request { query: &query, vector, limit, filter, min_score, ranking, window, explain };
+            let request = Request { query: &query, vector, limit, filter, min_score, ranking, window, explain, except };
             match deadline {
                 _ if everything => store.search_everything(&request),
                 Some(deadline) => store.search_within(&request, deadline),
@@ -376,6 +437,12 @@ impl Added {
     #[getter]
     fn outcome(&self) -> &'static str {
         self.0.outcome.name()
+    }
+
+    /// The digest of the segment's content; None when it was not worth storing.
+    #[getter]
+    fn digest(&self) -> Option<u64> {
+        self.0.digest
     }
 
     fn __repr__(&self) -> String {

@@ -10,6 +10,19 @@ use crate::boundary::{amount_of, checked, enter_core, text_of};
 use crate::conversation::Conversation;
 use crate::error::ConfigError;
 
+/// Return the messages of the units that answer a query best, of those with one of some messages; best unit first.
+#[pyfunction]
+pub(crate) fn most_relevant(
+    py: Python<'_>,
+    conversation: &Conversation,
+    #[pyo3(from_py_with = checked)] indices: Vec<i64>,
+    query: &Bound<'_, PyString>,
+    #[pyo3(from_py_with = checked)] limit: i64,
+) -> PyResult<Vec<u32>> {
+    let (places, query, limit) = (conversation.checked(&indices)?, text_of(query)?, amount_of("limit", limit)?);
+    enter_core(py, || Ok(trim::most_relevant(&conversation.0, &places, &query, limit)))
+}
+
 /// Plan which units a trim removes from a conversation.
 #[pyfunction]
 #[pyo3(signature = (

@@ -94,6 +94,12 @@ impl Store {
         self.inner.put(records)
     }
 
+    /// Return for each record the outcome of storing it again: a duplicate or noise, or none if it is new.
+    pub fn recognize(&self, records: &[Record<'_>]) -> Result<Vec<Option<Added>>> {
+        self.inner.check_open()?;
+        self.inner.recognize(records)
+    }
+
     /// The best segments for a request, best first: of those in memory and, if they are found in time, of those that are
     /// only on disk.
     pub fn search(&self, request: &Request<'_>) -> Result<Vec<Found>> {

@@ -32,6 +32,8 @@ pub struct Added {
     pub id: Option<String>,
     /// The outcome.
     pub outcome: Outcome,
+    /// The digest of the segment's content, if there is one.
+    pub digest: Option<u64>,
 }
 
 /// The outcome of storing a record.

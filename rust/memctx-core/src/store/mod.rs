@@ -4,6 +4,7 @@
 
 #[cfg(feature = "disk-index")]
 mod background_searcher;
+mod captured;
 mod embed;
 mod embedding;
 #[cfg(feature = "disk-index")]
@@ -24,6 +25,7 @@ mod settings;
 mod warm;
 mod write;
 
+pub use captured::{Captured, Digests};
 pub use embedding::EmbeddingStatus;
 pub use handle::{Statistics, Store};
 pub use health::{Health, Skipped};

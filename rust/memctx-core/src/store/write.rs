@@ -82,6 +82,23 @@ impl Inner {
         Ok(added)
     }
 
+    /// Find records that are stored, without storing the others.
+    pub(super) fn recognize(&self, records: &[Record<'_>]) -> Result<Vec<Option<Added>>> {
+        let (now, session) = (now(), &self.settings.session);
+        let index = self.current()?;
+        let found = records.iter().map(|record| {
+            let Some(segment) = self.intake.segment(session, record, now)? else {
+                return Ok(Some(Added { id: None, outcome: Outcome::Noise, digest: None }));
+            };
+            let digest = digest(&segment.content);
+            let earlier = index.duplicate(&segment.session, &segment.role, digest);
+            let duplicate =
+                |id: &str| Added { id: Some(id.to_owned()), outcome: Outcome::Duplicate, digest: Some(digest) };
+            Ok(earlier.map(|earlier| duplicate(&earlier.id)))
+        });
+        found.collect()
+    }
+
     /// Wait for the disk to have what was written, so many records.
     fn sync(&self, unsynced: &Unsynced, count: usize) -> Result<()> {
         let synced = unsynced.log.sync(unsynced.end);
@@ -252,7 +269,7 @@ impl Inner {
         let mut fresh: FxHashMap<(&str, u64), usize> = FxHashMap::default();
         for (record, segment) in records.iter().zip(segments) {
             let Some(segment) = segment else {
-                batch.added.push(Added { id: None, outcome: Outcome::Noise });
+                batch.added.push(Added { id: None, outcome: Outcome::Noise, digest: None });
                 continue;
             };
             let digest = digest(&segment.content);
@@ -264,11 +281,11 @@ impl Inner {
             let said = (record.role, digest);
             let earlier = earlier.or_else(|| fresh.get(&said).map(|&at: &usize| drafts[at].segment.id.clone()));
             if let Some(id) = earlier {
-                batch.added.push(Added { id: Some(id), outcome: Outcome::Duplicate });
+                batch.added.push(Added { id: Some(id), outcome: Outcome::Duplicate, digest: Some(digest) });
                 continue;
             }
             fresh.insert(said, drafts.len());
-            batch.added.push(Added { id: Some(segment.id.clone()), outcome: Outcome::Added });
+            batch.added.push(Added { id: Some(segment.id.clone()), outcome: Outcome::Added, digest: Some(digest) });
             drafts.push(Draft::new(segment, digest, 0, 0));
         }
         batch

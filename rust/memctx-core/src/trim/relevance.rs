@@ -6,7 +6,7 @@ use std::thread;
 
 use super::wanted::Wanted;
 use crate::bm25::{Statistics, weight};
-use crate::messages::{Kind, MessageView, Reader, Text, Unit};
+use crate::messages::{Conversation, Kind, MessageView, Reader, Text, Unit};
 use crate::text::trim_js;
 
 /// Return the texts of a unit that relevance reads: speech, calls and results.
@@ -20,6 +20,22 @@ pub(super) fn texts_of<'v>(unit: &Unit, views: &'v [MessageView]) -> impl Iterat
 /// Return whether there is anything to read in a unit.
 pub(super) fn has_text(unit: &Unit, views: &[MessageView]) -> bool {
     texts_of(unit, views).any(|text| !trim_js(text.body()).is_empty())
+}
+
+/// Return the messages of the units that answer a query best, the best unit first: at most `limit` units that have one
+/// of these messages and a word of the query.
+#[must_use]
+pub fn most_relevant(conversation: &Conversation, indices: &[u32], query: &str, limit: usize) -> Vec<u32> {
+    let mut is_asked = vec![false; conversation.views.len()];
+    for &index in indices {
+        is_asked[index as usize] = true;
+    }
+    let asked = conversation.units.iter().filter(|unit| unit.messages.iter().any(|&index| is_asked[index as usize]));
+    let units: Vec<&Unit> = asked.collect();
+    let scores = scores(&units, &conversation.views, query);
+    let mut best: Vec<(f64, &Unit)> = scores.into_iter().zip(units).filter(|&(score, _)| score > 0.0).collect();
+    best.sort_by(|a, b| b.0.total_cmp(&a.0));
+    best.iter().take(limit).flat_map(|(_, unit)| unit.messages.iter().copied()).collect()
 }
 
 /// Return the score of each unit for the query by BM25. A term that the query gives twice counts twice.

@@ -24,7 +24,7 @@ pub(crate) struct PrefixCache(Mutex<Vec<Prefix>>);
 /// A list that was scanned.
 pub(crate) struct Prefix {
     pub(crate) format: Format,
-    /// What the messages tell about their format; None if it was given.
+    /// Evidence of the format in the messages; None if it was given.
     pub(crate) detection: Option<Detection>,
     /// The fingerprints of all messages, one behind the other.
     words: Vec<usize>,
@@ -83,7 +83,7 @@ impl Prefix {
         }
     }
 
-    /// Set what the messages tell about their format, which may only change before there are any.
+    /// Set the evidence of the format, which may only change before there are any messages.
     pub(crate) fn detect(&mut self, detection: Detection) {
         self.detection = Some(detection);
         if self.format != detection.format() {

@@ -34,7 +34,7 @@ pub(super) enum Certainty {
 
 type Evidence = (Format, Certainty);
 
-/// What some messages tell about their format.
+/// Evidence of the format in some messages.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Detection(Option<Evidence>);
 

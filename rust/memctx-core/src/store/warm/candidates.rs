@@ -11,7 +11,7 @@ use super::search::{Ranking, Request};
 use super::tier::Warm;
 use crate::bm25::Accumulator;
 use crate::fusion::{Blend, Weights, calibrate, merge, normalize};
-use crate::store::SearchFilter;
+use crate::store::{Digests, SearchFilter};
 use crate::{Result, Scored};
 
 /// Candidates for each result, so that there is a choice of different ones.
@@ -53,7 +53,7 @@ struct Race<'a, 'b> {
 }
 
 /// The filter of a request, in the tier's own numbers.
-struct Scope {
+struct Scope<'a> {
     /// True if it admits every passage there is, so that nothing has to be looked up.
     is_everything: bool,
     /// None admits all, an empty list nothing.
@@ -61,13 +61,14 @@ struct Scope {
     roles: Option<Vec<u32>>,
     topics: Option<Vec<u32>>,
     times: Range<f64>,
+    except: Option<&'a Digests>,
 }
 
-impl Scope {
-    fn new(warm: &Warm, request: &Request<'_>) -> Self {
+impl<'a> Scope<'a> {
+    fn new(warm: &Warm, request: &Request<'a>) -> Self {
         let SearchFilter { session, roles, since, until, topics } = &request.filter;
         let (roles, topics) = (roles.as_ref(), topics.as_ref());
-        let is_limited = session.is_some() || since.is_some() || until.is_some();
+        let is_limited = session.is_some() || since.is_some() || until.is_some() || request.except.is_some();
         let is_everything = !is_limited && roles.is_none() && topics.is_none() && warm.len() == warm.entries.len();
         Self {
             is_everything,
@@ -76,6 +77,7 @@ impl Scope {
             topics: topics
                 .map(|topics| topics.iter().filter_map(|topic| warm.topics.find(&topic.to_lowercase())).collect()),
             times: since.unwrap_or(f64::NEG_INFINITY)..until.unwrap_or(f64::INFINITY),
+            except: request.except,
         }
     }
 
@@ -90,6 +92,7 @@ impl Scope {
             && self.topics.as_ref().is_none_or(|topics| topics.iter().any(|topic| entry.topics.contains(topic)))
             && self.times.start <= entry.timestamp
             && entry.timestamp <= self.times.end
+            && !self.except.is_some_and(|except| except.has(entry.digest))
     }
 }
 

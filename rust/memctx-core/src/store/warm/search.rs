@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use super::candidates::Candidate;
 use super::tier::Warm;
 use crate::fusion::{BALANCE, Blend, DECAY, Weights, decay_factor, mmr};
+use crate::store::captured::Digests;
 use crate::store::log::segment::Segment;
 use crate::store::search_filter::SearchFilter;
 use crate::{Error, Explanation, Result};
@@ -75,6 +76,8 @@ pub struct Request<'a> {
     pub window: usize,
     /// True if to say how each score came about.
     pub explain: bool,
+    /// Segments in memory that are not wanted, by the digests of their contents.
+    pub except: Option<&'a Digests>,
 }
 
 /// A request that outlives its caller.
@@ -116,6 +119,7 @@ impl OwnedRequest {
             ranking: self.ranking,
             window: self.window,
             explain: self.explain,
+            except: None,
         }
     }
 }
