@@ -133,7 +133,7 @@ def most_relevant(
 ) -> list[int]:
     """Return the messages of the ``limit`` units that answer a query best, of those with one of some messages.
 
-    A unit without a word of the query is left out.
+    Units that are much worse than the best are left out.
 
     >>> texts = "the task", "small talk", "port 8443"
     >>> talk = MessageReader().read([{"role": "user", "content": text} for text in texts])

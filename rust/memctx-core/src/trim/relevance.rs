@@ -23,9 +23,11 @@ pub(super) fn has_text(unit: &Unit, views: &[MessageView]) -> bool {
 }
 
 /// Return the messages of the units that answer a query best, the best unit first: at most `limit` units that have one
-/// of these messages and a word of the query.
+/// of these messages and are not much worse than the best.
 #[must_use]
 pub fn most_relevant(conversation: &Conversation, indices: &[u32], query: &str, limit: usize) -> Vec<u32> {
+    /// Share of the best score below which a search would not recall a unit.
+    const FLOOR: f64 = 0.25;
     let mut is_asked = vec![false; conversation.views.len()];
     for &index in indices {
         is_asked[index as usize] = true;
@@ -33,7 +35,9 @@ pub fn most_relevant(conversation: &Conversation, indices: &[u32], query: &str, 
     let asked = conversation.units.iter().filter(|unit| unit.messages.iter().any(|&index| is_asked[index as usize]));
     let units: Vec<&Unit> = asked.collect();
     let scores = scores(&units, &conversation.views, query);
-    let mut best: Vec<(f64, &Unit)> = scores.into_iter().zip(units).filter(|&(score, _)| score > 0.0).collect();
+    let floor = FLOOR * scores.iter().copied().fold(0.0, f64::max);
+    let is_hopeful = |&(score, _): &(f64, &Unit)| score > 0.0 && score >= floor;
+    let mut best: Vec<(f64, &Unit)> = scores.into_iter().zip(units).filter(is_hopeful).collect();
     best.sort_by(|a, b| b.0.total_cmp(&a.0));
     best.iter().take(limit).flat_map(|(_, unit)| unit.messages.iter().copied()).collect()
 }
