@@ -85,7 +85,9 @@ class Placement:
                     None  # a courtesy asks for nothing new, and what was recalled before it stays
                 )
             visible = cut.visible_segments(self.captured) if len(self.captured) else None
-            found = self.recall.search(query, cut.find_visible, room=cap, visible=visible)
+            found = self.recall.search(
+                query, cut.find_visible, room=_room((), cap), visible=visible
+            )
             if found.degraded is not None:
                 degraded.append(found.degraded)
             return self.corrections.drop_corrected(found, source.conversation)

@@ -1,6 +1,6 @@
 """`Report`: the changes that a turn made to the messages, with reasons and costs; as objects, JSON or a table.
 
->>> report = Report(format="openai", query="which port?", tokens=Tokens(before=120, after=120))
+>>> report = Report(format="openai", find_query=lambda: "which port?", tokens=Tokens(before=120, after=120))
 >>> report.trimmed, report.errors
 ((), ())
 >>> print(report)
@@ -14,6 +14,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
 
 if TYPE_CHECKING:
@@ -171,13 +172,13 @@ class Cache:
     """True if the cache had expired anyway."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Report:
     """Changes made by `Memory.prepare`. It prints as a table; `to_json` has everything."""
 
     format: str
-    query: str = ""
-    """Query of the search, secrets masked as in stored text, cut if it is long."""
+    find_query: Callable[[], str] = field(default=str, repr=False, compare=False)
+    """Returns the query. Masking it takes longer than some turns, and few reports are read."""
     tokens: Tokens = field(default_factory=lambda: Tokens(0))
     pruned: Sequence[Pruned] = ()
     trimmed: Sequence[Trimmed] = ()
@@ -204,11 +205,19 @@ class Report:
     milliseconds: dict[str, float] = field(default_factory=dict[str, float])
     """Duration of each step."""
 
+    @cached_property
+    def query(self) -> str:
+        """Query of the search, secrets masked as in stored text, cut if it is long."""
+        return self.find_query()
+
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain dictionaries and lists."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
+        del values["find_query"]
         items = {name: [asdict(item) for item in values[name]] for name in LISTS}
         return {
+            "format": self.format,
+            "query": self.query,
             **values,
             **items,
             "tokens": asdict(self.tokens),

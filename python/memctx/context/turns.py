@@ -10,6 +10,7 @@ import threading
 import time
 import traceback
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, cast, get_args
 
@@ -409,7 +410,7 @@ class Turns:
         is_newest_sent = done.sent[-1:] == done.blocks.sent[-1:]
         return Report(
             format=source.conversation.format,
-            query=self._mask(done.shown_query),
+            find_query=partial(self._mask, done.shown_query),
             tokens=explain.tokens(source, cut, before=state, after=after, limit=limit),
             pruned=LazyList(lambda: explain.pruned(source, cut, state)),
             trimmed=LazyList(lambda: explain.trimmed(source, cut, state)),

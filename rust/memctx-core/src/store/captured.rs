@@ -1,6 +1,6 @@
 //! `Captured`: messages that are stored, and the segments they became, so that a search can leave out what is visible.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Messages that are in the store, by their keys.
 ///
@@ -33,6 +33,7 @@ impl Captured {
     /// Return the segments of some messages.
     pub fn segments_of(&self, messages: impl IntoIterator<Item = u64>) -> Digests {
         let mut segments = Digests::default();
+        segments.all.reserve(self.digests.len());
         for digests in messages.into_iter().filter_map(|message| self.digests.get(&message)) {
             digests.iter().for_each(|&digest| segments.add(digest));
         }
@@ -52,39 +53,31 @@ impl Captured {
     }
 }
 
-/// Digests of segments: made for a search, and asked for a few of them.
-#[derive(Clone, Debug)]
+/// Digests of segments, made for a search.
+#[derive(Clone, Debug, Default)]
 pub struct Digests {
-    all: Vec<u64>,
-    /// A bit for the low bits of each, which turns most strangers away.
-    bits: Box<[u64; WORDS]>,
-}
-
-const WORDS: usize = 1 << 10;
-
-impl Default for Digests {
-    fn default() -> Self {
-        Self { all: Vec::new(), bits: Box::new([0; WORDS]) }
-    }
+    all: FxHashSet<u64>,
+    /// Of all digests, wrapping: with their number it identifies the set.
+    sum: u64,
 }
 
 impl Digests {
     fn add(&mut self, digest: u64) {
-        let (word, bit) = place(digest);
-        self.bits[word] |= bit;
-        self.all.push(digest);
+        if self.all.insert(digest) {
+            self.sum = self.sum.wrapping_add(digest);
+        }
     }
 
     /// Return whether a digest is one of these.
     #[must_use]
     pub fn has(&self, digest: u64) -> bool {
-        let (word, bit) = place(digest);
-        self.bits[word] & bit != 0 && self.all.contains(&digest)
+        self.all.contains(&digest)
     }
-}
 
-fn place(digest: u64) -> (usize, u64) {
-    ((digest >> 6) as usize % WORDS, 1 << (digest % 64))
+    /// Return whether these are the digests of so many segments with this sum.
+    pub(crate) fn are(&self, count: usize, sum: u64) -> bool {
+        self.all.len() == count && self.sum == sum
+    }
 }
 
 #[cfg(test)]

@@ -102,7 +102,9 @@ impl Inner {
         let Settings { cross_session, session, .. } = &self.settings;
         let is_foreign = !cross_session && request.filter.session.as_ref().is_some_and(|wanted| wanted != session);
         let index = self.current()?;
-        if is_foreign || request.limit == 0 {
+        // Of a session that still fits its window, all segments are visible.
+        let is_all_seen = request.except.is_some_and(|except| except.are(index.len(), index.digest_sum));
+        if is_foreign || request.limit == 0 || is_all_seen {
             return Ok(Vec::new());
         }
         let vector = embed::query(request, self.model())?.filter(|_| index.has_vectors());

@@ -8,14 +8,17 @@ use super::entry::Standing;
 use super::matching::{evidence, matched};
 use super::scale::Scale;
 use super::search::{Ranking, Request};
-use super::tier::Warm;
+use super::tier::{GONE, Warm};
 use crate::bm25::Accumulator;
 use crate::fusion::{Blend, Weights, calibrate, merge, normalize};
 use crate::store::{Digests, SearchFilter};
 use crate::{Result, Scored};
 
-/// Candidates for each result, so that there is a choice of different ones.
-const POOL: usize = 4;
+/// Candidates, whatever the number of results: so that there is a choice of different ones, and the best result of a
+/// search does not depend on how many are wanted.
+const POOL: usize = 32;
+/// The best of them, whose neighbors are looked at.
+const BEST: usize = 10;
 /// Candidates of each side for each result, as in OpenClaw's `memory-context`.
 const SEED_POOL: usize = 2;
 
@@ -56,6 +59,8 @@ struct Race<'a, 'b> {
 struct Scope<'a> {
     /// True if it admits every passage there is, so that nothing has to be looked up.
     is_everything: bool,
+    /// True if it looks at more than whether a segment is live and wanted at all.
+    is_limited: bool,
     /// None admits all, an empty list nothing.
     sessions: Option<Vec<u32>>,
     roles: Option<Vec<u32>>,
@@ -68,10 +73,12 @@ impl<'a> Scope<'a> {
     fn new(warm: &Warm, request: &Request<'a>) -> Self {
         let SearchFilter { session, roles, since, until, topics } = &request.filter;
         let (roles, topics) = (roles.as_ref(), topics.as_ref());
-        let is_limited = session.is_some() || since.is_some() || until.is_some() || request.except.is_some();
-        let is_everything = !is_limited && roles.is_none() && topics.is_none() && warm.len() == warm.entries.len();
+        let is_in_time = since.is_none() && until.is_none();
+        let is_limited = session.is_some() || roles.is_some() || topics.is_some() || !is_in_time;
+        let is_everything = !is_limited && request.except.is_none() && warm.len() == warm.entries.len();
         Self {
             is_everything,
+            is_limited,
             sessions: session.as_ref().map(|session| warm.sessions.find(session).into_iter().collect()),
             roles: roles.map(|roles| roles.iter().filter_map(|role| warm.roles.find(role)).collect()),
             topics: topics
@@ -85,14 +92,19 @@ impl<'a> Scope<'a> {
         if self.is_everything {
             return true;
         }
+        let digest = warm.digests[passage as usize];
+        if digest == GONE || self.except.is_some_and(|except| except.has(digest)) {
+            return false;
+        }
+        if !self.is_limited {
+            return true;
+        }
         let entry = &warm.entries[warm.passages[passage as usize].segment as usize];
-        entry.is_live
-            && self.sessions.as_ref().is_none_or(|sessions| sessions.contains(&entry.session))
+        self.sessions.as_ref().is_none_or(|sessions| sessions.contains(&entry.session))
             && self.roles.as_ref().is_none_or(|roles| roles.contains(&entry.role))
             && self.topics.as_ref().is_none_or(|topics| topics.iter().any(|topic| entry.topics.contains(topic)))
             && self.times.start <= entry.timestamp
             && entry.timestamp <= self.times.end
-            && !self.except.is_some_and(|except| except.has(entry.digest))
     }
 }
 
@@ -108,7 +120,7 @@ impl Warm {
             return self.united(&race, None, &first, &self.nearest(vector, wanted, admit)?);
         }
         let question = self.texts.query(request.query);
-        let wanted = request.limit.saturating_mul(POOL);
+        let wanted = pool(request);
         let cover = |first: &[Scored]| question.cover(&first[..first.len().min(COVERING)]);
         // Where words alone count, vectors have no candidates.
         let vector = vector.filter(|_| self.worth.weight(request.query, 0.0) > 0.0);
@@ -173,8 +185,7 @@ impl Warm {
         vector: &[f32],
         admit: impl Fn(u32) -> bool,
     ) -> Result<(Vec<Scored>, Option<Vec<Candidate>>)> {
-        let (limit, weights) = (race.request.limit, race.scale.weights);
-        let wanted = limit.saturating_mul(POOL);
+        let (wanted, weights) = (pool(race.request), race.scale.weights);
         let cosine = self.rows.cosines(vector)?;
         let mut first = accumulator.best(wanted.saturating_mul(GUESSED), &admit);
         let Some(best) = normalize(first.iter().map(|hit| hit.score)) else { return Ok((first, None)) };
@@ -187,7 +198,7 @@ impl Warm {
                 }
                 self.candidate(race, hit.number, cosine(hit.number), hit.score / best)
             };
-            ranked(hits.iter().zip(ahead).map(candidate).collect(), limit)
+            ranked(hits.iter().zip(ahead).map(candidate).collect(), wanted)
         };
         let guessed = exact(&first);
         first.truncate(wanted);
@@ -227,7 +238,7 @@ impl Warm {
             }
         }
         let candidate = |(passage, both): (u32, Blend)| self.candidate(race, passage, both.vector, both.bm25);
-        Ok(ranked(both.into_iter().map(candidate).collect(), race.request.limit))
+        Ok(ranked(both.into_iter().map(candidate).collect(), pool(race.request)))
     }
 
     /// Return the weights of both sides for a passage. Without a vector only its words count.
@@ -278,12 +289,11 @@ impl Warm {
         const ALIKE: f64 = 0.8;
         let cosine = race.vector.map(|vector| self.rows.cosines(vector)).transpose()?;
         let likeness = self.likeness();
-        let limit = race.request.limit;
         let mut all = candidates;
         let first_passage = |segment: u32| self.entries[segment as usize].passages.start;
         let mut places: FxHashMap<u32, usize> = all.iter().map(|candidate| candidate.segment).zip(0..).collect();
         // Those around a lesser one are not worth a look.
-        let around = all.iter().take(limit).flat_map(|candidate| {
+        let around = all.iter().take(BEST).flat_map(|candidate| {
             let neighbors = self.neighbors(candidate.segment, REACH).map(|(neighbor, _)| neighbor);
             neighbors.filter(|&neighbor| likeness(candidate.passage, first_passage(neighbor)) <= ALIKE)
         });
@@ -308,7 +318,7 @@ impl Warm {
             let others = beside.filter(|&&place| likeness(passage, passages[place]) <= ALIKE).map(|&place| own[place]);
             candidate.score += self.share(candidate.segment) * others.sum::<f64>();
         }
-        Ok(ranked(all, limit))
+        Ok(ranked(all, pool(race.request)))
     }
 }
 
@@ -323,12 +333,20 @@ fn match_all(mut candidates: Vec<Candidate>, scale: &Scale, evidence: f64) -> Ve
     candidates
 }
 
-/// Best first, each segment once, by its best passage.
-fn ranked(mut candidates: Vec<Candidate>, limit: usize) -> Vec<Candidate> {
+/// Return the number of candidates for a request.
+fn pool(request: &Request<'_>) -> usize {
+    match request.ranking {
+        Ranking::Best => request.limit.max(POOL),
+        Ranking::OpenClaw => request.limit.saturating_mul(2 * SEED_POOL),
+    }
+}
+
+/// Best first, each segment once, by its best passage; so many of them.
+fn ranked(mut candidates: Vec<Candidate>, count: usize) -> Vec<Candidate> {
     candidates.sort_by(|a, b| b.score.total_cmp(&a.score));
     let mut seen: FxHashSet<u32> = FxHashSet::default();
     candidates.retain(|candidate| seen.insert(candidate.segment));
-    candidates.truncate(limit.saturating_mul(POOL));
+    candidates.truncate(count);
     candidates
 }
 
@@ -395,13 +413,13 @@ mod tests {
         let Some(decided) = decided else { return false };
         let scores: Vec<f64> = decided.iter().map(|candidate| candidate.score).collect();
         assert_eq!(scores, all_scores(&warm, &request, &vector, now)[..scores.len()]);
-        assert_eq!(scores.len(), limit * POOL);
+        assert_eq!(scores.len(), limit.max(POOL));
         true
     }
 
     #[test]
     fn a_search_ends_early_where_words_decide() {
-        let texts: Vec<String> = (0..40).map(|n| format!("the deploy of service {n} failed")).collect();
+        let texts: Vec<String> = (0..80).map(|n| format!("the deploy of service {n} failed")).collect();
         assert!(is_decided(&texts, "which deploy failed", 3));
         assert!(!is_decided(&texts, "something else altogether", 3));
     }
@@ -428,7 +446,7 @@ mod tests {
     proptest! {
         #[test]
         fn an_early_decision_is_that_of_reading_everything(
-            texts in prop::collection::hash_set("(alpha|beta|gamma|delta|飞书|消息|x){1,6}( (alpha|beta|gamma|delta)){0,5}", 8..60),
+            texts in prop::collection::hash_set("(alpha|beta|gamma|delta|飞书|消息|x){1,6}( (alpha|beta|gamma|delta)){0,5}", 30..120),
             query in "(alpha|beta|飞书)( (alpha|beta|gamma|消息)){0,4}",
             limit in 1..5_usize,
         ) {

@@ -40,6 +40,8 @@ pub(crate) struct Warm {
     /// Segments that follow each other, in order: those of each session.
     pub(crate) timelines: Vec<Vec<u32>>,
     pub(crate) passages: Vec<Passage>,
+    /// For each passage the digest of its segment, [`GONE`] if that is not live: all that most searches ask of it.
+    pub(crate) digests: Vec<u64>,
     pub(crate) texts: Texts,
     pub(crate) rows: Rows,
     /// The files that lines are read from; the last is the log.
@@ -49,6 +51,8 @@ pub(crate) struct Warm {
     /// The mean of the vectors of live segments; empty where vectors are not centered.
     pub(crate) center: Center,
     live: usize,
+    /// The sum of the digests of live segments, wrapping.
+    pub(crate) digest_sum: u64,
     /// Passages of live segments whose vectors are still to come.
     lacking: usize,
     /// Passages of live segments.
@@ -60,6 +64,9 @@ pub(crate) struct Warm {
     /// The highest timestamp.
     newest: f64,
 }
+
+/// Stands for the digest of a segment that is not live.
+pub(crate) const GONE: u64 = 0;
 
 /// Stands in a sequence for a segment that is not here.
 const GAP: u32 = u32::MAX;
@@ -107,11 +114,13 @@ impl Warm {
             topics: Interner::default(),
             timelines: Vec::new(),
             passages: Vec::new(),
+            digests: Vec::new(),
             texts: Texts::new(Mode::Memctx),
             rows: Rows::new(dim)?,
             sources: Vec::new(),
             cursor: Cursor::default(),
             live: 0,
+            digest_sum: 0,
             lacking: 0,
             pieces: 0,
             oldest: 0,
@@ -217,11 +226,17 @@ impl Warm {
             self.newest = self.newest.max(entry.timestamp);
             self.keys.insert((entry.session, entry.role, entry.digest), number);
             self.live += 1;
+            self.digest_sum = self.digest_sum.wrapping_add(entry.digest);
             self.lacking += self.lacking_in(&entry.passages);
             self.pieces += entry.passages.len();
             if self.worth.is_centered() {
                 entry.passages.clone().for_each(|passage| self.center.add(self.rows.row(passage)));
             }
+        }
+        self.digests.resize(self.digests.len().max(entry.passages.end as usize), GONE);
+        if entry.is_live {
+            let own = entry.passages.start as usize..entry.passages.end as usize;
+            self.digests[own].fill(entry.digest.max(GONE + 1));
         }
         let (is_live, hash) = (entry.is_live, self.hasher.hash_one(&*entry.id));
         self.entries.push(entry);
@@ -240,11 +255,13 @@ impl Warm {
             found.remove();
         }
         self.keys.remove(&key);
+        self.digest_sum = self.digest_sum.wrapping_sub(key.2);
         self.lacking -= self.lacking_in(&passages);
         self.pieces -= passages.len();
         if self.worth.is_centered() {
             passages.clone().for_each(|passage| self.center.remove(self.rows.row(passage)));
         }
+        self.digests[passages.start as usize..passages.end as usize].fill(GONE);
         for passage in passages {
             self.texts.remove(passage);
         }
