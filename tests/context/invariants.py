@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 PROTECTED_RECENT = 6
 OPENING = re.compile(r"<\s*recalled-context", re.IGNORECASE)
 CLOSING = re.compile(r"<\s*/\s*recalled-context", re.IGNORECASE)
-MOMENT = re.compile(r"\[\d{4}-\d\d-\d\d \d\d:\d\d (?=\w+\])")
+MOMENT = re.compile(r"\[\d{4}-\d\d-\d\d \d\d:\d\d (\w+)( #[0-9a-f]{8})?\]")
 
 
 FRAME = 4
@@ -37,8 +37,8 @@ def wire(messages: Sequence[Any]) -> str:
 
 
 def timeless(messages: Sequence[Any]) -> str:
-    """Return the same without the times of recalled entries, which may be those of archiving."""
-    return MOMENT.sub("[", wire(messages))
+    """Return the same without the times of recalled entries, which may be those of archiving, and without their ids."""
+    return MOMENT.sub(r"[\1]", wire(messages))
 
 
 def check_turn(

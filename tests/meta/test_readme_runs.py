@@ -25,7 +25,7 @@ PROGRAMS = {
 
 
 OUTPUT = re.compile(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```", re.DOTALL | re.MULTILINE)
-TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d")
+TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d|(?<= #)[0-9a-f]{8}")
 
 
 def run(program: str, home: Path) -> subprocess.CompletedProcess[str]:
@@ -36,7 +36,7 @@ def run(program: str, home: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_quickstart_prints_what_the_readme_shows(tmp_path: Path) -> None:
-    """Its output, except for times, is the text below it, and contains a recalled block."""
+    """Its output, except for times and ids, is the text below it, and contains a recalled block."""
     [(program, shown)] = OUTPUT.findall((ROOT / "README.md").read_text("utf-8"))
     done = run(program, tmp_path)
     assert TIME.sub("TIME", done.stdout) == TIME.sub("TIME", shown), done.stderr

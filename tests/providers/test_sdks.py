@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 
 FOUND = [f"FOUND {needle.value}" for needle in conversation.NEEDLES]
 CALLS = 2 * conversation.STEPS + 1 + len(conversation.NEEDLES)
-BREAKS = 11
-"""Trims that the small window costs: a count below our estimate never raises the limit beyond the window."""
-"""Requests that change earlier messages: the cost of trims in so small a window."""
+BREAKS = 12
+"""Requests that change earlier messages: the trims that so small a window costs."""
 WAYS: dict[str, Callable[[Provider, memctx.Memory], list[Any]]] = {
     "anthropic-dicts": clients.anthropic_turns,
     "anthropic-objects": partial(clients.anthropic_turns, way="objects"),

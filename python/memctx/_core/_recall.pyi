@@ -44,12 +44,14 @@ def build_block(
     query: str | None = None,
     excerpt: int | None = None,
     estimator: Estimator = "script",
+    annotate: bool = False,
 ) -> Block:
     """Build the best block of at most ``cap`` tokens.
 
     ``facts`` are ``(type, content, score)``, ``details`` are ``(id, timestamp, role, content, start, end, score)``,
     where start and end are those of the passage that matched, or what a search found. Details longer than ``excerpt``
-    tokens (150) are cut to where the words of ``query`` stand, and get what is left in the end.
+    tokens (150) are cut to where the words of ``query`` stand, and get what is left in the end. With ``annotate`` a
+    note tells the model what the block is, and each detail has the beginning of its id.
 
     >>> build_block([], [("a", 0.0, "user", "port 3000", 0, 9, 1.0)], cap=100).details  # doctest: +SKIP
     [0]

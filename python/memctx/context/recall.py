@@ -28,7 +28,7 @@ OPENCLAW_VECTOR, OPENCLAW_BM25 = 0.7, 0.3
 # Tokens that one segment takes of a block, about.
 EXCERPT = 150
 # Tokens of the line above a passage, and characters of a passage to a token, about.
-HEAD, CHARS_PER_TOKEN = 16, 4
+HEAD, CHARS_PER_TOKEN = 20, 4
 # Tokens of the smallest block that says anything.
 SMALLEST_BLOCK = 60
 
@@ -130,7 +130,9 @@ class Candidates:
             block = _build_to_fit(self.query, lines, hits, room, estimator)
             tokens = estimator(block.text)
         else:
-            block = _core.build_block(lines, hits, cap=room, query=self.query, estimator=estimator)
+            block = _core.build_block(
+                lines, hits, cap=room, query=self.query, estimator=estimator, annotate=True
+            )
             tokens = block.tokens
         if not block.text or tokens > room:
             return None
@@ -170,7 +172,7 @@ def _build_to_fit(
     """Build a block that fits by a custom estimator: by ours first, then smaller until it fits."""
     cap = room
     while True:
-        block = _core.build_block(facts, hits, cap=cap, query=query)
+        block = _core.build_block(facts, hits, cap=cap, query=query, annotate=True)
         tokens = count(block.text)
         if not block.text or tokens <= room:
             return block

@@ -46,6 +46,7 @@ impl GivenContent {
 struct Said<'a> {
     timestamp: f64,
     role: Cow<'a, str>,
+    id: Cow<'a, str>,
     content: Cow<'a, str>,
     passage: Range<usize>,
     score: f64,
@@ -57,23 +58,29 @@ impl<'a> Said<'a> {
             GivenDetail::Hit(hit) => {
                 let Found { segment, passage, score, .. } = &hit.get().found;
                 let (role, content) = (Cow::Borrowed(&*segment.role), Cow::Borrowed(&*segment.content));
-                Ok(Self { timestamp: segment.timestamp, role, content, passage: passage.clone(), score: *score })
+                let (timestamp, id) = (segment.timestamp, Cow::Borrowed(&*segment.id));
+                Ok(Self { timestamp, role, id, content, passage: passage.clone(), score: *score })
             }
-            GivenDetail::Parts((_, timestamp, role, content, start, end, score)) => {
+            GivenDetail::Parts((id, timestamp, role, content, start, end, score)) => {
                 let content = text_of(content)?;
                 let passage = bytes_of(&content, *start, *end);
-                Ok(Self { timestamp: *timestamp, role: text_of(role)?, content, passage, score: *score })
+                let (role, id) = (text_of(role)?, text_of(id)?);
+                Ok(Self { timestamp: *timestamp, role, id, content, passage, score: *score })
             }
         }
     }
 }
 
 impl Said<'_> {
-    fn item(&self) -> DetailItem<'_> {
-        let Self { timestamp, role, content, passage, score } = self;
-        DetailItem { timestamp: *timestamp, role, content, passage: passage.clone(), score: *score }
+    fn item(&self, has_id: bool) -> DetailItem<'_> {
+        let Self { timestamp, role, id, content, passage, score } = self;
+        let id = if has_id { id.get(..SHORT_ID).unwrap_or(id) } else { "" };
+        DetailItem { timestamp: *timestamp, role, id, content, passage: passage.clone(), score: *score }
     }
 }
+
+/// Characters of an id that are shown: enough to tell the segments of a store apart.
+const SHORT_ID: usize = 8;
 
 /// A block of recalled context and what went into it.
 #[pyclass(frozen, module = "memctx._core")]
@@ -119,7 +126,8 @@ impl Block {
 
 /// Return the best block of at most ``cap`` tokens.
 #[pyfunction]
-#[pyo3(signature = (facts, details, *, cap, query = None, excerpt = None, estimator = "script"))]
+#[pyo3(signature = (facts, details, *, cap, query = None, excerpt = None, estimator = "script", annotate = false))]
+#[allow(clippy::too_many_arguments)] // named in Python
 pub(crate) fn build_block(
     py: Python<'_>,
     facts: Vec<GivenFact<'_>>,
@@ -128,6 +136,7 @@ pub(crate) fn build_block(
     query: Option<&Bound<'_, PyString>>,
     #[pyo3(from_py_with = checked)] excerpt: Option<i64>,
     #[pyo3(from_py_with = checked)] estimator: &str,
+    annotate: bool,
 ) -> PyResult<Block> {
     let tokens = |name: &str, value: i64| {
         let refused = |_| ConfigError::new_err(format!("{name} must be 0 or more tokens, not {value}"));
@@ -141,10 +150,11 @@ pub(crate) fn build_block(
     let said: Vec<Said<'_>> = details.iter().map(Said::of).collect::<PyResult<_>>()?;
     let facts: Vec<FactItem<'_>> =
         known.iter().zip(&facts).map(|((kind, content), given)| FactItem { kind, content, score: given.2 }).collect();
-    let details: Vec<DetailItem<'_>> = said.iter().map(Said::item).collect();
+    let details: Vec<DetailItem<'_>> = said.iter().map(|said| said.item(annotate)).collect();
     enter_core(py, || {
         let estimator = Estimator::parse(estimator)?;
-        let request = Request { facts: &facts, details: &details, query: &query, cap, excerpt, estimator };
+        let request =
+            Request { facts: &facts, details: &details, query: &query, cap, excerpt, estimator, has_note: annotate };
         Ok(Block(recall::build(&request)))
     })
 }

@@ -33,6 +33,8 @@ pub struct DetailItem<'a> {
     pub timestamp: f64,
     /// Role of the speaker.
     pub role: &'a str,
+    /// Beginning of the segment's id; may be empty.
+    pub id: &'a str,
     /// All of it.
     pub content: &'a str,
     /// The bytes of it that matched.
@@ -56,6 +58,8 @@ pub struct Request<'a> {
     pub excerpt: usize,
     /// Estimator of tokens.
     pub estimator: Estimator,
+    /// True if a note is to tell the model what the block is.
+    pub has_note: bool,
 }
 
 /// A block and what went into it.
@@ -136,7 +140,8 @@ impl<'a> Space<'a> {
 
     /// Return the tokens left once there are lines or entries or both.
     fn room(&self, cap: usize, has_facts: bool, has_details: bool) -> Option<usize> {
-        cap.saturating_mul(3).checked_sub(self.thirds(&frame(has_facts, has_details)) + self.facts + self.details)
+        cap.saturating_mul(3)
+            .checked_sub(self.thirds(&frame(self.request.has_note, has_facts, has_details)) + self.facts + self.details)
     }
 
     /// Add the facts that fit while facts take no more than a share of the block, and all of it no more than its cap.
@@ -208,8 +213,8 @@ impl<'a> Space<'a> {
     fn entry(&self, index: usize, words: &Words, most: usize, room: usize) -> Option<Entry> {
         /// Escaping makes text longer, by how much is known only when it is done.
         const TRIES: usize = 4;
-        let DetailItem { timestamp, role, content, passage, .. } = &self.request.details[index];
-        let header = self.thirds(&detail_entry(*timestamp, role, "")) + 2;
+        let DetailItem { timestamp, role, id, content, passage, .. } = &self.request.details[index];
+        let header = self.thirds(&detail_entry(*timestamp, role, id, "")) + 2;
         let mut most = most.min(room.checked_sub(header)? / 3);
         let least = LEAST.min(self.request.estimator.estimate(content));
         let short;
@@ -224,7 +229,7 @@ impl<'a> Space<'a> {
                 return None;
             }
             let piece = excerpt(content, reading, &words.wanted, most, self.request.estimator);
-            let text = detail_entry(*timestamp, role, &piece);
+            let text = detail_entry(*timestamp, role, id, &piece);
             let cost = self.thirds(&text) + 2;
             if cost <= room {
                 return Some(Entry { index, text, is_cut: piece != *content });
@@ -245,7 +250,7 @@ impl<'a> Space<'a> {
         let (facts, lines): (Vec<usize>, Vec<String>) = self.lines.into_iter().unzip();
         let (details, entries) = self.entries.into_iter().map(|entry| (entry.index, entry.text)).unzip();
         let entries: Vec<String> = entries;
-        let text = assemble(&lines, &entries);
+        let text = assemble(self.request.has_note, &lines, &entries);
         let tokens = if text.is_empty() { 0 } else { self.request.estimator.estimate(&text) };
         Block { text, tokens, facts, details, cut }
     }
@@ -263,11 +268,19 @@ mod tests {
     }
 
     fn detail<'a>(timestamp: f64, role: &'a str, content: &'a str, score: f64) -> DetailItem<'a> {
-        DetailItem { timestamp, role, content, passage: 0..content.len(), score }
+        DetailItem { timestamp, role, id: "", content, passage: 0..content.len(), score }
     }
 
     fn built(facts: &[FactItem<'_>], details: &[DetailItem<'_>], cap: usize) -> Block {
-        build(&Request { facts, details, query: "", cap, excerpt: EXCERPT, estimator: Estimator::Utf16 })
+        build(&Request {
+            facts,
+            details,
+            query: "",
+            cap,
+            excerpt: EXCERPT,
+            estimator: Estimator::Utf16,
+            has_note: false,
+        })
     }
 
     #[test]
@@ -328,7 +341,7 @@ mod tests {
             let details: Vec<DetailItem<'_>> =
                 details.iter().map(|(time, role, content, score)| detail(*time, role, content, *score)).collect();
             for estimator in [Estimator::Script, Estimator::Utf16] {
-                let block = build(&Request { facts: &facts, details: &details, query: "a 飞", cap, excerpt: EXCERPT, estimator });
+                let block = build(&Request { facts: &facts, details: &details, query: "a 飞", cap, excerpt: EXCERPT, estimator, has_note: cap % 2 == 1 });
                 prop_assert!(block.tokens <= cap);
                 prop_assert_eq!(block.tokens, if block.text.is_empty() { 0 } else { estimator.estimate(&block.text) });
                 let Some(parsed) = parse(&block.text) else {

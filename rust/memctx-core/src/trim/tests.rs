@@ -41,6 +41,7 @@ fn recalled(body: &str) -> MessageView {
         cap: 1_000,
         excerpt: recall::EXCERPT,
         estimator: Estimator::Script,
+        has_note: true,
     };
     said(Role::User, &recall::build(&request).text)
 }

@@ -82,6 +82,10 @@ def _skip_reason(
     return "host message" if is_host or not has_speech else None
 
 
+LOST = ""
+"""Stands for a parent that no line before has."""
+
+
 @dataclass(slots=True)
 class _Threads:
     """The entries of the conversation and those of its subagents."""
@@ -113,7 +117,7 @@ class _Threads:
                 agent = part.text(line, "agentId") or threads.file_agent
                 threads.take_agent(uuid, parent, agent)
                 continue
-            threads.parents.setdefault(uuid, parent)
+            threads.take_entry(uuid, parent)
             message = line.get("message")
             if part.text(line, "type") in SPEECH:
                 leaf = uuid
@@ -128,6 +132,11 @@ class _Threads:
                 threads.main.update(uuids)
         threads.main.update(uuid for uuid, parent in results if parent in threads.main)
         return threads
+
+    def take_entry(self, uuid: str, parent: str | None) -> None:
+        """Add an entry of the conversation. A parent in a later line is as wrong as one that is lost."""
+        is_lost = parent is not None and parent not in self.parents
+        self.parents.setdefault(uuid, LOST if is_lost else parent)
 
     def take_agent(self, uuid: str, parent: str | None, agent: str | None) -> None:
         """Find the subagent of an entry: the one it names, its parent's, or a new one."""

@@ -14,10 +14,11 @@ use crate::fusion::{Blend, Weights, calibrate, merge, normalize};
 use crate::store::{Digests, SearchFilter};
 use crate::{Result, Scored};
 
-/// Candidates, whatever the number of results: so that there is a choice of different ones, and the best result of a
-/// search does not depend on how many are wanted.
-const POOL: usize = 32;
-/// The best of them, whose neighbors are looked at.
+/// Candidates for each result, so that there is a choice of different ones.
+const POOL: usize = 4;
+/// Candidates at most, unless more results are wanted: what stands further back is hardly ever chosen.
+const LARGEST_POOL: usize = 32;
+/// The best candidates at most, whose neighbors are looked at.
 const BEST: usize = 10;
 /// Candidates of each side for each result, as in OpenClaw's `memory-context`.
 const SEED_POOL: usize = 2;
@@ -293,7 +294,7 @@ impl Warm {
         let first_passage = |segment: u32| self.entries[segment as usize].passages.start;
         let mut places: FxHashMap<u32, usize> = all.iter().map(|candidate| candidate.segment).zip(0..).collect();
         // Those around a lesser one are not worth a look.
-        let around = all.iter().take(BEST).flat_map(|candidate| {
+        let around = all.iter().take(race.request.limit.min(BEST)).flat_map(|candidate| {
             let neighbors = self.neighbors(candidate.segment, REACH).map(|(neighbor, _)| neighbor);
             neighbors.filter(|&neighbor| likeness(candidate.passage, first_passage(neighbor)) <= ALIKE)
         });
@@ -336,7 +337,7 @@ fn match_all(mut candidates: Vec<Candidate>, scale: &Scale, evidence: f64) -> Ve
 /// Return the number of candidates for a request.
 fn pool(request: &Request<'_>) -> usize {
     match request.ranking {
-        Ranking::Best => request.limit.max(POOL),
+        Ranking::Best => request.limit.saturating_mul(POOL).min(LARGEST_POOL.max(request.limit)),
         Ranking::OpenClaw => request.limit.saturating_mul(2 * SEED_POOL),
     }
 }
@@ -413,13 +414,13 @@ mod tests {
         let Some(decided) = decided else { return false };
         let scores: Vec<f64> = decided.iter().map(|candidate| candidate.score).collect();
         assert_eq!(scores, all_scores(&warm, &request, &vector, now)[..scores.len()]);
-        assert_eq!(scores.len(), limit.max(POOL));
+        assert_eq!(scores.len(), pool(&request));
         true
     }
 
     #[test]
     fn a_search_ends_early_where_words_decide() {
-        let texts: Vec<String> = (0..80).map(|n| format!("the deploy of service {n} failed")).collect();
+        let texts: Vec<String> = (0..40).map(|n| format!("the deploy of service {n} failed")).collect();
         assert!(is_decided(&texts, "which deploy failed", 3));
         assert!(!is_decided(&texts, "something else altogether", 3));
     }
@@ -446,7 +447,7 @@ mod tests {
     proptest! {
         #[test]
         fn an_early_decision_is_that_of_reading_everything(
-            texts in prop::collection::hash_set("(alpha|beta|gamma|delta|飞书|消息|x){1,6}( (alpha|beta|gamma|delta)){0,5}", 30..120),
+            texts in prop::collection::hash_set("(alpha|beta|gamma|delta|飞书|消息|x){1,6}( (alpha|beta|gamma|delta)){0,5}", 8..60),
             query in "(alpha|beta|飞书)( (alpha|beta|gamma|消息)){0,4}",
             limit in 1..5_usize,
         ) {
