@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
     from typing import Protocol
 
-    from memctx._core import Captured
     from memctx.context.budget import Budget
+    from memctx.context.capture import Capture
     from memctx.context.corrections import Corrections
     from memctx.context.cut import Cut
     from memctx.context.read import MessageRef, Source
@@ -60,7 +60,7 @@ class Placement:
     recall: Recall
     budget: Budget
     corrections: Corrections
-    captured: Captured
+    capture: Capture
 
     def place(
         self, source: Source, cut: Cut, state: State, query: str, *, first_changed: int | None
@@ -84,7 +84,7 @@ class Placement:
                 return (
                     None  # a courtesy asks for nothing new, and what was recalled before it stays
                 )
-            visible = cut.visible_segments(self.captured) if len(self.captured) else None
+            visible = self.capture.visible(cut)
             found = self.recall.search(
                 query, cut.find_visible, room=_room((), cap), visible=visible
             )

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from os import PathLike
     from pathlib import Path
 
-    from memctx._core import Captured, Conversation
+    from memctx._core import Conversation
     from memctx.context.read import SourceIndex
     from memctx.context.state import Block, Decision, States
 
-    Archive = Callable[[Conversation, Sequence[SourceIndex], Captured], None]
-    """Stores some messages of a conversation and notes them as captured; raises if that fails."""
+    Archive = Callable[[Conversation, Sequence[SourceIndex]], None]
+    """Stores some messages of a conversation; raises if that fails."""
 
 FOLDER = "sessions"
 VERSION = 2
@@ -162,7 +162,6 @@ class StateWriter:
         states: States,
         conversation: Conversation,
         new: Sequence[SourceIndex],
-        captured: Captured,
         *,
         is_new: bool,
     ) -> None:
@@ -173,7 +172,7 @@ class StateWriter:
         if new:
 
             def work() -> None:
-                self._archive(conversation, new, captured)
+                self._archive(conversation, new)
                 if is_due:
                     self._save(states)
 

@@ -18,6 +18,7 @@ from memctx import _core
 from memctx.context import explain, state_writer
 from memctx.context.assemble import Outgoing
 from memctx.context.budget import Budget, Observed, Outstanding, Sent, excess_of, find_implausible
+from memctx.context.capture import Capture
 from memctx.context.corrections import Corrections
 from memctx.context.cut import CutPlanner, Replay
 from memctx.context.explain import LONGEST, SEARCHED, Masking, Stopwatch
@@ -35,12 +36,12 @@ if TYPE_CHECKING:
 
     from memctx._core import Conversation
     from memctx.context.assemble import Binding
+    from memctx.context.capture import Archive
     from memctx.context.cut import Cut
     from memctx.context.placement import Blocks
     from memctx.context.recall import Recall
     from memctx.context.report import Cache
     from memctx.context.state import Block, States
-    from memctx.context.state_writer import Archive
 
 logger = logging.getLogger("memctx.context")
 
@@ -48,9 +49,6 @@ NO_WINDOW = (
     "context_window is not set, so nothing is ever trimmed; expected the model's window in tokens, "
     "such as context_window=200_000"
 )
-
-# Units that a turn stores before it searches, if it removes messages that were not stored before.
-STORED_AT_ONCE = 16
 
 _numbers = count(1)
 
@@ -89,13 +87,13 @@ class Turns:
     def reopen(self) -> None:
         """Go on after a fork with the decisions made so far, without the parent's threads and locks."""
         self._replays: dict[int, Replay] = {}
-        self._captured = _core.Captured()
+        self._capture = Capture(self._store, self._config, self._archive)
         corrections = Corrections(self._recall)
-        self._placement = Placement(self._recall, self._budget, corrections, self._captured)
+        self._placement = Placement(self._recall, self._budget, corrections, self._capture)
         self._outstanding = Outstanding()
         self._lock = threading.Lock()
         path = state_writer.path_of(self._store.path, self._store.session_id)
-        self._writer = StateWriter(path, self._store.session_id, self._archive)
+        self._writer = StateWriter(path, self._store.session_id, self._capture.store)
         self._sent_blocks = SentBlocks(path.with_suffix(".blocks"))
         self._reader = self._new_reader()
 
@@ -117,7 +115,9 @@ class Turns:
                 states = self._current()
                 self._recognize(self._sent_blocks.refresh())
                 source = Source.read(self._reader, messages, format)
-                self._recognize_stored(source.conversation)
+                if self._is_resumed:
+                    self._is_resumed = False
+                    self._capture.recognize(source.conversation)
                 watch.lap("read")
                 return self._run(source, states, watch, pinned=pinned, model=model)
             except (MessageFormatError, ConfigError):
@@ -248,13 +248,6 @@ class Turns:
             # Another process sent one that was taken for a person's text: drop what was parsed so.
             self._reader = self._new_reader()
 
-    def _recognize_stored(self, conversation: Conversation) -> None:
-        """Learn which messages are stored, in the first turn of a session that another process began."""
-        if self._is_resumed:
-            self._is_resumed = False
-            tools = bool(self._config.privacy.archive_tools)
-            self._store.recognize(conversation, self._captured, tools=tools)
-
     def _number(self, messages: list[Any], report: Report, conversation: int | None) -> Turn:
         turn = Turn(messages, report, next(_numbers))
         self._outstanding.add(Sent(turn.number, conversation, report.tokens.after))
@@ -308,9 +301,9 @@ class Turns:
         )
         watch.lap("cut")
         removed = _find_removed(cut, state)
-        new = self._find_new(source.conversation, removed)
+        new = self._capture.find_new(source.conversation, removed)
         archived = len(new)
-        new = self._store_answers(source.conversation, new, removed, query)
+        new = self._capture.store_answers(source.conversation, new, removed, query)
         first_changed = 0 if is_cold else min(removed, default=None)
         blocks = self._placement.place(source, cut, state, query, first_changed=first_changed)
         watch.lap("recall")
@@ -338,45 +331,11 @@ class Turns:
             self._states or (),
             source.conversation,
             new,
-            self._captured,
             is_new=bool(removed) or not after.decides_as(state),
         )
         watch.lap("keep")
         report = self._report(done, after, cache, watch, is_short=self._is_short(query))
         return self._number(outgoing.messages, report, after.id)
-
-    def _find_new(
-        self, conversation: Conversation, removed: Sequence[SourceIndex]
-    ) -> list[SourceIndex]:
-        """Return the messages to archive, of all or of those removed, by the setting ``capture``."""
-        capture = self._config.capture
-        if capture == "off" or (capture == "evicted" and not removed):
-            return []
-        new = cast("list[SourceIndex]", self._captured.missing(conversation))
-        if capture == "all":
-            return new
-        gone = set(removed)
-        return [index for index in new if index in gone]
-
-    def _store_answers(
-        self,
-        conversation: Conversation,
-        new: list[SourceIndex],
-        removed: Sequence[SourceIndex],
-        query: str,
-    ) -> list[SourceIndex]:
-        """Store the removed messages that answer the query best, so that this turn finds them; return the others.
-
-        Most messages are stored before they are removed. A long history that comes at once is not.
-        """
-        gone = set(removed).intersection(new) if self._config.auto_recall else None
-        if not gone:
-            return new
-        best = _core.most_relevant(conversation, sorted(gone), query, STORED_AT_ONCE)
-        chosen = gone.intersection(cast("list[SourceIndex]", best))
-        if chosen:
-            self._archive(conversation, sorted(chosen), self._captured)
-        return [index for index in new if index not in chosen]
 
     def _query(self, source: Source) -> tuple[str, str]:
         """Return the text to search memory for, and the text to mask and show in the report.
