@@ -64,6 +64,7 @@ def opened(path: Path, model: Any, **settings: Any) -> Memory:
     config = memctx.Config(
         embedding_model=model,
         context_window=100_000,
+        capture="evicted",  # else questions are found beside the answers
         disk={"durability": "os"},
         recall={"min_score": 0.0},
     )
