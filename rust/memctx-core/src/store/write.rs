@@ -122,7 +122,7 @@ impl Inner {
 
     /// Write records to the log, from where the operating system will take them to the disk.
     fn write_down(&self, records: &[Record<'_>]) -> Result<Down> {
-        let now = now();
+        let now = self.stamp();
         let session = &self.settings.session;
         let segments: Vec<Option<Segment>> =
             records.iter().map(|record| self.intake.segment(session, record, now)).collect::<Result<_>>()?;
