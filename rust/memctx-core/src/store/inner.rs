@@ -48,7 +48,7 @@ pub(super) struct Inner {
     pub(super) is_settling: AtomicBool,
     is_closed: AtomicBool,
     /// The time of the last batch, in milliseconds.
-    stamped: AtomicU64,
+    stamped: Mutex<f64>,
 }
 
 /// The state that one thread at a time may use.
@@ -91,7 +91,7 @@ impl Inner {
             became_ready: Condvar::new(),
             has_pending: AtomicBool::new(false),
             is_settling: AtomicBool::new(false),
-            stamped: AtomicU64::new(0),
+            stamped: Mutex::new(0.0),
             is_closed: AtomicBool::new(false),
             #[cfg(feature = "disk-index")]
             older: settings.disk_index.then(|| super::evicted::Older::new(&directory, &settings.model)),
@@ -102,10 +102,9 @@ impl Inner {
 
     /// Return a time for the records of one batch, later than that of the batch before: what was stored first is older.
     pub(super) fn stamp(&self) -> f64 {
-        let now = now() as u64;
-        let next = |before: u64| Some(now.max(before + 1));
-        let before = self.stamped.fetch_update(Ordering::SeqCst, Ordering::SeqCst, next);
-        before.map_or(now, |before| now.max(before + 1)) as f64
+        let mut stamped = self.stamped.lock().unwrap_or_else(PoisonError::into_inner);
+        *stamped = now().max(*stamped + 1.0);
+        *stamped
     }
 
     /// The best segments of those in memory.
