@@ -178,7 +178,7 @@ class Report:
 
     format: str
     find_query: Callable[[], str] = field(default=str, repr=False, compare=False)
-    """Returns the query. Masking it takes longer than some turns, and few reports are read."""
+    """Returns the query, when it is first read: masking takes about 0.3 ms, and few reports are read."""
     tokens: Tokens = field(default_factory=lambda: Tokens(0))
     pruned: Sequence[Pruned] = ()
     trimmed: Sequence[Trimmed] = ()

@@ -30,7 +30,6 @@ class SentBlocks:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._name = str(path)
         self._keys: set[int] = set()
         self._read = 0
         self._is_failing = False
@@ -43,7 +42,7 @@ class SentBlocks:
     def refresh(self) -> list[int]:
         """Read the lines appended since the last call, and return the new keys."""
         try:
-            if os.stat(self._name).st_size == self._read:  # noqa: PTH116 - every turn, and a path is three times slower
+            if self._path.stat().st_size == self._read:
                 return []
             lines = self._read_appended()
         except FileNotFoundError:
