@@ -116,17 +116,17 @@ def test_search_for_nonsense_finds_nothing_above_the_minimum_match(tmp_path: Pat
     assert CliRunner().invoke(main, everything).exit_code == 0
 
 
-def test_min_match_filters_on_the_shown_match(tmp_path: Path) -> None:
+def test_min_score_filters_on_the_shown_score(tmp_path: Path) -> None:
     store = tmp_path / "memory"
     run("import", transcript(tmp_path), "--store", store)
-    every = run("search", "webhook port", "--min-match", "0", "--store", store)["hits"]
+    every = run("search", "webhook port", "--min-score", "0", "--store", store)["hits"]
     assert isinstance(every, list)
-    matches = sorted(hit["match"] for hit in every)
+    matches = sorted(hit["score"] for hit in every)
     for least in (matches[0], matches[-1]):
-        command = ["search", "webhook port", "--min-match", str(least), "--store", str(store)]
+        command = ["search", "webhook port", "--min-score", str(least), "--store", str(store)]
         shown = CliRunner().invoke(main, command).stdout.splitlines()
-        assert shown[0].split() == ["id", "when", "role", "match", "score", "text"]
-        column = slice(shown[0].index("match"), shown[0].index("match") + 5)
+        assert shown[0].split() == ["id", "when", "role", "score", "text"]
+        column = slice(shown[0].index("score"), shown[0].index("score") + 5)
         found = [float(line[column]) for line in shown[1:]]
         assert len(found) == sum(match >= least for match in matches)
         assert all(match >= round(least, 2) for match in found)

@@ -39,7 +39,7 @@ class Store:
 
     def block(self, known: Collection[str], room: int) -> RecalledBlock | None:
         new = [item for item in self.items if item not in known][: room // self.tokens]
-        found = tuple(Recalled(item, "user", None, 1.0, 1.0, 1.0, is_cut=False) for item in new)
+        found = tuple(Recalled(item, "user", None, 1.0, 1.0, is_cut=False) for item in new)
         return RecalledBlock(" ".join(new), len(new) * self.tokens, found) if new else None
 
 

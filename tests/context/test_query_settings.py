@@ -112,7 +112,7 @@ def test_neighbors_of_recalled_messages_are_recalled(
         asked = [user("Which port does the proxy of the payments service use?")]
         recalled = memory.prepare(asked).report.recalled
         assert len(recalled) == count
-        assert max(recalled, key=lambda item: item.score).match > 0.5
+        assert max(item.score for item in recalled) > 0.5
 
 
 @pytest.mark.parametrize("placement", ["stable", "tail", "head"])

@@ -162,7 +162,7 @@ def test_the_best_hit_is_that_of_a_store_that_holds_all_in_memory(tmp_path: Path
         (theirs,) = large.search(query, limit=1)
         assert ours.segment.id == theirs.segment.id
         assert ours.segment.content == theirs.segment.content
-        assert ours.match == pytest.approx(theirs.match, abs=0.1)
+        assert ours.score == pytest.approx(theirs.score, abs=0.1)
         assert ours.passage == theirs.passage
         assert ours.explanation is not None
 

@@ -23,6 +23,7 @@ Weight = Callable[["Sides"], "NDArray[np.float32] | float"]
 
 RRF = 60.0
 LEAST = 1e-6
+LEAST_WORDS = 0.02
 
 
 def text_only(sides: Sides) -> Scores:
@@ -95,11 +96,26 @@ def _share(part: Scores, whole: Scores) -> Scores:
     return np.asarray(part / np.maximum(whole, LEAST), dtype=np.float32)
 
 
-def by_cover(base: float, more: float) -> Weight:
-    """Weight vectors more the less of the question is found literally."""
-    return lambda sides: base + more * (1 - sides.cover)
+def above_mean_of_one(sides: Sides) -> Scores:
+    """Return the distance above the question's mean cosine, as a share of what is left to 1."""
+    mean = sides.mean[:, None]
+    return np.asarray(np.maximum(sides.cosine - mean, 0) / (1 - mean), np.float32)
 
 
-def latin_only(weight: Weight | float) -> Weight:
-    """Scale a weight by the share of Latin letters in the question: for a model that knows no other script."""
-    return lambda sides: (weight(sides) if callable(weight) else weight) * sides.latin
+def by_certainty(base: float, more: float) -> Weight:
+    """Weight vectors more the less sure the words are."""
+    return lambda sides: base + more * (1 - sides.certainty)
+
+
+def absolute(unit: float, *, is_latin_only: bool) -> Blend:
+    """Blend as `certainty * text + cosine / unit`: neither side is measured by its own best.
+
+    A model that knows Latin letters only counts by their share in the question.
+    """
+
+    def blend(sides: Sides) -> Scores:
+        words = np.maximum(sides.certainty, LEAST_WORDS)[:, None]
+        known = sides.latin[:, None] if is_latin_only else 1.0
+        return words * sides.text + known * np.minimum(1, above_mean_of_one(sides) / unit)
+
+    return blend

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 NEVER = np.float32(-np.inf)
 OTHERS = 1 / 1.3
 DECAY, MOST_OF_AGE = 0.995, 0.05
-SHARE, SHORT, ALIKE = 0.3, 120.0, 0.8
+SHARE, SHORT, ALIKE = 0.4, 120.0, 0.8
+BY_DISTANCE = (1.0, 0.6)
+POOL, LEADING = 32, 10
 BALANCE = 0.7
 STEP = 0.15
 
@@ -29,7 +31,8 @@ class Rules:
     """Rules of a search besides blending."""
 
     limit: int = 40
-    pool: int = 4
+    pool: int = 0
+    """Candidates for each result; 0 for a number that does not depend on them."""
     has_roles: bool = True
     smoothing: float = SHARE
     short: float = SHORT
@@ -55,7 +58,7 @@ class Listed:
 def run(sides: Sides, blended: Scores, rules: Rules) -> Listed:
     """Return the messages found for each question."""
     memory = sides.memory
-    wanted = rules.limit * rules.pool
+    wanted = rules.limit * rules.pool or max(rules.limit, POOL)
     is_known = _best(sides.text, wanted) & (sides.text > 0)
     is_known |= _best(sides.cosine, wanted) & (sides.cosine > 0)
     pieces = np.where(is_known, blended, NEVER)
@@ -91,12 +94,10 @@ def _best(scores: Scores, count: int) -> NDArray[np.bool_]:
 
 
 def _smoothed(sides: Sides, own: Scores, blended: Scores, rules: Rules) -> Scores:
-    """Return scores with a share of the neighbors', which become candidates beside the best."""
+    """Return scores with a share of the best neighbor's; neighbors become candidates beside the best."""
     memory = sides.memory
     padded = np.concatenate([own, np.full((len(own), 1), NEVER)], axis=1)
-    is_leading = np.concatenate(
-        [_best(own, rules.limit), np.zeros((len(own), 1), dtype=bool)], axis=1
-    )
+    is_leading = np.concatenate([_best(own, LEADING), np.zeros((len(own), 1), dtype=bool)], axis=1)
     added = np.zeros_like(own)
     is_beside_leader = np.zeros(own.shape, dtype=bool)
     everybody = np.arange(own.shape[1])
@@ -104,7 +105,8 @@ def _smoothed(sides: Sides, own: Scores, blended: Scores, rules: Rules) -> Score
         neighbor = memory.beside[:, step]
         is_other = (neighbor != NONE) & (sides.likeness[everybody, neighbor] <= ALIKE)
         theirs = padded[:, neighbor]
-        added += np.where(is_other & (theirs > NEVER), theirs, 0)
+        theirs = np.where(is_other & (theirs > NEVER), theirs, 0)
+        added = np.maximum(added, theirs * BY_DISTANCE[step % REACH])
         is_beside_leader |= is_leading[:, neighbor] & is_other
     is_newcomer = (own == NEVER) & is_beside_leader & (sides.cosine[:, memory.first] > 0)
     base = np.where(is_newcomer, blended[:, memory.first] * _factors(sides, rules), own)

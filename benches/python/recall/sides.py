@@ -39,9 +39,9 @@ class Sides:
         return self.words.scores
 
     @property
-    def cover(self) -> NDArray[np.float32]:
-        """Share of the question that the best text has."""
-        return self.words.cover
+    def certainty(self) -> NDArray[np.float32]:
+        """Certainty of the words that each question is answered."""
+        return self.words.certainty
 
     @cached_property
     def cosine(self) -> NDArray[np.float32]:

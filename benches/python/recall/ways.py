@@ -21,10 +21,10 @@ DEFAULT = "best"
 
 @dataclass(frozen=True)
 class Constants:
-    """Weight of the embedder in the core's ranking: `w = base + more * (1 - cover)`."""
+    """Constants of the core's ranking for the cosines of an embedder."""
 
-    base: float
-    more: float = 0.0
+    unit: float
+    """The cosine above the mean that counts in full; for spelling the weight of a cosine of 1."""
     is_plain: bool = False
     """True if the cosine counts as it is, rather than by how far it is above the question's mean."""
     is_latin_only: bool = False
@@ -34,17 +34,21 @@ class Constants:
 
     @property
     def blend(self) -> Blend:
-        weight = blends.by_cover(self.base, self.more)
-        if self.is_latin_only:
-            weight = blends.latin_only(weight)
-        return blends.convex(blends.plain if self.is_plain else blends.above_mean, weight)
+        if self.is_plain:
+            return blends.convex(blends.plain, self.unit)
+        return blends.absolute(self.unit, is_latin_only=self.is_latin_only)
+
+    @property
+    def rules(self) -> Rules:
+        return Rules() if self.is_plain else Rules(smoothing=OF_MEANING)
 
 
+OF_MEANING = 0.3
 CONSTANTS = {
     "hash": Constants(0.2, is_plain=True, span=(0.1, 0.45)),
-    "static": Constants(0.2, 0.3, is_latin_only=True, span=(0.2, 0.6)),
-    "transformer": Constants(0.3, 0.3, is_latin_only=True, span=(0.1, 0.6)),
-    "use": Constants(0.2, 0.3, span=(0.2, 0.7)),
+    "static": Constants(0.8, is_latin_only=True, span=(0.2, 0.6)),
+    "transformer": Constants(0.5, is_latin_only=True, span=(0.1, 0.6)),
+    "use": Constants(0.5, span=(0.2, 0.7)),
 }
 
 
@@ -65,7 +69,7 @@ class Way:
 def ways(embedder: str) -> Iterator[Way]:
     """Yield the ways for an embedder."""
     constants = CONSTANTS[embedder]
-    best = constants.blend
+    best, rules = constants.blend, constants.rules
     yield Way("seed", blends.seed, ranking.SEED)
     yield Way("seed's blend", blends.seed)
     yield Way("BM25 only", blends.text_only)
@@ -76,10 +80,10 @@ def ways(embedder: str) -> Iterator[Way]:
     yield Way("convex 0.3, min-max", blends.convex(blends.min_max, 0.3))
     yield Way("convex 0.3, calibrated", blends.convex(blends.affine(*constants.span), 0.3))
     yield Way("convex 0.3, above the mean", blends.convex(blends.above_mean, 0.3))
-    yield Way("adaptive, min-max", blends.convex(blends.min_max, blends.by_cover(0.3, 0.5)))
-    yield Way(DEFAULT, best)
-    yield Way(f"{DEFAULT}, no smoothing", best, replace(RULES, smoothing=0.0))
-    yield Way(f"{DEFAULT}, smoothing of long messages, too", best, replace(RULES, short=np.inf))
-    yield Way(f"{DEFAULT}, no MMR", best, replace(RULES, balance=1.0))
-    yield Way(f"{DEFAULT}, window of 2", best, replace(RULES, window=2))
-    yield Way(f"{DEFAULT}, first passages only", best, is_cut=True)
+    yield Way("adaptive, min-max", blends.convex(blends.min_max, blends.by_certainty(0.3, 0.5)))
+    yield Way(DEFAULT, best, rules)
+    yield Way(f"{DEFAULT}, no smoothing", best, replace(rules, smoothing=0.0))
+    yield Way(f"{DEFAULT}, smoothing of long messages, too", best, replace(rules, short=np.inf))
+    yield Way(f"{DEFAULT}, no MMR", best, replace(rules, balance=1.0))
+    yield Way(f"{DEFAULT}, window of 2", best, replace(rules, window=2))
+    yield Way(f"{DEFAULT}, first passages only", best, rules, is_cut=True)

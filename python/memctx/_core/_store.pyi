@@ -104,7 +104,7 @@ class VisibleSegments:
 
 @final
 class SearchHit:
-    """A segment found by a search, with its scores."""
+    """A segment found by a search, with its score."""
 
     @property
     def segment(self) -> Segment:
@@ -112,7 +112,10 @@ class SearchHit:
 
     @property
     def score(self) -> float:
-        """Score that the results are ordered by."""
+        """Probability that the segment answers the query, which ``min_score`` is compared with.
+
+        Results are ordered by it. With ``ranking="openclaw"`` it is OpenClaw's weighted sum instead.
+        """
 
     @property
     def vector(self) -> float:
@@ -121,10 +124,6 @@ class SearchHit:
     @property
     def bm25(self) -> float:
         """Text score, divided by the best one."""
-
-    @property
-    def match(self) -> float:
-        """Match quality from 0 to 1, which ``min_score`` is compared with."""
 
     @property
     def distance(self) -> int:
@@ -285,6 +284,7 @@ class Store:
         vector: ArrayLike | None = None,
         limit: int = 10,
         min_score: float = 0.0,
+        min_certainty: float = 0.0,
         ranking: Literal["best", "openclaw"] = "best",
         window: int = 0,
         explain: bool = False,
@@ -293,6 +293,9 @@ class Store:
         without: VisibleSegments | None = None,
     ) -> list[SearchHit]:
         """Return the segments that answer a query best, best first; those in memory leave out ``without``.
+
+        ``min_score`` is the least score of each. With ``min_certainty`` from 0 to 1 nothing is returned if it is less
+        sure that the query is answered at all; ``ranking="openclaw"`` does not know that.
 
         ``vector`` is the query's, of the store's model; the store makes it itself where the core runs the model, and
         goes by words alone where it has none. Those in memory answer at once; older ones join in when they are found

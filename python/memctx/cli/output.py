@@ -29,7 +29,7 @@ NARROW = 80
 TENTHS = 10
 OPTIONAL = frozenset({"when"})
 """Columns that a narrow terminal does not show."""
-STYLES = {"id": "cyan", "when": "dim", "match": "green", "score": "dim", "session": "cyan"}
+STYLES = {"id": "cyan", "when": "dim", "score": "green", "session": "cyan"}
 WORDS = {"bad": "bold red", "note": "yellow", "ok": "green", "forgotten": "red", "active": "green"}
 
 

@@ -122,7 +122,8 @@ class RecallSettings(Group, frozen=True):
     )
     min_score: Share = Field(
         default=0.7,
-        description="How well a segment must match to be recalled, from 0 to 1",
+        description="How sure it must be that the question is answered before anything is recalled, from 0 to 1; with "
+        "0 the weakest hits are recalled, too",
     )
     window: Annotated[int, Field(strict=True, ge=0, le=10)] = Field(
         default=0,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypedDict
 
 from memctx import _core
 from memctx.context.report import Recalled
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 FEWEST_CANDIDATES = 8
 # A search asks for so many times as many where it is not known beforehand which segments are visible.
 UNKNOWN_VISIBLE = 4
+# Least probability that a passage of an answered question is part of the answer.
+LEAST_SCORE = 0.01
+# Cosine from which a segment repeats the query, as where the same was asked before.
+REPEATED = 0.98
 # Weights of OpenClaw's plugin, for the score that a report shows beside ours.
 OPENCLAW_VECTOR, OPENCLAW_BM25 = 0.7, 0.3
 # Tokens that one segment takes of a block, about.
@@ -43,6 +47,13 @@ class Facts(Protocol):
     def get(self, id: str) -> Fact | None:
         """Return the fact of an id, superseded or not; None if there is none."""
         ...
+
+
+class Thresholds(TypedDict, total=False):
+    """Thresholds of a search."""
+
+    min_certainty: float
+    min_score: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +97,14 @@ class Recall:
             vector=None if asked is None else asked.vector,
             # Of those that are found some may be visible.
             limit=limit if visible is not None else limit * UNKNOWN_VISIBLE,
-            min_score=self.config.recall.min_score,
+            **self._thresholds,
             ranking=self.config.recall.ranking,
             window=self.config.recall.window,
             deadline_ms=self.config.disk.turn_deadline_ms,
             without=visible,
         )
+        # The model sees the query itself.
+        hits = [hit for hit in hits if hit.vector < REPEATED]
         facts = self.facts.search(query, limit=limit)
         contents: list[SearchHit | str] = [*hits, *(hit.fact.content for hit in facts)]
         unseen = [not is_seen for is_seen in find_visible(contents)]
@@ -99,6 +112,14 @@ class Recall:
         hits = list(compress(hits, unseen))[:limit]
         degraded = None if asked is None else asked.reason
         return Candidates(query, facts, hits, self.config.trim.estimator, degraded)
+
+    @property
+    def _thresholds(self) -> Thresholds:
+        """The least score of a segment, and how sure it must be that the query is answered."""
+        certainty = self.config.recall.min_score
+        if self.config.recall.ranking == "openclaw":
+            return {"min_score": certainty}
+        return {"min_certainty": certainty, "min_score": min(LEAST_SCORE, certainty)}
 
 
 @dataclass(frozen=True)
@@ -196,7 +217,6 @@ def _fact(hit: FactHit) -> Recalled:
         role=hit.fact.type,
         timestamp=hit.fact.timestamp,
         score=hit.score,
-        match=hit.score,
         openclaw_score=hit.score,
         is_cut=False,
     )
@@ -208,7 +228,6 @@ def _segment(hit: SearchHit, *, is_cut: bool) -> Recalled:
         role=hit.segment.role,
         timestamp=hit.segment.timestamp,
         score=hit.score,
-        match=hit.match,
         openclaw_score=OPENCLAW_VECTOR * hit.vector + OPENCLAW_BM25 * hit.bm25,
         is_cut=is_cut,
     )

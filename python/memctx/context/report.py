@@ -137,9 +137,7 @@ class Recalled:
     timestamp: float | None
     """Time in milliseconds since the epoch."""
     score: float
-    """Score that it was ranked by."""
-    match: float
-    """Quality of the match from 0 to 1, which `recall.min_score` is compared with."""
+    """Probability that it answers the query, from 0 to 1."""
     openclaw_score: float
     """Score by the formula of OpenClaw's `memory-context` plugin, without its age term."""
     is_cut: bool
@@ -282,7 +280,7 @@ def _rows(report: Report) -> Iterator[str]:
     )
     yield from _limit_rows(
         [
-            f"recalled {_moment(item.timestamp)}  {item.role}, score {item.score:.2f}, match {item.match:.2f}"
+            f"recalled {_moment(item.timestamp)}  {item.role}, score {item.score:.2f}"
             f"{', best passage' if item.is_cut else ''}"
             for item in report.recalled
         ]

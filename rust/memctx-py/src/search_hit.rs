@@ -31,7 +31,7 @@ impl SearchHit {
         Ok(self.segment.get_or_try_init(py, made)?.clone_ref(py))
     }
 
-    /// Score that the results are ordered by.
+    /// Probability that the segment answers the query, which ``min_score`` is compared with.
     #[getter]
     fn score(&self) -> f64 {
         self.found.score
@@ -47,12 +47,6 @@ impl SearchHit {
     #[getter]
     fn bm25(&self) -> f64 {
         self.found.bm25
-    }
-
-    /// Match quality from 0 to 1, which ``min_score`` is compared with.
-    #[getter]
-    fn r#match(&self) -> f64 {
-        self.found.matched
     }
 
     /// 0 when it was found itself, else its distance from the result it stands beside.

@@ -198,7 +198,7 @@ impl Store {
 
     /// The segments that match a query best, best first.
     #[pyo3(signature = (
-        query, *, filter = None, vector = None, limit = 10, min_score = 0.0, ranking = "best", window = 0,
+        query, *, filter = None, vector = None, limit = 10, min_score = 0.0, min_certainty = 0.0, ranking = "best", window = 0,
         explain = false, everything = false, deadline_ms = None, without = None
     ))]
     #[allow(clippy::too_many_arguments)] // named in Python
@@ -210,6 +210,7 @@ impl Store {
         vector: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = checked)] limit: i64,
         #[pyo3(from_py_with = checked)] min_score: f64,
+        #[pyo3(from_py_with = checked)] min_certainty: f64,
         #[pyo3(from_py_with = checked)] ranking: &str,
         #[pyo3(from_py_with = checked)] window: i64,
         explain: bool,
@@ -226,7 +227,18 @@ impl Store {
         let (store, except) = (self.store(), without.map(|without| &without.get().0));
         let found = enter_core(py, || {
             let ranking = Ranking::parse(ranking)?;
-            let request = Request { query: &query, vector, limit, filter, min_score, ranking, window, explain, except };
+            let request = Request {
+                query: &query,
+                vector,
+                limit,
+                filter,
+                min_score,
+                min_certainty,
+                ranking,
+                window,
+                explain,
+                except,
+            };
             match deadline {
                 _ if everything => store.search_everything(&request),
                 Some(deadline) => store.search_within(&request, deadline),

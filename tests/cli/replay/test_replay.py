@@ -51,8 +51,8 @@ def test_replayed_turns_match_those_of_a_host(played: Replay, tmp_path: Path) ->
             assert (report.tokens, report.cache) == (turn.tokens, turn.cache)
             new = [item.indices for item in report.trimmed if item.is_new]
             assert new == [gone.messages for gone in turn.trimmed]
-            assert [item.match for item in report.recalled] == [
-                item.match for item in turn.recalled
+            assert [item.score for item in report.recalled] == [
+                item.score for item in turn.recalled
             ]
             memory.wait_for_facts().result()
 
@@ -81,7 +81,7 @@ def test_replay_keeps_the_window_and_recalls_trimmed_messages(played: Replay) ->
     returned = [item for turn in played.turns for item in turn.recalled]
     found = [item for item in played.turns[-1].recalled if session.SETTING in item.excerpt]
     assert [(item.kind, item.role, item.said_in) for item in found] == [("segment", "tool", 8)]
-    assert all(item.said_in and 0 < item.match <= 1 for item in returned)
+    assert all(item.said_in and 0 < item.score <= 1 for item in returned)
 
 
 def test_trimmed_messages_are_reported_once_with_an_excerpt(played: Replay) -> None:

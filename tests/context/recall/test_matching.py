@@ -47,7 +47,7 @@ def test_a_question_that_is_answered_passes_the_minimum(
     """The words that a question is about decide, in whatever form they stand."""
     hits = store.search(question, min_score=MINIMUM)
     assert answer in hits[0].segment.content
-    assert all(MINIMUM <= hit.match <= 1 for hit in hits)
+    assert all(MINIMUM <= hit.score <= 1 for hit in hits)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_question_that_is_answered_passes_the_minimum(
 def test_a_question_to_another_memory_recalls_nothing(store: Store, question: str) -> None:
     """Small talk and foreign questions find results, as any search does, but none that matches."""
     assert store.search(question, min_score=MINIMUM) == []
-    assert all(hit.match < MINIMUM for hit in store.search(question))
+    assert all(hit.score < MINIMUM for hit in store.search(question))
 
 
 def test_neighbors_of_a_match_are_recalled(store: Store) -> None:

@@ -227,7 +227,7 @@ class _Player:
         return RecalledItem(
             kind="segment" if segment else "fact",
             role=item.role,
-            match=item.match,
+            score=item.score,
             is_cut=item.is_cut,
             said_in=said_in,
             excerpt=passage_excerpt(content, span if item.is_cut else None),

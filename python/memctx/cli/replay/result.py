@@ -49,8 +49,8 @@ class RecalledItem:
     kind: Literal["segment", "fact"]
     role: str
     """The role of a segment; the type of a fact."""
-    match: float
-    """Match with the query, from 0 to 1."""
+    score: float
+    """Probability that it answers the query, from 0 to 1."""
     is_cut: bool
     """True if only the best passage fits."""
     said_in: int | None

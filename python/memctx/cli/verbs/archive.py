@@ -112,20 +112,19 @@ def find_by_prefix(noun: str, id: str, items: Iterable[Identified]) -> Identifie
 
 
 def hit_table(hits: list[SearchHit]) -> Table:
-    """Return a table of hits: match with the query, score, and the best passage."""
+    """Return a table of hits: score and the best passage."""
     rows = tuple(
         (
             shorten_id(hit.segment.id),
             format_time(hit.segment.timestamp),
             hit.segment.role,
-            f"{hit.match:.2f}" if not hit.distance else "near",
-            f"{hit.score:.2f}" if not hit.distance else "",
+            f"{hit.score:.2f}" if not hit.distance else "near",
             excerpt(hit.segment.content, hit.passage[0]),
         )
         for hit in hits
     )
-    headings = ("id", "when", "role", "match", "score", "text")
-    return Table(headings, rows, right=("match", "score"))
+    headings = ("id", "when", "role", "score", "text")
+    return Table(headings, rows, right=("score",))
 
 
 def segment_data(segment: Segment) -> dict[str, Any]:
@@ -161,7 +160,6 @@ def _hit_data(hit: SearchHit) -> dict[str, Any]:
     return {
         "segment": segment_data(hit.segment),
         "score": hit.score,
-        "match": hit.match,
         "vector": hit.vector,
         "bm25": hit.bm25,
         "distance": hit.distance,

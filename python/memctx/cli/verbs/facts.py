@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from memctx.protocols import FactType
 
 MAX_FACTS = 20
-MIN_MATCH = 0.01
-"""Least match of a segment that is shown beside facts and notes, so that weak matches do not crowd them out."""
+MIN_SCORE = 0.01
+"""Least score of a segment that is shown beside facts and notes, so that weak hits do not crowd them out."""
 
 
 def show_memory(request: Request, name: str | None = None) -> Outcome:
@@ -87,7 +87,7 @@ def search_memory(request: Request, query: str, *, limit: int = 5) -> Outcome:
     with request.open_memory() as memory:
         facts = memory.facts.search(query, limit=limit)
         notes = memory.search_workspace(query, limit)
-        hits = memory.search(query, limit=limit, min_score=MIN_MATCH)
+        hits = memory.search(query, limit=limit, min_score=MIN_SCORE)
     data = {
         "query": query,
         "facts": [{"score": hit.score, "fact": fact_data(hit.fact)} for hit in facts],

@@ -73,8 +73,8 @@ VERBS: tuple[Verb, ...] = (
             ),
             Parameter(
                 "min_score",
-                "Lowest match to show; 0 shows all.",
-                "--min-match --min-score",
+                "Lowest score to show; 0 shows all.",
+                "--min-score",
                 kind="number",
                 minimum=0,
                 maximum=1,

@@ -13,6 +13,7 @@ use super::evicted::Older;
 use super::inner::{Inner, now};
 use super::log::segment::Segment;
 use super::search_filter::SearchFilter;
+use super::warm::candidates::{BEST, pool};
 use super::warm::entry::{LineAt, Standing};
 use super::warm::passage::passages;
 use super::warm::search::{Found, Request};
@@ -21,7 +22,7 @@ use crate::disk_index::{Filter, IndexMatch, View};
 use crate::file::read_exact_at;
 use crate::{Error, Result};
 
-/// Candidates for each result, of each side and tier.
+/// Candidates for each of the nearest, of each tier.
 const POOL: usize = 4;
 /// The number of neighbors considered around them.
 const REACH: usize = 2;
@@ -48,7 +49,7 @@ impl Inner {
         let filter = Filter::new(&request.filter, own);
         let newest = self.index().texts.statistics();
         let wording = view.wording(request, newest, |term| self.index().texts.count(term));
-        let wanted = request.limit.saturating_mul(POOL);
+        let wanted = pool(request);
         let mut parts = Parts::new();
         for lead in view.matches(&wording.words, vector, wanted, &filter)? {
             parts.insert(lead.offset, Part { bytes: lead.bytes, rows: lead.rows });
@@ -72,7 +73,7 @@ impl Inner {
             let around = around(&self.index(), view, offset, reach);
             next.extend(around.windows(2).map(|pair| (pair[0].offset, pair[1].offset)));
             // Those around a lesser one take no part unless they are to be shown.
-            if rank < request.limit || request.window > 0 {
+            if rank < BEST || request.window > 0 {
                 let unknown = around.into_iter().filter(|lead| !parts.contains_key(&lead.offset));
                 others.extend(unknown.map(|lead| (lead.offset, Part { bytes: lead.bytes, rows: Vec::new() })));
             }

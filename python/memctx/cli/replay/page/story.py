@@ -184,7 +184,7 @@ def _recalled_item(item: RecalledItem) -> Markup:
     when = "" if item.said_in is None else f"said in turn {item.said_in} · "
     part = " · best passage of it" if item.is_cut else ""
     role = f"fact: {item.role}" if item.kind == "fact" else item.role
-    return _item(role, item.excerpt, f"{when}match {item.match:.2f}{part}")
+    return _item(role, item.excerpt, f"{when}score {item.score:.2f}{part}")
 
 
 def _pruned_item(item: PrunedResult) -> Markup:

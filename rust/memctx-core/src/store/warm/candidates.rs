@@ -5,7 +5,7 @@ use std::ops::Range;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::entry::Standing;
-use super::matching::{evidence, matched};
+use super::matching::{Answer, certainty, evidence};
 use super::scale::Scale;
 use super::search::{Ranking, Request};
 use super::tier::{GONE, Warm};
@@ -14,12 +14,11 @@ use crate::fusion::{Blend, Weights, calibrate, merge, normalize};
 use crate::store::{Digests, SearchFilter};
 use crate::{Result, Scored};
 
-/// Candidates for each result, so that there is a choice of different ones.
-const POOL: usize = 4;
-/// Candidates at most, unless more results are wanted: what stands further back is hardly ever chosen.
-const LARGEST_POOL: usize = 32;
+/// Candidates, unless more results are wanted. The number does not depend on that of the results, so that the first five
+/// of many are those of a search for five.
+const POOL: usize = 32;
 /// The best candidates at most, whose neighbors are looked at.
-const BEST: usize = 10;
+pub(crate) const BEST: usize = 10;
 /// Candidates of each side for each result, as in OpenClaw's `memory-context`.
 const SEED_POOL: usize = 2;
 
@@ -29,8 +28,8 @@ const GUESSED: usize = 2;
 /// So many of the best texts are looked at to see whether one of them covers the question.
 const COVERING: usize = 20;
 
-/// Digits of a match that are reported.
-const DIGITS: f64 = 1e4;
+/// Digits of a score that are reported.
+const DIGITS: f64 = 1e6;
 
 /// A candidate segment.
 #[derive(Clone, Copy, Debug)]
@@ -41,10 +40,13 @@ pub(crate) struct Candidate {
     pub(crate) cosine: f64,
     pub(crate) blend: Blend,
     pub(crate) weights: Weights,
-    /// The part of the score lost to age.
+    /// The part of the rank lost to age.
     pub(crate) age: f64,
+    /// The order of the candidates; the higher the better.
+    pub(crate) rank: f64,
+    /// The score from 0 to 1 that a minimum is tested on.
     pub(crate) score: f64,
-    pub(crate) matched: f64,
+    pub(crate) answer: Answer,
     pub(crate) distance: usize,
 }
 
@@ -122,51 +124,49 @@ impl Warm {
         }
         let question = self.texts.query(request.query);
         let wanted = pool(request);
-        let cover = |first: &[Scored]| question.cover(&first[..first.len().min(COVERING)]);
         // Where words alone count, vectors have no candidates.
-        let vector = vector.filter(|_| self.worth.weight(request.query, 0.0) > 0.0);
+        let vector = vector.filter(|_| self.worth.share_known(request.query) > 0.0);
         let accumulator = question.scores();
-        let (race, first, candidates) = match vector {
+        let mut coverage = question.coverage();
+        let mut words = |first: &[Scored], spelling: Option<&dyn Fn(u32) -> f64>| {
+            let of = |hit: &Scored| evidence(coverage(hit.number), spelling.map(|cosine| cosine(hit.number)));
+            certainty(first.iter().take(COVERING).map(of).fold(0.0, f64::max))
+        };
+        let (race, first, words, candidates) = match vector {
             Some(vector) if self.worth.is_centered() => {
                 let first = accumulator.best(wanted, admit);
                 let nearest = self.nearest(Some(vector), wanted, admit)?;
-                let share = self.worth.weight(request.query, cover(&first).share);
-                let top = nearest.first().map_or(0.0, |hit| hit.score);
-                let scale = Scale::centered(Weights::of_vector(share), self.center.cosine(vector), top);
+                let words = words(&first, None);
+                let scale = self.worth.scale(request.query, words, self.center.cosine(vector));
                 let race = Race { request, vector: Some(vector), scale, now };
                 let candidates = self.united(&race, Some(&accumulator), &first, &nearest)?;
-                (race, first, candidates)
+                (race, first, words, candidates)
             }
             Some(vector) => {
-                let share = self.worth.weight(request.query, 1.0);
-                let race = Race { request, vector: Some(vector), scale: Scale::raw(Weights::of_vector(share)), now };
+                let scale = self.worth.scale(request.query, 1.0, 0.0);
+                let race = Race { request, vector: Some(vector), scale, now };
                 let (first, decided) = self.decided(&race, &accumulator, vector, admit)?;
+                let words = words(&first, Some(&self.rows.cosines(vector)?));
                 let candidates = if let Some(candidates) = decided {
                     candidates
                 } else {
                     let nearest = self.nearest(Some(vector), wanted, admit)?;
                     self.united(&race, Some(&accumulator), &first, &nearest)?
                 };
-                (race, first, candidates)
+                (race, first, words, candidates)
             }
             None => {
                 let race = Race { request, vector: None, scale: Scale::raw(Weights::of_vector(0.0)), now };
                 let first = accumulator.best(wanted, admit);
                 let candidates = self.united(&race, Some(&accumulator), &first, &[])?;
-                (race, first, candidates)
+                let words = words(&first, None);
+                (race, first, words, candidates)
             }
         };
         let best = normalize(first.iter().map(|hit| hit.score)).unwrap_or(1.0);
         let bm25 = |passage| accumulator.of(passage) / best;
         let candidates = self.smoothed(&race, candidates, bm25, admit)?;
-        let spelling =
-            vector.filter(|_| !self.worth.is_centered()).map(|vector| self.rows.cosines(vector)).transpose()?;
-        let mut coverage = question.coverage();
-        let best = first.iter().take(COVERING).map(|hit| {
-            let cosine = spelling.as_ref().map(|cosine| cosine(hit.number));
-            evidence(coverage(hit.number), cosine)
-        });
-        Ok(match_all(candidates, &race.scale, best.fold(0.0, f64::max)))
+        Ok(scored(candidates, &race.scale, words))
     }
 
     fn nearest(&self, vector: Option<&[f32]>, wanted: usize, admit: impl Fn(u32) -> bool) -> Result<Vec<Scored>> {
@@ -204,12 +204,12 @@ impl Warm {
         let guessed = exact(&first);
         first.truncate(wanted);
         let last = guessed.last().filter(|_| guessed.len() == wanted);
-        let share = last.map(|last| (last.score - weights.vector) / weights.bm25);
+        let share = last.map(|last| (last.rank - weights.vector) / weights.bm25);
         let (Some(last), Some(share)) = (last, share.filter(|&share| share > 0.0)) else { return Ok((first, None)) };
         let mut hits = accumulator.above(share * best, admit);
         self.rows.keep_hopeful(vector, &mut hits, |hit, cosine| {
             let blend = Blend { vector: race.scale.value(cosine), bm25: hit.score / best };
-            blend.score(self.weights(race, hit.number)) >= last.score
+            blend.score(self.weights(race, hit.number)) >= last.rank
         })?;
         let candidates = exact(&hits);
         Ok((first, Some(candidates)))
@@ -244,8 +244,13 @@ impl Warm {
 
     /// Return the weights of both sides for a passage. Without a vector only its words count.
     fn weights(&self, race: &Race<'_, '_>, passage: u32) -> Weights {
+        let weights = race.scale.weights;
         let is_lacking = self.passages[passage as usize].vector == Standing::LACKING;
-        if is_lacking && race.request.ranking == Ranking::Best { Weights::of_vector(0.0) } else { race.scale.weights }
+        if is_lacking && race.request.ranking == Ranking::Best {
+            Weights { vector: 0.0, bm25: weights.bm25 + weights.vector }
+        } else {
+            weights
+        }
     }
 
     fn candidate(&self, race: &Race<'_, '_>, passage: u32, cosine: f64, bm25: f64) -> Candidate {
@@ -254,28 +259,45 @@ impl Warm {
         let segment = self.passages[passage as usize].segment;
         let age = race.request.ranking.age_factor(self.entries[segment as usize].timestamp, race.now);
         let role = race.request.ranking.role_factor(self.roles.name(self.entries[segment as usize].role));
-        let score = blend.score(weights) * age * role;
-        let matched = calibrate(score, blend.weight(weights));
-        Candidate { segment, passage, cosine: cosine.max(0.0), blend, weights, age, score, matched, distance: 0 }
+        let rank = blend.score(weights) * age * role;
+        // As OpenClaw tests a minimum; a score of our own takes the place of it once all candidates are known.
+        let score = calibrate(rank, blend.weight(weights));
+        let answer = Answer::default();
+        Candidate {
+            segment,
+            passage,
+            cosine: cosine.max(0.0),
+            blend,
+            weights,
+            age,
+            rank,
+            score,
+            answer,
+            distance: 0,
+        }
     }
 }
 
 impl Warm {
-    /// The share of its neighbors' scores that a segment gets.
+    /// The share of its best neighbor's rank that a segment gets.
     ///
     /// A short remark is about what was said around it; a long answer says itself what it is about, and would rise with
     /// every question that it stands beside.
-    fn share(&self, segment: u32) -> f64 {
-        const SHARE: f64 = 0.3;
+    fn share(&self, scale: &Scale, segment: u32) -> f64 {
+        const OF_WORDS: f64 = 0.4;
+        /// Vectors know by themselves what a remark is about.
+        const OF_MEANING: f64 = 0.3;
         /// Bytes up to which a segment counts as short.
         const SHORT: f64 = 360.0;
         let last = self.entries[segment as usize].passages.end.saturating_sub(1);
         let bytes = self.passages.get(last as usize).map_or(0, |passage| passage.end);
-        SHARE * (SHORT / f64::from(bytes)).min(1.0)
+        let share = if scale.is_centered() { OF_MEANING } else { OF_WORDS };
+        share * (SHORT / f64::from(bytes)).min(1.0)
     }
 
-    /// The candidates with a share of their neighbors' scores, and the neighbors that this makes candidates: those
-    /// that are a little like the query, too.
+    /// The candidates with a share of their best neighbor's rank, and the neighbors that this makes candidates: those
+    /// that are a little like the query, too. One neighbor lifts, not their number: several that are not much like the
+    /// query do not rise above the one that is.
     ///
     /// Messages around a good match belong to it: an answer rarely repeats the words of its question.
     fn smoothed(
@@ -288,13 +310,15 @@ impl Warm {
         const REACH: usize = 2;
         /// Neighbors that say the same again do not lift each other: repeating a thing must not make it matter more.
         const ALIKE: f64 = 0.8;
+        /// The part of a neighbor's rank that counts, by its distance.
+        const BY_DISTANCE: [f64; REACH] = [1.0, 0.6];
         let cosine = race.vector.map(|vector| self.rows.cosines(vector)).transpose()?;
         let likeness = self.likeness();
         let mut all = candidates;
         let first_passage = |segment: u32| self.entries[segment as usize].passages.start;
         let mut places: FxHashMap<u32, usize> = all.iter().map(|candidate| candidate.segment).zip(0..).collect();
         // Those around a lesser one are not worth a look.
-        let around = all.iter().take(race.request.limit.min(BEST)).flat_map(|candidate| {
+        let around = all.iter().take(BEST).flat_map(|candidate| {
             let neighbors = self.neighbors(candidate.segment, REACH).map(|(neighbor, _)| neighbor);
             neighbors.filter(|&neighbor| likeness(candidate.passage, first_passage(neighbor)) <= ALIKE)
         });
@@ -311,40 +335,43 @@ impl Warm {
                 all.push(newcomer);
             }
         }
-        let own: Vec<f64> = all.iter().map(|candidate| candidate.score).collect();
+        let own: Vec<f64> = all.iter().map(|candidate| candidate.rank).collect();
         let passages: Vec<u32> = all.iter().map(|candidate| candidate.passage).collect();
         for candidate in &mut all {
             let passage = candidate.passage;
-            let beside = self.neighbors(candidate.segment, REACH).filter_map(|(neighbor, _)| places.get(&neighbor));
-            let others = beside.filter(|&&place| likeness(passage, passages[place]) <= ALIKE).map(|&place| own[place]);
-            candidate.score += self.share(candidate.segment) * others.sum::<f64>();
+            let beside = self.neighbors(candidate.segment, REACH);
+            let beside = beside.filter_map(|(neighbor, distance)| Some((*places.get(&neighbor)?, distance)));
+            let others = beside.filter(|&(place, _)| likeness(passage, passages[place]) <= ALIKE);
+            let best = others.map(|(place, distance)| own[place] * BY_DISTANCE[distance - 1]).fold(0.0, f64::max);
+            candidate.rank += self.share(&race.scale, candidate.segment) * best;
         }
         Ok(ranked(all, pool(race.request)))
     }
 }
 
-/// Candidates with how well they match, from the best evidence that the question is answered.
-fn match_all(mut candidates: Vec<Candidate>, scale: &Scale, evidence: f64) -> Vec<Candidate> {
-    let best = normalize(candidates.iter().map(|candidate| candidate.score)).unwrap_or(1.0);
+/// Candidates with their scores, given how sure the words are that the query is answered.
+fn scored(mut candidates: Vec<Candidate>, scale: &Scale, words: f64) -> Vec<Candidate> {
+    let vectors = candidates.iter().map(|candidate| scale.certainty(candidate.cosine)).fold(0.0, f64::max);
+    let answer = Answer::new(words, vectors, candidates.iter().map(|candidate| candidate.rank));
     for candidate in &mut candidates {
+        candidate.answer = answer;
         // The clock must not show in the last digits of what does not depend on it.
-        let exact = matched(evidence, scale.matched(candidate.cosine), candidate.score / best);
-        candidate.matched = (exact * DIGITS).round() / DIGITS;
+        candidate.score = (answer.score(candidate.rank) * DIGITS).round() / DIGITS;
     }
     candidates
 }
 
 /// Return the number of candidates for a request.
-fn pool(request: &Request<'_>) -> usize {
+pub(crate) fn pool(request: &Request<'_>) -> usize {
     match request.ranking {
-        Ranking::Best => request.limit.saturating_mul(POOL).min(LARGEST_POOL.max(request.limit)),
+        Ranking::Best => POOL.max(request.limit),
         Ranking::OpenClaw => request.limit.saturating_mul(2 * SEED_POOL),
     }
 }
 
 /// Best first, each segment once, by its best passage; so many of them.
 fn ranked(mut candidates: Vec<Candidate>, count: usize) -> Vec<Candidate> {
-    candidates.sort_by(|a, b| b.score.total_cmp(&a.score));
+    candidates.sort_by(|a, b| b.rank.total_cmp(&a.rank));
     let mut seen: FxHashSet<u32> = FxHashSet::default();
     candidates.retain(|candidate| seen.insert(candidate.segment));
     candidates.truncate(count);
@@ -383,7 +410,7 @@ mod tests {
     }
 
     fn race<'a, 'b>(warm: &Warm, request: &'a Request<'b>, vector: &'a [f32], now: f64) -> Race<'a, 'b> {
-        let scale = Scale::raw(Weights::of_vector(warm.worth.weight(request.query, 1.0)));
+        let scale = warm.worth.scale(request.query, 1.0, 0.0);
         Race { request, vector: Some(vector), scale, now }
     }
 
@@ -395,7 +422,7 @@ mod tests {
         let race = race(warm, request, vector, now);
         let score = |passage: u32| {
             let bm25 = texts.iter().find(|hit| hit.number == passage).map_or(0.0, |hit| hit.score / best);
-            warm.candidate(&race, passage, cosine(passage), bm25).score
+            warm.candidate(&race, passage, cosine(passage), bm25).rank
         };
         let mut scores: Vec<f64> = (0..warm.passages.len() as u32).map(score).collect();
         scores.sort_by(|a, b| b.total_cmp(a));
@@ -412,7 +439,7 @@ mod tests {
         let race = race(&warm, &request, &vector, now);
         let (_, decided) = warm.decided(&race, &question.scores(), &vector, |_| true).expect("searched");
         let Some(decided) = decided else { return false };
-        let scores: Vec<f64> = decided.iter().map(|candidate| candidate.score).collect();
+        let scores: Vec<f64> = decided.iter().map(|candidate| candidate.rank).collect();
         assert_eq!(scores, all_scores(&warm, &request, &vector, now)[..scores.len()]);
         assert_eq!(scores.len(), pool(&request));
         true

@@ -68,8 +68,11 @@ pub struct Request<'a> {
     pub limit: usize,
     /// Conditions that every result meets.
     pub filter: SearchFilter,
-    /// Drop results that match less than this; 0 keeps all.
+    /// Drop results with a lower score; 0 keeps all.
     pub min_score: f64,
+    /// Return nothing if it is less sure than this that the query is answered at all. The compatibility ranking does
+    /// not know how sure that is.
+    pub min_certainty: f64,
     /// The weights of words and vectors.
     pub ranking: Ranking,
     /// The number of neighbors to add on each side of a result.
@@ -89,6 +92,7 @@ pub(crate) struct OwnedRequest {
     limit: usize,
     filter: SearchFilter,
     min_score: f64,
+    min_certainty: f64,
     ranking: Ranking,
     window: usize,
     explain: bool,
@@ -103,6 +107,7 @@ impl OwnedRequest {
             limit: request.limit,
             filter: request.filter.clone(),
             min_score: request.min_score,
+            min_certainty: request.min_certainty,
             ranking: request.ranking,
             window: request.window,
             explain: request.explain,
@@ -116,6 +121,7 @@ impl OwnedRequest {
             limit: self.limit,
             filter: self.filter.clone(),
             min_score: self.min_score,
+            min_certainty: self.min_certainty,
             ranking: self.ranking,
             window: self.window,
             explain: self.explain,
@@ -129,15 +135,13 @@ impl OwnedRequest {
 pub struct Found {
     /// The segment.
     pub segment: Segment,
-    /// Higher is better.
+    /// The probability that the segment answers the query; results are ordered by it. With the compatibility ranking
+    /// OpenClaw's weighted sum.
     pub score: f64,
     /// The cosine, or 0.
     pub vector: f64,
     /// The BM25 score divided by the best one, or 0.
     pub bm25: f64,
-    /// The match from 0 to 1, on which the minimum is tested. With the compatibility ranking the score divided by
-    /// the weights that contributed.
-    pub matched: f64,
     /// 0 if it was found itself, else how far it is from the result it stands beside.
     pub distance: usize,
     /// The piece of the content that matched, in bytes; all of it for a neighbor.
@@ -157,19 +161,23 @@ impl Warm {
         mut damaged: impl FnMut(Error),
     ) -> Result<Vec<Found>> {
         let mut candidates = self.candidates(request, vector, now)?;
+        let is_unsure = |candidate: &Candidate| candidate.answer.certainty() < request.min_certainty;
+        if request.ranking == Ranking::Best && candidates.first().is_some_and(is_unsure) {
+            candidates.clear();
+        }
         if request.min_score > 0.0 {
-            candidates.retain(|candidate| candidate.matched >= request.min_score);
+            candidates.retain(|candidate| candidate.score >= request.min_score);
         }
         let mut chosen = self.diverse(candidates, request.limit);
         if request.window > 0 {
-            chosen = self.with_neighbors(&chosen, request.window);
+            chosen = self.with_neighbors(&chosen, request);
         }
         let mut found = Vec::with_capacity(chosen.len());
         for candidate in chosen {
             match self.read(candidate.segment) {
                 Ok(segment) => {
                     let explanation = request.explain.then(|| self.explain(&candidate, request, vector)).transpose()?;
-                    found.push(candidate.into_found(self, segment, explanation));
+                    found.push(candidate.into_found(self, segment, request.ranking, explanation));
                 }
                 Err(fault) => damaged(fault),
             }
@@ -182,24 +190,25 @@ impl Warm {
         if candidates.len() <= limit {
             return candidates;
         }
-        let scores: Vec<f64> = candidates.iter().map(|candidate| candidate.score).collect();
+        let ranks: Vec<f64> = candidates.iter().map(|candidate| candidate.rank).collect();
         let alike = self.likeness();
         let likeness = |a: usize, b: usize| alike(candidates[a].passage, candidates[b].passage);
-        let mut picks: Vec<usize> = mmr(&scores, limit, BALANCE, likeness).iter().map(|pick| pick.index).collect();
+        let mut picks: Vec<usize> = mmr(&ranks, limit, BALANCE, likeness).iter().map(|pick| pick.index).collect();
         picks.sort_unstable();
         picks.into_iter().map(|pick| candidates[pick]).collect()
     }
 
     /// Add what was said around each result, worth 15 % less with every step.
-    fn with_neighbors(&self, chosen: &[Candidate], window: usize) -> Vec<Candidate> {
+    fn with_neighbors(&self, chosen: &[Candidate], request: &Request<'_>) -> Vec<Candidate> {
         const STEP: f64 = 0.15;
+        let ranking = request.ranking;
         let mut places: FxHashMap<u32, usize> =
             chosen.iter().enumerate().map(|(place, candidate)| (candidate.segment, place)).collect();
         let mut all = chosen.to_vec();
         for hit in chosen {
-            for (segment, distance) in self.neighbors(hit.segment, window) {
-                let score = hit.score * (1.0 - STEP * distance as f64).max(0.0);
-                let matched = hit.matched * (1.0 - STEP * distance as f64).max(0.0);
+            for (segment, distance) in self.neighbors(hit.segment, request.window) {
+                let less = (1.0 - STEP * distance as f64).max(0.0);
+                let (rank, score) = (hit.rank * less, hit.score * less);
                 let passage = self.entries[segment as usize].passages.start;
                 let neighbor = Candidate {
                     segment,
@@ -208,8 +217,9 @@ impl Warm {
                     blend: Blend::default(),
                     weights: Weights::default(),
                     age: 1.0,
+                    rank,
                     score,
-                    matched,
+                    answer: hit.answer,
                     distance,
                 };
                 match places.entry(segment) {
@@ -217,28 +227,47 @@ impl Warm {
                         slot.insert(all.len());
                         all.push(neighbor);
                     }
-                    Slot::Occupied(slot) if all[*slot.get()].score < score => {
+                    Slot::Occupied(slot) if all[*slot.get()].shown(ranking) < neighbor.shown(ranking) => {
                         // It was found itself, or beside another: what it is stays, only its score rises.
                         let known = &mut all[*slot.get()];
-                        (known.score, known.matched) = (score, known.matched.max(matched));
+                        (known.rank, known.score) = (known.rank.max(rank), known.score.max(score));
                         known.distance = known.distance.min(distance);
                     }
                     Slot::Occupied(_) => {}
                 }
             }
         }
-        all.sort_by(|a, b| b.score.total_cmp(&a.score));
+        all.sort_by(|a, b| b.shown(ranking).total_cmp(&a.shown(ranking)));
         all
     }
 
     fn explain(&self, candidate: &Candidate, request: &Request<'_>, vector: Option<&[f32]>) -> Result<Explanation> {
+        let shown = candidate.shown(request.ranking);
         if candidate.distance > 0 {
             let steps = Explanation::leaf("steps from a result", candidate.distance as f64);
-            return Ok(Explanation::of("neighbor", candidate.score, vec![steps]));
+            return Ok(Explanation::of("neighbor", shown, vec![steps]));
         }
+        let ranked = self.explain_rank(candidate, request, vector)?;
+        if request.ranking == Ranking::OpenClaw {
+            return Ok(Explanation::of("score", shown, ranked));
+        }
+        let answer = candidate.answer;
+        let sides = vec![Explanation::leaf("by words", answer.words), Explanation::leaf("by vectors", answer.vectors)];
+        let certainty = Explanation::of("sure that the query is answered", answer.certainty(), sides);
+        let rank = Explanation::of("rank", candidate.rank, ranked);
+        let share = Explanation::of("share of the answer", answer.share(candidate.rank), vec![rank]);
+        Ok(Explanation::of("score", shown, vec![certainty, share]))
+    }
+
+    /// The operands of a candidate's rank.
+    fn explain_rank(
+        &self,
+        candidate: &Candidate,
+        request: &Request<'_>,
+        vector: Option<&[f32]>,
+    ) -> Result<Vec<Explanation>> {
         let cosine = vector.map(|vector| self.rows.explain(vector, candidate.passage)).transpose()?;
-        let above =
-            |cosine| Explanation::of("scaled from the mean cosine to the best", candidate.blend.vector, vec![cosine]);
+        let above = |cosine| Explanation::of("cosine above the mean", candidate.blend.vector, vec![cosine]);
         let is_centered = self.worth.is_centered() && request.ranking == Ranking::Best;
         let cosine = if is_centered { cosine.map(above) } else { cosine };
         let text = match request.ranking {
@@ -247,30 +276,37 @@ impl Warm {
         };
         let text = Explanation::of("divided by the best", candidate.blend.bm25, vec![text]);
         let weights = candidate.weights;
-        let blend = candidate.blend.explain(weights, cosine, Some(text));
-        let role = request.ranking.role_factor(self.roles.name(self.entries[candidate.segment as usize].role));
-        let own = candidate.blend.score(weights) * candidate.age * role;
-        let mut parts = vec![blend, Explanation::leaf("age", candidate.age)];
+        let mut parts =
+            vec![candidate.blend.explain(weights, cosine, Some(text)), Explanation::leaf("age", candidate.age)];
         if request.ranking == Ranking::Best {
+            let role = request.ranking.role_factor(self.roles.name(self.entries[candidate.segment as usize].role));
+            let own = candidate.blend.score(weights) * candidate.age * role;
             parts.push(Explanation::leaf("who said it", role));
-            parts.push(Explanation::leaf("added by neighbors", candidate.score - own));
+            parts.push(Explanation::leaf("added by a neighbor", candidate.rank - own));
         }
-        Ok(Explanation::of("score", candidate.score, parts))
+        Ok(parts)
     }
 }
 
 impl Candidate {
-    fn into_found(self, warm: &Warm, segment: Segment, explanation: Option<Explanation>) -> Found {
+    /// Return the score that is shown, which is also the order of the results.
+    fn shown(&self, ranking: Ranking) -> f64 {
+        match ranking {
+            Ranking::Best => self.score,
+            Ranking::OpenClaw => self.rank,
+        }
+    }
+
+    fn into_found(self, warm: &Warm, segment: Segment, ranking: Ranking, explanation: Option<Explanation>) -> Found {
         let passage = match warm.passages.get(self.passage as usize) {
             Some(piece) if self.distance == 0 => piece.start as usize..piece.end as usize,
             _ => 0..segment.content.len(),
         };
         Found {
             segment,
-            score: self.score,
+            score: self.shown(ranking),
             vector: self.cosine,
             bm25: self.blend.bm25,
-            matched: self.matched,
             distance: self.distance,
             passage,
             explanation,

@@ -1,14 +1,19 @@
 //! Weights of a model's vectors beside words.
 
+use super::scale::Scale;
+use crate::fusion::Weights;
 use crate::text::is_cjk;
 
-/// The weight of a model's vectors, as measured by `benches/python/recall_eval.py`.
+/// Weight of words of which nothing is sure: they still decide where vectors do not.
+const LEAST_WORDS: f64 = 0.02;
+
+/// The kind of a model's vectors, which decides how they count beside words; measured by
+/// `benches/python/recall_eval.py`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VectorWeight {
-    /// Their weight where the words of a question are all found,
-    least: f64,
-    /// and how much more where none are.
-    more: f64,
+    /// The cosine above the mean, as a share of what is left to 1, that counts as much as words that are sure; for
+    /// spelling the weight of a cosine of 1.
+    unit: f64,
     /// True if they tell texts in Latin letters apart and no others.
     is_latin_only: bool,
     /// True if any two texts have something in common, which says nothing: cosines count from their mean.
@@ -17,23 +22,31 @@ pub struct VectorWeight {
 
 impl VectorWeight {
     /// Spelling: a little more than the words themselves.
-    pub const SPELLING: Self = Self { least: 0.2, more: 0.0, is_latin_only: false, is_centered: false };
+    pub const SPELLING: Self = Self { unit: 0.2, is_latin_only: false, is_centered: false };
     /// Meaning, in whatever language.
-    pub const MEANING: Self = Self { least: 0.2, more: 0.3, is_latin_only: false, is_centered: true };
+    pub const MEANING: Self = Self { unit: 0.5, is_latin_only: false, is_centered: true };
     /// Meaning by a table of word pieces, in languages that are written in Latin letters.
-    pub const LATIN_TABLE: Self = Self { least: 0.2, more: 0.3, is_latin_only: true, is_centered: true };
+    pub const LATIN_TABLE: Self = Self { unit: 0.8, is_latin_only: true, is_centered: true };
     /// Meaning of whole sentences, in languages that are written in Latin letters.
-    pub const LATIN_MEANING: Self = Self { least: 0.3, more: 0.3, is_latin_only: true, is_centered: true };
+    pub const LATIN_MEANING: Self = Self { is_latin_only: true, ..Self::MEANING };
 
     /// Return whether cosines count from their mean.
     pub(crate) fn is_centered(self) -> bool {
         self.is_centered
     }
 
-    /// Return the vectors' weight for a query of which this share of the words is found.
-    pub(crate) fn weight(self, question: &str, cover: f64) -> f64 {
-        let known = if self.is_latin_only { 1.0 - cjk_share(question) } else { 1.0 };
-        (self.least + self.more * (1.0 - cover.clamp(0.0, 1.0))) * known
+    /// Return how the cosines of a query count whose words are so sure to be answered, given the mean cosine.
+    pub(crate) fn scale(self, query: &str, words: f64, mean: f64) -> Scale {
+        if !self.is_centered {
+            return Scale::raw(Weights::of_vector(self.unit));
+        }
+        let weights = Weights { vector: self.share_known(query), bm25: words.max(LEAST_WORDS) };
+        Scale::centered(weights, mean, self.unit)
+    }
+
+    /// Return the share of a query that the vectors can tell from others.
+    pub(crate) fn share_known(self, query: &str) -> f64 {
+        if self.is_latin_only { 1.0 - cjk_share(query) } else { 1.0 }
     }
 }
 
@@ -52,13 +65,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn vectors_count_more_where_words_fail_and_less_where_they_know_no_letter() {
-        let near = |a: f64, b: f64| (a - b).abs() < 1e-12;
-        assert!(near(VectorWeight::LATIN_MEANING.weight("which port?", 1.0), 0.3));
-        assert!(near(VectorWeight::LATIN_MEANING.weight("which port?", 0.0), 0.6));
-        assert!(near(VectorWeight::LATIN_MEANING.weight("哪个端口", 0.0), 0.0));
-        assert!(near(VectorWeight::LATIN_MEANING.weight("ab 端口", 0.0), 0.3));
-        assert!(near(VectorWeight::MEANING.weight("哪个端口", 0.5), 0.35));
-        assert!(near(VectorWeight::SPELLING.weight("1234?", 0.0), 0.2));
+    fn words_count_as_far_as_they_are_sure_and_vectors_as_far_as_they_know_the_letters() {
+        let weights = |kind: VectorWeight, query: &str, words| {
+            let Weights { vector, bm25 } = kind.scale(query, words, 0.0).weights;
+            (vector, bm25)
+        };
+        assert_eq!(weights(VectorWeight::MEANING, "哪个端口", 0.9), (1.0, 0.9));
+        assert_eq!(weights(VectorWeight::MEANING, "which port?", 0.0), (1.0, LEAST_WORDS));
+        assert_eq!(weights(VectorWeight::LATIN_MEANING, "哪个端口", 0.9), (0.0, 0.9));
+        assert_eq!(weights(VectorWeight::LATIN_MEANING, "ab 端口", 0.5), (0.5, 0.5));
+        assert_eq!(weights(VectorWeight::SPELLING, "1234?", 0.0), (0.2, 0.8));
     }
 }
