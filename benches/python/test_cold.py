@@ -151,7 +151,13 @@ class Side:
             self._path,
             session_id="bench",
             cross_session=True,
-            disk={"max_segments": WARM, "durability": "os", "index": self._cold},
+            # The effect of the index beside a turn; the wait for its answer is limited by the setting.
+            disk={
+                "max_segments": WARM,
+                "durability": "os",
+                "index": self._cold,
+                "turn_deadline_ms": 0.0,
+            },
             context_window=2_000_000,
             pruning="off",
         ) as memory:

@@ -34,7 +34,7 @@ def test_defaults_are_those_of_the_design() -> None:
     assert config.disk.eviction_days == 90
     assert config.disk.index is True
     assert config.disk.deadline_ms == 50
-    assert config.disk.turn_deadline_ms == 0
+    assert config.disk.turn_deadline_ms == 20
     assert config.trim.protected_recent == 6
     assert config.disk.durability == "fsync"
     assert config.privacy.archive_tools is True

@@ -43,13 +43,14 @@ class Store:
         return RecalledBlock(" ".join(new), len(new) * self.tokens, found) if new else None
 
 
-def stable(
+def stable(  # noqa: PLR0913 - all have a default
     search: Store,
     *kept: Block,
     newest: int = 9,
     last: int | None = 8,
     is_cut: bool = False,
     may_retire: bool = True,
+    may_add: bool = False,
 ) -> placement.Blocks:
     state = State(recalled_for=None if last is None else (last, 0))
     return placement.stable(
@@ -60,6 +61,7 @@ def stable(
         cap=CAP,
         is_cut=is_cut,
         may_retire=lambda _: may_retire,
+        may_add=lambda: may_add,
     )
 
 
@@ -74,6 +76,12 @@ def test_a_step_of_a_tool_loop_searches_nothing() -> None:
     search = Store("a")
     assert stable(search, newest=9, last=9).sent == ()
     assert not search.searches
+
+
+def test_a_later_step_adds_what_was_found_late() -> None:
+    first = block(200, "a", anchor=9)
+    blocks = stable(Store("a", "b"), first, newest=9, last=9, may_add=True)
+    assert blocks.sent == (first, Block("b", 100, ("b",), (9, 0)))
 
 
 def test_without_room_nothing_is_searched_for() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 from memctx.lowlevel import Store, StoreOptions
@@ -89,6 +90,17 @@ def best(store: Store, query: str, **options: Any) -> str | None:
 def missing(store: Store, numbers: range, tag: str = "", **options: Any) -> list[int]:
     """Return the messages that a search for their unique word does not find first."""
     return [each for each in numbers if best(store, word(each, tag), **options) != text(each, tag)]
+
+
+def wait_for_disk(store: Store, query: str, **options: Any) -> list[SearchHit]:
+    """Repeat a search that does not wait for the disk until it has its answer; return the hits."""
+    until = time.monotonic() + PATIENT / 1000
+    while True:
+        hits, unsearched = store.search_within(query, 0.0, **options)
+        if unsearched is None:
+            return hits
+        assert time.monotonic() < until, (unsearched, store.disk_index())
+        time.sleep(0.01)
 
 
 def folder_of(store: Path) -> Path:

@@ -27,6 +27,7 @@ from .stores import (
     say,
     text,
     texts,
+    wait_for_disk,
     word,
 )
 
@@ -101,32 +102,36 @@ def test_a_search_with_no_deadline_finds_messages_in_memory(tmp_path: Path) -> N
 def test_late_disk_results_join_the_next_identical_search(tmp_path: Path) -> None:
     filled(tmp_path)
     store = opened(tmp_path)
-    until = time.monotonic() + 30
-    asked = 0
-    while store.search(word(3), limit=1, deadline_ms=0.0)[0].segment.content != text(3):
-        assert time.monotonic() < until, store.disk_index()
-        asked += 1
-        time.sleep(0.01)
-    assert asked > 0
-    newer = f"and now {word(3)} is filed elsewhere"
-    say(store, [newer])
-    assert contents(store.search(word(3), limit=2, deadline_ms=0.0))[:2] != [text(3)] * 2
+    hits, unsearched = store.search_within(word(3), 0.0, limit=1)
+    assert (contents(hits) == [text(3)], unsearched) == (False, "late")
+    assert contents(wait_for_disk(store, word(3), limit=1)) == [text(3)]
+    say(store, [f"and now {word(3)} is filed elsewhere"])
+    hits, unsearched = store.search_within(word(3), 0.0, limit=2)
+    assert contents(hits) != [text(3)] * 2
     with pytest.raises(MemctxError, match="deadline_ms must be 0 or more"):
-        store.search(word(3), deadline_ms=-1.0)
+        store.search_within(word(3), -1.0)
 
 
-def test_late_disk_results_join_the_next_turn(tmp_path: Path) -> None:
+def test_late_disk_results_serve_fewer_results_and_outlive_other_searches(tmp_path: Path) -> None:
     filled(tmp_path)
-    messages = [{"role": "user", "content": f"What is filed under {word(3)}?"}]
-    disk = {"max_segments": KEPT, "eviction_days": 0.0, "durability": "os"}
-    with memctx.open(tmp_path, session_id="s1", placement="tail", disk=disk) as memory:
-        until = time.monotonic() + 30
-        while text(3) not in str(memory.prepare(messages).messages):
-            assert time.monotonic() < until, memory.stats()["disk_index"]
-            time.sleep(0.01)
-    disk["turn_deadline_ms"] = PATIENT
-    with memctx.open(tmp_path, session_id="s1", disk=disk) as memory:
-        assert text(3) in str(memory.prepare(messages).messages)
+    store = opened(tmp_path)
+    assert store.search_within(word(3), 0.0, limit=8)[1] == "late"
+    wait_for_disk(store, word(3), limit=8)
+    assert contents(store.search(word(5), limit=1)) == [text(5)]
+    hits, unsearched = store.search_within(word(3), 0.0, limit=1)
+    assert (contents(hits), unsearched) == ([text(3)], None)
+
+
+def test_a_search_reports_what_is_not_indexed(tmp_path: Path) -> None:
+    store = opened(tmp_path, disk_index=False)
+    say(store, texts())
+    assert store.search_within(word(3), PATIENT)[1] is None, "there is no index to search"
+    store.close()
+    store = opened(tmp_path)
+    assert store.search_within(word(3), PATIENT)[1] in {"unavailable", "unindexed"}
+    caught_up(store)
+    hits, unsearched = store.search_within(word(3), PATIENT, limit=1)
+    assert (contents(hits), unsearched) == ([text(3)], None)
 
 
 @pytest.mark.parametrize("value", [-1.0, float("nan"), float("inf")])

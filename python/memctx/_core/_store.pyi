@@ -284,24 +284,38 @@ class Store:
         vector: ArrayLike | None = None,
         limit: int = 10,
         min_score: float = 0.0,
-        min_certainty: float = 0.0,
         ranking: Literal["best", "openclaw"] = "best",
         window: int = 0,
         explain: bool = False,
         everything: bool = False,
-        deadline_ms: float | None = None,
-        without: VisibleSegments | None = None,
     ) -> list[SearchHit]:
-        """Return the segments that answer a query best, best first; those in memory leave out ``without``.
+        """Return the segments that answer a query best, best first.
 
-        ``min_score`` is the least score of each. With ``min_certainty`` from 0 to 1 nothing is returned if it is less
-        sure that the query is answered at all; ``ranking="openclaw"`` does not know that.
-
-        ``vector`` is the query's, of the store's model; the store makes it itself where the core runs the model, and
-        goes by words alone where it has none. Those in memory answer at once; older ones join in when they are found
-        within ``deadline_ms``, by default ``disk_deadline_ms``. With 0 the search does not wait: they are searched
-        afterwards, and join in when the same query is repeated within a minute. With ``everything`` the search waits
+        ``min_score`` is the least score of each. ``vector`` is the query's, of the store's model; the store makes it
+        itself where the core runs the model, and goes by words alone where it has none. Those in memory answer at
+        once; older ones join in when they are found within ``disk_deadline_ms``. With ``everything`` the search waits
         for them, and indexes what is not indexed yet.
+        """
+
+    def search_within(
+        self,
+        query: str,
+        deadline_ms: float,
+        *,
+        vector: ArrayLike | None = None,
+        limit: int = 10,
+        min_score: float = 0.0,
+        min_certainty: float = 0.0,
+        ranking: Literal["best", "openclaw"] = "best",
+        window: int = 0,
+        without: VisibleSegments | None = None,
+    ) -> tuple[list[SearchHit], Literal["late", "unindexed", "unavailable"] | None]:
+        """Search as `search` does, leaving out ``without``; return also the part on disk that was not searched.
+
+        With ``min_certainty`` from 0 to 1 nothing is returned if it is less sure that the query is answered at all;
+        ``ranking="openclaw"`` does not know that. The search waits for ``deadline_ms``; with 0 it does not wait, and
+        the disk is searched afterwards. A search that is ``late`` goes on, and serves the same query within a minute:
+        at once when it is done.
         """
 
     def catch_up(

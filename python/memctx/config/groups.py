@@ -101,9 +101,9 @@ class DiskSettings(Group, frozen=True):
         description="Milliseconds that a search waits for that index; `everything=True` waits as long as needed",
     )
     turn_deadline_ms: Amount = Field(
-        default=0.0,
-        description="Milliseconds that a turn waits for it; with 0 it recalls what is in memory, and what is older "
-        "when it searches the same again, as after a trim",
+        default=20.0,
+        description="Milliseconds that a turn waits for it; what is found later joins the next step that searches "
+        "for the same, and `report.unsearched` says so",
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from memctx.context.recall import SMALLEST_BLOCK
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from memctx.context.cut import Cut
     from memctx.context.read import MessageRef, Source
     from memctx.context.recall import Candidates, Recall, RecalledBlock
-    from memctx.context.report import Recalled
+    from memctx.context.report import Recalled, Unsearched
     from memctx.context.state import State
 
     class Found(Protocol):
@@ -51,6 +52,10 @@ class Blocks:
     """Items that are new in them."""
     degraded: str | None = None
     """Reason why the search did without vectors."""
+    unsearched: Unsearched | None = None
+    """Part of the messages on disk that the search did not cover."""
+    is_late: bool = False
+    """True if the disk index has yet to answer the search of this turn or of an earlier one for the same message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +79,8 @@ class Placement:
         is_stable = config.placement == "stable"
         if is_stable and kept and newest != state.recalled_for:
             kept = self.corrections.revise(kept, source.conversation)
-        degraded: list[str] = []
+        is_repeated = newest is not None and newest == state.recalled_for
+        searched: list[Candidates] = []
 
         def search() -> Candidates | None:
             if not config.auto_recall or len(query) < config.recall.min_query_chars:
@@ -88,10 +94,19 @@ class Placement:
             found = self.recall.search(
                 query, cut.find_visible, room=_room((), cap), visible=visible
             )
-            if found.degraded is not None:
-                degraded.append(found.degraded)
+            searched.append(found)
+            if is_kept and is_repeated and found.unsearched in {"late", "unavailable"}:
+                return None  # what memory has was recalled before
             return self.corrections.drop_corrected(found, source.conversation)
 
+        may_change = partial(
+            _may_change,
+            source,
+            cut,
+            state,
+            first_changed=first_changed,
+            cheap=int(cap * CHEAP_SHARE),
+        )
         if is_stable:
             blocks = stable(
                 search,
@@ -100,20 +115,26 @@ class Placement:
                 newest=newest,
                 cap=cap,
                 is_cut=bool(cut.trimmed),
-                may_retire=lambda block: _may_retire(
-                    block,
-                    source,
-                    cut,
-                    state,
-                    first_changed=first_changed,
-                    cheap=int(cap * CHEAP_SHARE),
+                may_retire=lambda block: may_change(block.anchor, block.tokens),
+                may_add=lambda: (
+                    state.is_recall_late
+                    and not _has_signed_after(newest, source)
+                    and may_change(newest, SMALLEST_BLOCK)
                 ),
             )
         elif config.placement == "head":
             blocks = rebuild(search, None, cap)
         else:
             blocks = rebuild(search, newest, cap) if newest else Blocks(())
-        return replace(blocks, degraded=degraded[0]) if degraded else blocks
+        if not searched:
+            return replace(blocks, is_late=state.is_recall_late and is_repeated)
+        (found,) = searched
+        return replace(
+            blocks,
+            degraded=found.degraded,
+            unsearched=found.unsearched,
+            is_late=found.unsearched == "late",
+        )
 
 
 def rebuild(search: Search, anchor: MessageRef | None, cap: int) -> Blocks:
@@ -132,16 +153,18 @@ def stable(  # noqa: PLR0913 - all that decides which blocks may stay
     cap: int,
     is_cut: bool,
     may_retire: Callable[[Block], bool],
+    may_add: Callable[[], bool],
 ) -> Blocks:
     """Return blocks that stay where they were sent until a trim.
 
     A trim changes the prompt anyway, so they are replaced by one block. Between trims, a block with what is new for a
-    new user message goes before it. When room gets short the newest blocks are retired first, if ``may_retire`` allows
-    it: of all edits that changes the prompt latest.
+    new user message goes before it; a later step adds what the disk index found late, if ``may_add`` allows it. When
+    room gets short the newest blocks are retired first, if ``may_retire`` allows it: of all edits that changes the
+    prompt latest.
     """
     if is_cut:
         return rebuild(search, newest, _room((), cap))
-    if newest is None or newest == state.recalled_for:
+    if newest is None or (newest == state.recalled_for and not may_add()):
         return Blocks(tuple(kept))
     if kept and _room(kept, cap) < SMALLEST_BLOCK and not may_retire(kept[-1]):
         return Blocks(tuple(kept))  # there is no room for anything a search finds
@@ -177,27 +200,34 @@ def _items(blocks: Sequence[Block]) -> set[str]:
     return {item for block in blocks for item in block.items}
 
 
-def _may_retire(  # noqa: PLR0913 - all that the cost depends on
-    block: Block,
+def _may_change(  # noqa: PLR0913 - all that the cost depends on
     source: Source,
     cut: Cut,
     state: State,
+    anchor: MessageRef | None,
+    tokens: int,
     *,
     first_changed: int | None,
     cheap: int,
 ) -> bool:
-    """Return whether rewriting the cache without a block costs little.
+    """Return whether rewriting the cache from a block of ``tokens`` tokens before ``anchor`` on costs little.
 
     That is at most ``cheap`` tokens or, in all turns so far, a small share of the session.
     """
-    index = 0 if block.anchor is None else source.find(block.anchor) or 0
+    index = 0 if anchor is None else source.find(anchor) or 0
     if first_changed is not None and first_changed <= index:
         return True
     again = sum(cut.tokens_sent[bisect_left(cut.sent, index) :])
     if again <= cheap:
         return True
-    cost = state.rewritten + pricing.rewrite_cost(again + block.tokens)
+    cost = state.rewritten + pricing.rewrite_cost(again + tokens)
     return cost <= pricing.MAX_REWRITE_SHARE * state.spent
+
+
+def _has_signed_after(message: MessageRef | None, source: Source) -> bool:
+    """Return whether a message is followed by signed thinking, which is bound to all before it."""
+    index = None if message is None else source.find(message)
+    return index is not None and any(signed > index for signed in source.conversation.signed)
 
 
 def _is_anchored(block: Block, source: Source, cut: Cut) -> bool:

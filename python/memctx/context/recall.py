@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from memctx._core import Fact, FactHit, SearchHit, Store, VisibleSegments
     from memctx.config import Config, EstimatorName
+    from memctx.context.report import Unsearched
     from memctx.embeddings import EmbeddingService
 
     FindVisible = Callable[[Sequence[SearchHit | str]], Sequence[bool]]
@@ -92,15 +93,15 @@ class Recall:
         """
         limit = max(FEWEST_CANDIDATES, room // EXCERPT)
         asked = None if self.embedding is None else self.embedding.queries.request(query)
-        hits = self.store.search(
+        hits, unsearched = self.store.search_within(
             query,
+            self.config.disk.turn_deadline_ms,
             vector=None if asked is None else asked.vector,
             # Of those that are found some may be visible.
             limit=limit if visible is not None else limit * UNKNOWN_VISIBLE,
             **self._thresholds,
             ranking=self.config.recall.ranking,
             window=self.config.recall.window,
-            deadline_ms=self.config.disk.turn_deadline_ms,
             without=visible,
         )
         # The model sees the query itself.
@@ -111,7 +112,7 @@ class Recall:
         facts = list(compress(facts, unseen[len(hits) :]))
         hits = list(compress(hits, unseen))[:limit]
         degraded = None if asked is None else asked.reason
-        return Candidates(query, facts, hits, self.config.trim.estimator, degraded)
+        return Candidates(query, facts, hits, self.config.trim.estimator, degraded, unsearched)
 
     @property
     def _thresholds(self) -> Thresholds:
@@ -132,6 +133,8 @@ class Candidates:
     estimator: EstimatorName | Callable[[str], int]
     degraded: str | None = None
     """Reason why the search did without vectors, if it should have used them."""
+    unsearched: Unsearched | None = None
+    """Part of the messages on disk that the search did not cover."""
 
     def size(self, known: Collection[str]) -> int:
         """Return about how many tokens the candidates take that are worth a block beside the ids in ``known``."""

@@ -15,15 +15,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast, overload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from memctx.messages import Change
 
-__all__ = ["Cache", "Protected", "Pruned", "Recalled", "Report", "Tokens", "Trimmed"]
+__all__ = ["Cache", "Protected", "Pruned", "Recalled", "Report", "Tokens", "Trimmed", "Unsearched"]
 
+Unsearched: TypeAlias = Literal["late", "unindexed", "unavailable"]
+"""Part of the messages on disk that a search did not cover.
+
+``late``: all, since the disk index did not answer in time; its answer serves the next step. ``unindexed``: those that
+are not indexed yet. ``unavailable``: all, since there is no index yet or it is being rebuilt.
+"""
 
 LISTS = ("pruned", "trimmed", "recalled", "protected")
 LONGEST_QUERY = 60
@@ -184,6 +190,8 @@ class Report:
     """Items recalled in this turn; blocks of earlier turns that are sent again are not listed."""
     protected: Sequence[Protected] = ()
     """Messages that a trim had to keep; empty where no trim was due."""
+    unsearched: Unsearched | None = None
+    """Part of the messages on disk that the search for recalled text did not cover; ``degraded`` says it in words."""
     repaired: tuple[Change, ...] = ()
     """Repairs of invalid messages."""
     cache: Cache = field(default_factory=Cache)
@@ -195,7 +203,7 @@ class Report:
     is_over_limit: bool = False
     """True if more is sent than the limit allows, since there was too little to trim; ``errors`` has the numbers."""
     degraded: tuple[str, ...] = ()
-    """Shortcomings of the turn, such as a query vector that was late or a request over the limit."""
+    """Shortcomings of the turn, such as a query vector or a disk index that was late, or a request over the limit."""
     warnings: tuple[str, ...] = ()
     """Advice to the host, such as a missing setting. Each is given once."""
     errors: tuple[str, ...] = ()

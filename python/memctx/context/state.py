@@ -70,6 +70,8 @@ class State:
     """For messages with signed thinking, the chain of what had been sent when the model wrote them."""
     recalled_for: MessageRef | None = None
     """The user's message of the last search."""
+    is_recall_late: bool = False
+    """True if that search was not answered by the disk index in time."""
     newest: MessageRef | None = None
     """The last message of the last turn, as the host passed it."""
     sent: Sequence[int] = ()
@@ -124,6 +126,7 @@ class State:
             "pruned": [[key, form] for key, form in self.pruned.items()],
             "bound": [[*ref, link] for ref, link in self.bound.items()],
             "recalledFor": self.recalled_for,
+            "recallLate": self.is_recall_late,
             "newest": self.newest,
             "estimate": self.estimate,
             "excess": self.excess,
@@ -152,6 +155,7 @@ class State:
                 ),
                 bound={(int(key), int(nth)): int(link) for key, nth, link in found["bound"]},
                 recalled_for=_ref(found["recalledFor"]),
+                is_recall_late=bool(found.get("recallLate", False)),
                 newest=_ref(found["newest"]),
                 sent=tuple(map(int, found["sent"])),
                 estimate=int(found["estimate"]),

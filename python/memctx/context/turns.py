@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from memctx.context.cut import Cut
     from memctx.context.placement import Blocks
     from memctx.context.recall import Recall
-    from memctx.context.report import Cache
+    from memctx.context.report import Cache, Unsearched
     from memctx.context.state import Block, States
 
 logger = logging.getLogger("memctx.context")
@@ -49,6 +49,12 @@ NO_WINDOW = (
     "context_window is not set, so nothing is ever trimmed; expected the model's window in tokens, "
     "such as context_window=200_000"
 )
+UNSEARCHED: dict[Unsearched, str] = {
+    "late": "recalled without the messages on disk: their index did not answer within disk.turn_deadline_ms; "
+    "the next step that searches for the same has its answer",
+    "unindexed": "recalled without some of the messages on disk, which are not indexed yet",
+    "unavailable": "recalled without the messages on disk: their index is not there yet, or is being rebuilt",
+}
 
 _numbers = count(1)
 
@@ -361,6 +367,8 @@ class Turns:
             degraded.append("not trimmed: the query is short and trim.short_queries is off")
         if done.blocks.degraded is not None:
             degraded.append(self._mask(f"recalled by words alone: {done.blocks.degraded}"))
+        if done.blocks.unsearched is not None:
+            degraded.append(UNSEARCHED[done.blocks.unsearched])
         over = explain.over_limit(
             cut, sent=after.estimate, excess=state.excess, budget=self._budget
         )
@@ -375,6 +383,7 @@ class Turns:
             trimmed=LazyList(lambda: explain.trimmed(source, cut, state)),
             recalled=done.blocks.recalled if is_newest_sent else (),
             protected=LazyList(lambda: explain.protected(source, cut)),
+            unsearched=done.blocks.unsearched,
             repaired=source.repaired,
             cache=cache,
             archived=done.archived,
@@ -448,6 +457,7 @@ class _Done:
             blocks=self.sent,
             bound=self.binding.bound,
             recalled_for=source.newest_user,
+            is_recall_late=self.blocks.is_late,
             newest=source.newest,
             sent=self.binding.links,
             estimate=sum(outgoing.tokens),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use memctx_core::messages::{self, Row};
-use memctx_core::store::{self, Ranking, Record, Request, Settings};
+use memctx_core::store::{self, Ranking, Record, Request, Settings, Unsearched};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
@@ -198,8 +198,8 @@ impl Store {
 
     /// The segments that match a query best, best first.
     #[pyo3(signature = (
-        query, *, filter = None, vector = None, limit = 10, min_score = 0.0, min_certainty = 0.0, ranking = "best", window = 0,
-        explain = false, everything = false, deadline_ms = None, without = None
+        query, *, filter = None, vector = None, limit = 10, min_score = 0.0, ranking = "best", window = 0,
+        explain = false, everything = false
     ))]
     #[allow(clippy::too_many_arguments)] // named in Python
     fn search(
@@ -210,21 +210,17 @@ impl Store {
         vector: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = checked)] limit: i64,
         #[pyo3(from_py_with = checked)] min_score: f64,
-        #[pyo3(from_py_with = checked)] min_certainty: f64,
         #[pyo3(from_py_with = checked)] ranking: &str,
         #[pyo3(from_py_with = checked)] window: i64,
         explain: bool,
         everything: bool,
-        #[pyo3(from_py_with = checked)] deadline_ms: Option<f64>,
-        without: Option<&Bound<'_, VisibleSegments>>,
     ) -> PyResult<Vec<SearchHit>> {
         let query = text_of(query)?;
         let vector = vector.map(array::vector).transpose()?;
         let vector = vector.as_ref().map(array::values).transpose()?;
         let filter = SearchFilter::given(filter);
         let (limit, window) = (amount_of("limit", limit)?, amount_of("window", window)?);
-        let deadline = deadline_ms.map(|deadline| milliseconds("deadline_ms", deadline)).transpose()?;
-        let (store, except) = (self.store(), without.map(|without| &without.get().0));
+        let store = self.store();
         let found = enter_core(py, || {
             let ranking = Ranking::parse(ranking)?;
             let request = Request {
@@ -233,19 +229,58 @@ impl Store {
                 limit,
                 filter,
                 min_score,
-                min_certainty,
                 ranking,
                 window,
                 explain,
-                except,
+                ..Request::default()
             };
-            match deadline {
-                _ if everything => store.search_everything(&request),
-                Some(deadline) => store.search_within(&request, deadline),
-                None => store.search(&request),
-            }
+            if everything { store.search_everything(&request) } else { store.search(&request) }
         })?;
         Ok(found.into_iter().map(SearchHit::new).collect())
+    }
+
+    /// The segments that match a query best without those that are visible, and the part of the older ones that was
+    /// not searched within a deadline.
+    #[pyo3(signature = (
+        query, deadline_ms, *, vector = None, limit = 10, min_score = 0.0, min_certainty = 0.0, ranking = "best", window = 0, without = None
+    ))]
+    #[allow(clippy::too_many_arguments)] // named in Python
+    fn search_within(
+        &self,
+        py: Python<'_>,
+        query: &Bound<'_, PyString>,
+        #[pyo3(from_py_with = checked)] deadline_ms: f64,
+        vector: Option<&Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = checked)] limit: i64,
+        #[pyo3(from_py_with = checked)] min_score: f64,
+        #[pyo3(from_py_with = checked)] min_certainty: f64,
+        #[pyo3(from_py_with = checked)] ranking: &str,
+        #[pyo3(from_py_with = checked)] window: i64,
+        without: Option<&Bound<'_, VisibleSegments>>,
+    ) -> PyResult<(Vec<SearchHit>, Option<&'static str>)> {
+        let query = text_of(query)?;
+        let deadline = milliseconds("deadline_ms", deadline_ms)?;
+        let vector = vector.map(array::vector).transpose()?;
+        let vector = vector.as_ref().map(array::values).transpose()?;
+        let (limit, window) = (amount_of("limit", limit)?, amount_of("window", window)?);
+        let (store, except) = (self.store(), without.map(|without| &without.get().0));
+        let searched = enter_core(py, || {
+            let ranking = Ranking::parse(ranking)?;
+            let request = Request {
+                query: &query,
+                vector,
+                limit,
+                min_score,
+                min_certainty,
+                ranking,
+                window,
+                except,
+                ..Request::default()
+            };
+            store.search_within(&request, deadline)
+        })?;
+        let hits = searched.found.into_iter().map(SearchHit::new).collect();
+        Ok((hits, searched.unsearched.map(Unsearched::name)))
     }
 
     /// Index everything for search on disk, in the foreground. ``progress`` hears how many bytes of how many are done.

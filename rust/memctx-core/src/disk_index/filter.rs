@@ -1,5 +1,7 @@
 //! Filter over passages.
 
+use rustc_hash::FxHashSet;
+
 use super::passage::{Passage, name, role, topic};
 use crate::store::{SearchFilter, Segment};
 
@@ -14,6 +16,8 @@ pub(crate) struct Filter {
     pub(super) until: Option<f64>,
     /// One bit for each topic that will do.
     pub(super) topics: Option<u64>,
+    /// Rows that are not wanted.
+    pub(super) hidden: FxHashSet<u32>,
     /// The session in words.
     exact: Option<String>,
 }
@@ -30,19 +34,27 @@ impl Filter {
             since: filter.since,
             until: filter.until,
             topics: topics.map(|topics| topics.iter().fold(0, |all, text| all | topic(text))),
+            hidden: FxHashSet::default(),
             exact: session,
         }
     }
 
-    /// Return whether it admits everything.
-    pub(super) fn is_open(&self) -> bool {
-        let Self { session, roles, since, until, topics, .. } = self;
-        session.is_none() && roles.is_none() && since.is_none() && until.is_none() && topics.is_none()
+    /// Leave out some rows.
+    pub(crate) fn hide(&mut self, rows: impl IntoIterator<Item = u32>) {
+        self.hidden.extend(rows);
     }
 
-    /// Return whether a passage may be one that is wanted.
-    pub(super) fn admits(&self, passage: &Passage) -> bool {
-        self.session.is_none_or(|session| session == passage.session)
+    /// Return whether it admits everything.
+    pub(super) fn is_open(&self) -> bool {
+        let Self { session, roles, since, until, topics, hidden, .. } = self;
+        let is_any = session.is_none() && roles.is_none() && since.is_none() && until.is_none() && topics.is_none();
+        is_any && hidden.is_empty()
+    }
+
+    /// Return whether the passage of a row may be one that is wanted.
+    pub(super) fn admits(&self, row: u32, passage: &Passage) -> bool {
+        !self.hidden.contains(&row)
+            && self.session.is_none_or(|session| session == passage.session)
             && self.roles.as_ref().is_none_or(|roles| roles.contains(&passage.role))
             && self.topics.is_none_or(|topics| topics & passage.topics != 0)
             && self.since.is_none_or(|since| passage.timestamp >= since)

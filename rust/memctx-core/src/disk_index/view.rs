@@ -100,7 +100,7 @@ impl View {
     pub(crate) fn nearest(&self, vector: &[f32], k: usize, filter: &Filter) -> Result<Vec<u32>> {
         let is_open = filter.is_open() && self.dead.is_empty();
         let admit = |row: u32| {
-            is_open || self.is_live(row) && self.passages.get(row as usize).is_some_and(|it| filter.admits(it))
+            is_open || self.is_live(row) && self.passages.get(row as usize).is_some_and(|it| filter.admits(row, it))
         };
         Ok(self.vectors.nearest(vector, k, &admit)?.iter().map(|hit| hit.number).collect())
     }

@@ -1,24 +1,24 @@
 //! Search over segments evicted from memory, and how long it is waited for.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::background_searcher::{BackgroundSearcher, Search};
-use super::inner::{Inner, now};
+use super::background_searcher::BackgroundSearcher;
+use super::inner::Inner;
+use super::late::{LateSearches, Pending};
+use super::searched::{Searched, Unsearched};
 use super::settings::Settings;
-use super::warm::search::{Found, OwnedRequest, Request};
+use super::warm::search::{OwnedRequest, Request};
 use crate::Result;
 use crate::disk_index::{DiskIndex, IndexStatus, Progress, View, shared_index};
 use crate::store::{Directory, Model};
 
-/// Searches of everything that may go on at a time; who comes while they do is answered from memory.
+/// Searches of everything that may go on at a time; a further one is done afterwards, in the background.
 const AT_ONCE: usize = 2;
-/// Time for which a late result is used for the same query.
-const LATE: Duration = Duration::from_secs(60);
 
 /// The name of the threads that search everything.
 const NAME: &str = "memctx-older";
@@ -39,21 +39,19 @@ pub(super) struct Older {
     is_left: AtomicBool,
     searching: AtomicUsize,
     searcher: BackgroundSearcher,
-    late: Mutex<Option<Late>>,
-}
-
-/// A result that came too late for its query.
-#[derive(Debug)]
-struct Late {
-    request: OwnedRequest,
-    found: Vec<Found>,
-    /// When the question was put, in milliseconds since 1970.
-    asked: f64,
-    came: Instant,
+    late: LateSearches,
 }
 
 /// One of the searches that go on, until it goes, however that comes about.
 struct Turn(Arc<Inner>);
+
+impl Turn {
+    /// Take a turn; none if too many search.
+    fn take(inner: &Arc<Inner>, older: &Older) -> Option<Self> {
+        let turn = Self(Arc::clone(inner));
+        (older.searching.fetch_add(1, Ordering::SeqCst) < AT_ONCE).then_some(turn)
+    }
+}
 
 impl Drop for Turn {
     fn drop(&mut self) {
@@ -72,7 +70,7 @@ impl Older {
             is_left: AtomicBool::new(false),
             searching: AtomicUsize::new(0),
             searcher: BackgroundSearcher::default(),
-            late: Mutex::default(),
+            late: LateSearches::default(),
         }
     }
 
@@ -86,10 +84,6 @@ impl Older {
             self.tier.leave();
         }
     }
-
-    fn late(&self) -> MutexGuard<'_, Option<Late>> {
-        self.late.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Drop for Older {
@@ -100,7 +94,7 @@ impl Drop for Older {
 
 impl Inner {
     /// The best segments, best first: those in memory, and those that left it as far as they are waited for.
-    pub(super) fn search_tiers(self: &Arc<Self>, request: &Request<'_>, wait: Wait) -> Result<Vec<Found>> {
+    pub(super) fn search_tiers(self: &Arc<Self>, request: &Request<'_>, wait: Wait) -> Result<Searched> {
         self.wait();
         if wait == Wait::Forever || self.has_pending.load(Ordering::SeqCst) {
             // What was acknowledged is found, and may have sent something else away.
@@ -110,45 +104,65 @@ impl Inner {
         let Settings { cross_session, session, .. } = &self.settings;
         let is_foreign = !cross_session && request.filter.session.as_ref().is_some_and(|wanted| wanted != session);
         let older = self.older.as_ref().filter(|_| !is_foreign && request.limit > 0);
-        let Some(older) = older else { return self.search(request) };
+        let Some(older) = older else { return self.search(request).map(Searched::whole) };
         if !self.has_older() {
             let found = self.search(request)?;
             // Others may have written meanwhile, and sent away what was here a moment ago.
             if !self.has_older() {
-                return Ok(found);
+                return Ok(Searched::whole(found));
             }
         }
         let Wait::For(deadline) = wait else {
             return self.search_all(older, request);
         };
         let start = Instant::now();
-        if deadline.is_zero() {
-            let found = self.search(request)?;
-            return Ok(older.with_late(request, found).unwrap_or_else(|found| {
-                // No caller waits, so it may take its time: it serves the next query for the same.
-                older.searcher.ask(NAME, self.search_of_everything(request, None).0);
-                found
-            }));
-        }
-        let answer = self.ask_older(older, request);
-        let found = self.search(request)?;
-        let rest = deadline.saturating_sub(start.elapsed());
-        match answer.and_then(|answer| answer.recv_timeout(rest).ok()) {
-            Some(joined) => Ok(joined),
-            None => Ok(older.with_late(request, found).unwrap_or_else(|found| found)),
+        let late = older.late.take(request);
+        let is_repeated = late.is_some();
+        let begin = || self.begin_search(older, request, deadline);
+        let (mut pending, newest) = if deadline.is_zero() {
+            // No caller waits for it: it must not slow down the search in memory.
+            let newest = self.search(request)?;
+            (late.unwrap_or_else(begin), newest)
+        } else {
+            (late.unwrap_or_else(begin), self.search(request)?)
+        };
+        match pending.wait(deadline.saturating_sub(start.elapsed())) {
+            Ok(answer) if is_repeated => {
+                let joined = pending.join(answer, newest, request);
+                older.late.keep(pending);
+                Ok(joined)
+            }
+            Ok(answer) => Ok(answer),
+            Err(RecvTimeoutError::Timeout) => {
+                older.late.keep(pending);
+                Ok(Searched::without(Unsearched::Late, newest))
+            }
+            Err(RecvTimeoutError::Disconnected) => Ok(Searched::without(Unsearched::Unavailable, newest)),
         }
     }
 
     /// Search everything, however long it takes. A disk index that turns out to be damaged is rebuilt, once.
-    fn search_all(&self, older: &Older, request: &Request<'_>) -> Result<Vec<Found>> {
+    fn search_all(&self, older: &Older, request: &Request<'_>) -> Result<Searched> {
         for _ in 0..2 {
             let Some(view) = self.complete_view(older) else { break };
-            match self.search_both(request, &view) {
+            match self.search_view(request, &view) {
                 Err(fault) if fault.is_damage() => older.tier.fail(&view, &fault),
                 done => return done,
             }
         }
-        self.search(request)
+        self.search(request).map(|found| Searched::without(Unsearched::Unavailable, found))
+    }
+
+    /// Search memory and a view of the disk index.
+    fn search_view(&self, request: &Request<'_>, view: &View) -> Result<Searched> {
+        let is_whole = self.is_complete(view);
+        let found = self.search_both(request, view)?;
+        Ok(if is_whole { Searched::whole(found) } else { Searched::without(Unsearched::Unindexed, found) })
+    }
+
+    /// Return whether a view has everything that memory lacks.
+    fn is_complete(&self, view: &View) -> bool {
+        self.index().oldest_line() <= view.end()
     }
 
     /// Return the view of the disk index once it has everything that memory lacks; `None` if it is unavailable.
@@ -161,44 +175,39 @@ impl Inner {
             }
             view = older.tier.view();
             // While it was filled, more may have come and gone.
-            if view.as_ref().is_some_and(|view| self.index().oldest_line() <= view.end()) {
+            if view.as_ref().is_some_and(|view| self.is_complete(view)) {
                 break;
             }
         }
         view
     }
 
-    /// Let another thread search everything; none if too many do.
-    fn ask_older(self: &Arc<Self>, older: &Older, request: &Request<'_>) -> Option<Receiver<Vec<Found>>> {
-        let is_free = older.searching.fetch_add(1, Ordering::SeqCst) < AT_ONCE;
-        let (search, answer) = self.search_of_everything(request, Some(Turn(Arc::clone(self))));
-        (is_free && thread::Builder::new().name(NAME.to_owned()).spawn(search).is_ok()).then_some(answer)
-    }
-
-    /// A search of everything, and where it answers. If no caller listens there, the result is kept.
-    fn search_of_everything(
-        self: &Arc<Self>,
-        request: &Request<'_>,
-        turn: Option<Turn>,
-    ) -> (Search, Receiver<Vec<Found>>) {
+    /// Let another thread search everything: at once if it is waited for and not too many do, else when it has time.
+    fn begin_search(self: &Arc<Self>, older: &Older, request: &Request<'_>, deadline: Duration) -> Pending {
         let (answer, receiver) = channel();
-        let (inner, request, asked) = (Arc::clone(self), OwnedRequest::new(request), now());
+        let (inner, owned, except) = (Arc::clone(self), OwnedRequest::new(request), request.except.cloned());
+        let pending = Pending::new(request, receiver);
+        let turn = if deadline.is_zero() { None } else { Turn::take(self, older) };
+        let is_at_once = turn.is_some();
         let search = move || {
             let Some(older) = &inner.older else { return };
-            let found = older.tier.view().and_then(|view| match inner.search_both(&request.request(), &view) {
-                Ok(found) => Some(found),
-                Err(fault) => {
-                    older.tier.fail(&view, &fault);
-                    None
-                }
-            });
+            let Some(view) = older.tier.view() else { return };
+            let searched = inner.search_view(&Request { except: except.as_ref(), ..owned.request() }, &view);
             // The receiver of the result may send the next query at once.
             drop(turn);
-            if let Some(Err(unheard)) = found.map(|found| answer.send(found)) {
-                *older.late() = Some(Late { request, found: unheard.0, asked, came: Instant::now() });
+            match searched {
+                // One that no one will ask for again has no receiver.
+                Ok(searched) => drop(answer.send(searched)),
+                Err(fault) => older.tier.fail(&view, &fault),
             }
         };
-        (Box::new(search), receiver)
+        if is_at_once {
+            // Without a thread the search is over, which the receiver finds out.
+            drop(thread::Builder::new().name(NAME.to_owned()).spawn(search));
+        } else {
+            older.searcher.ask(NAME, Box::new(search));
+        }
+        pending
     }
 
     /// Return whether something that may be searched is only on disk.
@@ -254,24 +263,5 @@ impl Inner {
         if let Some(older) = &self.older {
             older.leave();
         }
-    }
-}
-
-impl Older {
-    /// Return results from memory merged with late results of the same query.
-    fn with_late(&self, request: &Request<'_>, found: Vec<Found>) -> std::result::Result<Vec<Found>, Vec<Found>> {
-        let late = self.late();
-        let Some(late) =
-            late.as_ref().filter(|it| it.came.elapsed() < LATE && it.request == OwnedRequest::new(request))
-        else {
-            return Err(found);
-        };
-        let is_news = |it: &Found| {
-            it.segment.timestamp >= late.asked && late.found.iter().all(|other| other.segment.id != it.segment.id)
-        };
-        let mut both = late.found.clone();
-        both.extend(found.into_iter().filter(is_news));
-        both.sort_by(|a, b| b.score.total_cmp(&a.score));
-        Ok(both)
     }
 }

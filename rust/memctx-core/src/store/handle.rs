@@ -19,6 +19,8 @@ use super::log::lock::Format;
 use super::log::reader::Scan;
 use super::log::segment::Segment;
 use super::search_filter::SearchFilter;
+#[cfg(feature = "disk-index")]
+use super::searched::Searched;
 use super::settings::Settings;
 use super::warm::search::{Found, Request};
 use crate::Result;
@@ -105,7 +107,7 @@ impl Store {
     pub fn search(&self, request: &Request<'_>) -> Result<Vec<Found>> {
         self.inner.check_open()?;
         #[cfg(feature = "disk-index")]
-        return self.search_within(request, self.inner.settings.disk_deadline);
+        return Ok(self.search_within(request, self.inner.settings.disk_deadline)?.found);
         #[cfg(not(feature = "disk-index"))]
         self.inner.search(request)
     }
@@ -114,13 +116,13 @@ impl Store {
     #[cfg(feature = "disk-index")]
     pub fn search_everything(&self, request: &Request<'_>) -> Result<Vec<Found>> {
         self.inner.check_open()?;
-        self.inner.search_tiers(request, Wait::Forever)
+        Ok(self.inner.search_tiers(request, Wait::Forever)?.found)
     }
 
-    /// [`Store::search`], which waits no longer than this for what is only on disk. With no time at all that is looked
-    /// for afterwards, and found by the next search for the same.
+    /// [`Store::search`], which waits no longer than this for what is only on disk, and says how much of that was not
+    /// searched. What comes later is found by the next search for the same, at once.
     #[cfg(feature = "disk-index")]
-    pub fn search_within(&self, request: &Request<'_>, deadline: Duration) -> Result<Vec<Found>> {
+    pub fn search_within(&self, request: &Request<'_>, deadline: Duration) -> Result<Searched> {
         self.inner.check_open()?;
         self.inner.search_tiers(request, Wait::For(deadline))
     }

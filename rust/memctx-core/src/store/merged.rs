@@ -8,13 +8,14 @@ use std::ops::Range;
 
 use rustc_hash::FxHashSet;
 
+use super::captured::Digests;
 use super::embed;
 use super::evicted::Older;
 use super::inner::{Inner, now};
 use super::log::segment::Segment;
 use super::search_filter::SearchFilter;
 use super::warm::candidates::{BEST, pool};
-use super::warm::entry::{LineAt, Standing};
+use super::warm::entry::{Entry, LineAt, Standing};
 use super::warm::passage::passages;
 use super::warm::search::{Found, Request};
 use super::warm::tier::{Draft, Pieces, Warm, digest};
@@ -46,7 +47,11 @@ impl Inner {
         let vector = embed::query(request, self.model())?.filter(|_| self.index().has_vectors());
         let vector = vector.as_deref();
         let own = (!self.settings.cross_session).then_some(&*self.settings.session);
-        let filter = Filter::new(&request.filter, own);
+        let mut filter = Filter::new(&request.filter, own);
+        if let Some(except) = request.except {
+            // They would take the places of what is only on disk.
+            filter.hide(self.lines_of(except).into_iter().flat_map(|line| view.rows_of(line)));
+        }
         let newest = self.index().texts.statistics();
         let wording = view.wording(request, newest, |term| self.index().texts.count(term));
         let wanted = pool(request);
@@ -123,6 +128,14 @@ impl Inner {
         let candidates = warm.candidates(request, vector, now)?.into_iter();
         let lines = candidates.map(|candidate| warm.entries[candidate.segment as usize].line);
         Ok(lines.filter(|line| warm.is_of_log(*line)).collect())
+    }
+
+    /// Return the offsets of the lines of segments in memory that have these digests.
+    fn lines_of(&self, digests: &Digests) -> Vec<u64> {
+        let warm = self.index();
+        let is_one = |entry: &&Entry| entry.is_live && digests.has(entry.digest);
+        let lines = warm.entries.iter().filter(is_one).map(|entry| entry.line);
+        lines.filter(|line| warm.is_of_log(*line)).map(|line| line.offset).collect()
     }
 
     /// Let segments take part.

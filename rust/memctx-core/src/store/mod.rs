@@ -15,12 +15,16 @@ mod health;
 mod importer;
 mod inner;
 mod intake;
+#[cfg(feature = "disk-index")]
+mod late;
 mod log;
 mod maintenance;
 #[cfg(feature = "disk-index")]
 mod merged;
 mod model;
 mod search_filter;
+#[cfg(feature = "disk-index")]
+mod searched;
 mod settings;
 mod warm;
 mod write;
@@ -48,6 +52,8 @@ pub use log::segment::Segment;
 pub(crate) use log::vectors::{open_of as open_vectors, vector_id};
 pub use model::{Maker, Model};
 pub use search_filter::SearchFilter;
+#[cfg(feature = "disk-index")]
+pub use searched::{Searched, Unsearched};
 pub use settings::{Durability, Settings};
 #[cfg(feature = "disk-index")]
 pub(crate) use warm::passage::passages;

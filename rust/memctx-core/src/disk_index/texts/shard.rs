@@ -131,6 +131,7 @@ impl Shard {
             && filter.roles.as_ref().is_none_or(|roles| roles.contains(&(self.roles.get_val(document) as u32)))
             && filter.topics.is_none_or(|topics| topics & self.topics.get_val(document) != 0)
             && (filter.since.is_none() && filter.until.is_none() || self.is_of_time(filter, document))
+            && (filter.hidden.is_empty() || !filter.hidden.contains(&(self.rows.get_val(document) as u32)))
     }
 
     fn is_of_time(&self, filter: &Filter, document: DocId) -> bool {

@@ -77,7 +77,7 @@ impl Pair {
 
     /// Check that the view answers as the reference implementation does, but for the rounding of scores to f32.
     fn check(&self, view: &TextView, query: &str, k: usize, filter: &Filter) {
-        let admit = |row: u32| !self.is_gone[row as usize] && filter.admits(&self.passages[row as usize]);
+        let admit = |row: u32| !self.is_gone[row as usize] && filter.admits(row, &self.passages[row as usize]);
         let expected = self.reference.search(query, k, admit);
         let found = view.best(&words(query), k, filter).expect("an answer");
         assert_eq!(found.len(), expected.len(), "{query:?} {filter:?}");
@@ -185,6 +185,7 @@ fn filters() -> Vec<Filter> {
         make(|filter| filter.since = Some(1e9)),
         make(|filter| (filter.session, filter.roles, filter.topics) = (Some(1), Some(vec![1]), Some(0b10))),
         make(|filter| (filter.session, filter.since) = (Some(77), Some(1_000.0))),
+        make(|filter| filter.hide((0..u32::MAX).step_by(3).take(2_000))),
     ]
 }
 

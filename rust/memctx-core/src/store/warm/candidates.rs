@@ -263,18 +263,7 @@ impl Warm {
         // As OpenClaw tests a minimum; a score of our own takes the place of it once all candidates are known.
         let score = calibrate(rank, blend.weight(weights));
         let answer = Answer::default();
-        Candidate {
-            segment,
-            passage,
-            cosine: cosine.max(0.0),
-            blend,
-            weights,
-            age,
-            rank,
-            score,
-            answer,
-            distance: 0,
-        }
+        Candidate { segment, passage, cosine: cosine.max(0.0), blend, weights, age, rank, score, answer, distance: 0 }
     }
 }
 
