@@ -49,8 +49,8 @@ class Blocks:
     sent: tuple[Block, ...]
     recalled: tuple[Recalled, ...] = ()
     """Items that are new in them."""
-    degraded: str | None = None
-    """Reason why the search did without vectors."""
+    candidates: Candidates | None = None
+    """Results of the search; None without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Placement:
         is_stable = config.placement == "stable"
         if is_stable and kept and newest != state.recalled_for:
             kept = self.corrections.revise(kept, source.conversation)
-        degraded: list[str] = []
+        searched: list[Candidates] = []
 
         def search() -> Candidates | None:
             if not config.auto_recall or len(query) < config.recall.min_query_chars:
@@ -88,9 +88,8 @@ class Placement:
             found = self.recall.search(
                 query, cut.find_visible, room=_room((), cap), visible=visible
             )
-            if found.degraded is not None:
-                degraded.append(found.degraded)
-            return self.corrections.drop_corrected(found, source.conversation)
+            searched.append(self.corrections.drop_corrected(found, source.conversation))
+            return searched[0]
 
         if is_stable:
             blocks = stable(
@@ -113,7 +112,7 @@ class Placement:
             blocks = rebuild(search, None, cap)
         else:
             blocks = rebuild(search, newest, cap) if newest else Blocks(())
-        return replace(blocks, degraded=degraded[0]) if degraded else blocks
+        return replace(blocks, candidates=searched[0]) if searched else blocks
 
 
 def rebuild(search: Search, anchor: MessageRef | None, cap: int) -> Blocks:
