@@ -134,6 +134,14 @@ def test_messages_keep_their_own_time(
     assert read([message], format) == [Record("user", "hello", read_as)]
 
 
+@pytest.mark.parametrize("name", ["timestamp", "created_at", "createdAt"])
+@pytest.mark.parametrize("format", get_args(FormatName))
+def test_the_time_of_a_message_has_several_names(format: FormatName, name: str) -> None:
+    message = {"role": "user", "content": "hello", name: "2026-02-02T02:40:00Z"}
+    assert read([message], format) == [Record("user", "hello", MOMENT)]
+    assert read([SimpleNamespace(**message)], format) == [Record("user", "hello", MOMENT)]
+
+
 @pytest.mark.parametrize("format", get_args(FormatName))
 def test_lone_surrogates_are_read_as_the_store_writes_them(format: FormatName) -> None:
     """JSON text is text; half a surrogate pair is no character, and its replacement is stored."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import final
 
 from memctx._core._messages import Conversation
-from memctx._core._store import SearchHit
+from memctx._core._store import SearchHit, Segment
 from memctx._core._text import Estimator
 
 @final
@@ -36,6 +36,10 @@ class Block:
     def cut(self) -> list[int]:
         """Indices of the details that were cut to an excerpt."""
 
+    @property
+    def companions(self) -> list[tuple[int, bool]]:
+        """Indices of the companions in it, each with True if it was cut to an excerpt."""
+
 def build_block(
     facts: Sequence[tuple[str, str, float]],
     details: Sequence[tuple[str, float, str, str, int, int, float] | SearchHit],
@@ -45,13 +49,15 @@ def build_block(
     excerpt: int | None = None,
     estimator: Estimator = "script",
     annotate: bool = False,
+    companions: Sequence[tuple[int, Segment, bool]] | None = None,
 ) -> Block:
     """Build the best block of at most ``cap`` tokens.
 
     ``facts`` are ``(type, content, score)``, ``details`` are ``(id, timestamp, role, content, start, end, score)``,
     where start and end are those of the passage that matched, or what a search found. Details longer than ``excerpt``
     tokens (150) are cut to where the words of ``query`` stand, and get what is left in the end. With ``annotate`` a
-    note tells the model what the block is, and each detail has the beginning of its id.
+    note tells the model what the block is, and each detail has the beginning of its id. ``companions``, as
+    `Store.companions` returns them, stand beside their details, short and as far as all else leaves room.
 
     >>> build_block([], [("a", 0.0, "user", "port 3000", 0, 9, 1.0)], cap=100).details  # doctest: +SKIP
     [0]

@@ -356,6 +356,18 @@ class Store:
     def neighbors(self, id: str, distance: int = 2) -> list[Segment]:
         """Return the segments of the same session up to ``distance`` before and after one, in order, without itself."""
 
+    def log_order(self, hits: Sequence[SearchHit]) -> list[int]:
+        """Return the indices of results in the order of the log; those that are only on disk come first."""
+
+    def companions(
+        self, hits: Sequence[SearchHit], *, limit: int, without: VisibleSegments | None = None
+    ) -> list[tuple[int, Segment, bool]]:
+        """Return the segments that belong to results: index of the result, segment, and True if it was said before.
+
+        A tool call belongs to its result and a question to its answer, and the other way round. At most ``limit`` are
+        returned, none twice, none that is a result itself or one of the segments ``without``.
+        """
+
     def segments(self) -> Iterator[Segment]:
         """Iterate over everything that this store may read, in the order of the file, straight from disk."""
 

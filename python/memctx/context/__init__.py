@@ -9,7 +9,16 @@ from memctx.context.intake import Intake as Intake
 from memctx.context.intake import Row as Row
 from memctx.context.intake import is_wanted as is_wanted
 from memctx.context.recall import Recall as Recall
-from memctx.context.report import Cache, Protected, Pruned, Recalled, Report, Tokens, Trimmed
+from memctx.context.report import (
+    Cache,
+    LeftOut,
+    Protected,
+    Pruned,
+    Recalled,
+    Report,
+    Tokens,
+    Trimmed,
+)
 from memctx.context.tool_result import truncate_tool_result
 from memctx.context.trim import SmartTrimmed, smart_trim
 from memctx.context.turns import Turn, Turns
@@ -18,6 +27,7 @@ from memctx.messages import answer_tokens, prompt_tokens
 __all__ = [
     "Archived",
     "Cache",
+    "LeftOut",
     "Observed",
     "Protected",
     "Pruned",

@@ -7,7 +7,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from memctx import _core
-from memctx.context.report import Cache, Protected, Pruned, Tokens, Trimmed
+from memctx.context.recall import fact_id, passage_id
+from memctx.context.report import Cache, LeftOut, Protected, Pruned, Tokens, Trimmed
 from memctx.providers import pricing
 
 if TYPE_CHECKING:
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
     from memctx.context.budget import Budget
     from memctx.context.cut import Cut
     from memctx.context.read import Source
-    from memctx.context.state import State
+    from memctx.context.recall import Candidates
+    from memctx.context.report import Reason, Recalled
+    from memctx.context.state import Block, State
 
 # Characters of a text that are shown.
 LONGEST = 500
@@ -26,6 +29,8 @@ LONGEST = 500
 SEARCHED = 16_384
 # Characters at their end that may be the beginning of a secret that was cut off.
 UNSURE = 4_096
+# Items found and not recalled that a report lists.
+MOST_LEFT_OUT = 20
 
 
 class Stopwatch:
@@ -114,6 +119,38 @@ def protected(source: Source, cut: Cut) -> tuple[Protected, ...]:
     return tuple(
         Protected(index, reason) for at, reason in cut.protected() for index in source.given([at])
     )
+
+
+def left_out(
+    candidates: Candidates, recalled: Sequence[Recalled], sent: Sequence[Block]
+) -> tuple[LeftOut, ...]:
+    """Return the best items that a search found and that are not recalled."""
+    hits, facts, unseen = candidates.found
+    shown = {item.id for item in recalled}
+    known = {key for block in sent for key in block.items}
+    told = {(hit.segment.role, hit.segment.content) for hit in hits if hit.segment.id in shown}
+    current = {fact_id(hit.fact) for hit in candidates.facts}
+    items: list[LeftOut] = []
+    for hit, is_unseen in zip(hits, unseen[: len(hits)], strict=True):
+        segment = hit.segment
+        if segment.id not in shown:
+            is_known = segment.id in known or passage_id(hit) in known
+            is_told = (segment.role, segment.content) in told
+            reason = _reason(is_unseen, is_known, "duplicate" if is_told else "no room")
+            items.append(LeftOut(segment.id, segment.role, hit.score, reason))
+    for fact_hit, is_unseen in zip(facts, unseen[len(hits) :], strict=True):
+        key = fact_id(fact_hit.fact)
+        if key not in shown:
+            reason = _reason(is_unseen, key in known, "no room" if key in current else "corrected")
+            items.append(LeftOut(key, fact_hit.fact.type, fact_hit.score, reason))
+    items.sort(key=lambda item: item.score, reverse=True)
+    return tuple(items[:MOST_LEFT_OUT])
+
+
+def _reason(is_unseen: bool, is_known: bool, other: Reason) -> Reason:  # noqa: FBT001 - private
+    if not is_unseen:
+        return "visible"
+    return "in an earlier block" if is_known else other
 
 
 def over_limit(cut: Cut, *, sent: int, excess: int, budget: Budget) -> str | None:

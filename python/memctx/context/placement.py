@@ -50,10 +50,8 @@ class Blocks:
     sent: tuple[Block, ...]
     recalled: tuple[Recalled, ...] = ()
     """Items that are new in them."""
-    degraded: str | None = None
-    """Reason why the search did without vectors."""
-    unsearched: Unsearched | None = None
-    """Part of the messages on disk that the search did not cover."""
+    candidates: Candidates | None = None
+    """Results of the search; None without one."""
     is_late: bool = False
     """True if the disk index has yet to answer the search of this turn or of an earlier one for the same message."""
 
@@ -94,10 +92,11 @@ class Placement:
             found = self.recall.search(
                 query, cut.find_visible, room=_room((), cap), visible=visible
             )
+            found = self.corrections.drop_corrected(found, source.conversation)
             searched.append(found)
             if is_kept and is_repeated and found.unsearched in {"late", "unavailable"}:
                 return None  # what memory has was recalled before
-            return self.corrections.drop_corrected(found, source.conversation)
+            return found
 
         may_change = partial(
             _may_change,
@@ -129,12 +128,7 @@ class Placement:
         if not searched:
             return replace(blocks, is_late=state.is_recall_late and is_repeated)
         (found,) = searched
-        return replace(
-            blocks,
-            degraded=found.degraded,
-            unsearched=found.unsearched,
-            is_late=found.unsearched == "late",
-        )
+        return replace(blocks, candidates=found, is_late=found.unsearched == "late")
 
 
 def rebuild(search: Search, anchor: MessageRef | None, cap: int) -> Blocks:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from itertools import compress
 from typing import TYPE_CHECKING, Protocol, TypedDict
 
 from memctx import _core
+from memctx.context.companions import Companions, excerpt_key
 from memctx.context.report import Recalled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from memctx._core import Fact, FactHit, SearchHit, Store, VisibleSegments
+    from memctx._core import Fact, FactHit, SearchHit, Segment, Store, VisibleSegments
     from memctx.config import Config, EstimatorName
+    from memctx.context.companions import FindVisible
     from memctx.context.report import Unsearched
     from memctx.embeddings import EmbeddingService
-
-    FindVisible = Callable[[Sequence[SearchHit | str]], Sequence[bool]]
 
 # A search asks for as many candidates as a block has room for, and never fewer, as OpenClaw's plugin does.
 FEWEST_CANDIDATES = 8
@@ -65,11 +65,11 @@ class RecalledBlock:
     tokens: int
     items: tuple[Recalled, ...]
     passages: tuple[str, ...] = ()
-    """Ids of the passages shown of items that are not shown whole."""
+    """Keys of the passages shown of items that are not shown whole."""
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Ids of the items that the model sees whole, and of the passages of others."""
+        """Ids of the items that the model sees whole, and keys of the passages of others."""
         return (*(item.id for item in self.items if not item.is_cut), *self.passages)
 
 
@@ -109,10 +109,18 @@ class Recall:
         facts = self.facts.search(query, limit=limit)
         contents: list[SearchHit | str] = [*hits, *(hit.fact.content for hit in facts)]
         unseen = [not is_seen for is_seen in find_visible(contents)]
-        facts = list(compress(facts, unseen[len(hits) :]))
-        hits = list(compress(hits, unseen))[:limit]
-        degraded = None if asked is None else asked.reason
-        return Candidates(query, facts, hits, self.config.trim.estimator, degraded, unsearched)
+        new_facts = list(compress(facts, unseen[len(hits) :]))
+        new_hits = list(compress(hits, unseen))
+        return Candidates(
+            query,
+            new_facts,
+            new_hits[:limit],
+            self.config.trim.estimator,
+            Companions(self.store, visible, find_visible),
+            found=(hits, facts, unseen),
+            degraded=None if asked is None else asked.reason,
+            unsearched=unsearched,
+        )
 
     @property
     def _thresholds(self) -> Thresholds:
@@ -131,6 +139,9 @@ class Candidates:
     facts: Sequence[FactHit]
     hits: Sequence[SearchHit]
     estimator: EstimatorName | Callable[[str], int]
+    companions: Companions
+    found: tuple[Sequence[SearchHit], Sequence[FactHit], Sequence[bool]]
+    """All segments and facts that the search found, and for each whether the model does not see it; for the report."""
     degraded: str | None = None
     """Reason why the search did without vectors, if it should have used them."""
     unsearched: Unsearched | None = None
@@ -138,65 +149,81 @@ class Candidates:
 
     def size(self, known: Collection[str]) -> int:
         """Return about how many tokens the candidates take that are worth a block beside the ids in ``known``."""
-        facts, hits = self._select_new(known)
-        texts = [len(hit.fact.content) for hit in facts]
-        texts += [end - start for start, end in (hit.passage for hit in hits)]
-        return sum(min(EXCERPT, HEAD + length // CHARS_PER_TOKEN) for length in texts)
+        return self._select_new(known)[2]
 
     def block(self, known: Collection[str], room: int) -> RecalledBlock | None:
-        """Return the best candidates in at most ``room`` tokens, without the ids in ``known``."""
-        facts, hits = self._select_new(known)
+        """Return the best candidates in at most ``room`` tokens, without the ids in ``known``.
+
+        What they leave goes to their companions.
+        """
+        facts, hits, size = self._select_new(known)
         if room < SMALLEST_BLOCK or not (facts or hits):
             return None
+        hits, companions = self.companions.arrange(hits, known, room - size)
         lines = [(hit.fact.type, hit.fact.content, hit.score) for hit in facts]
         estimator = self.estimator
+        build = partial(
+            _core.build_block, lines, hits, query=self.query, annotate=True, companions=companions
+        )
         if callable(estimator):
-            block = _build_to_fit(self.query, lines, hits, room, estimator)
+            block = _build_to_fit(build, room, estimator)
             tokens = estimator(block.text)
         else:
-            block = _core.build_block(
-                lines, hits, cap=room, query=self.query, estimator=estimator, annotate=True
-            )
+            block = build(cap=room, estimator=estimator)
             tokens = block.tokens
         if not block.text or tokens > room:
             return None
         cut = sorted(block.cut)
-        items = (
-            *(_fact(facts[index]) for index in block.facts),
-            *(_segment(hits[index], is_cut=index in cut) for index in block.details),
-        )
+        items = {index: _segment(hits[index], is_cut=index in cut) for index in block.details}
+        beside = [(*companions[index], is_cut) for index, is_cut in block.companions]
         return RecalledBlock(
-            block.text, tokens, items, tuple(_passage_id(hits[index]) for index in cut)
+            block.text,
+            tokens,
+            (
+                *(_fact(facts[index]) for index in block.facts),
+                *items.values(),
+                *(_companion(items[of], segment, is_cut=cut) for of, segment, _, cut in beside),
+            ),
+            (
+                *(passage_id(hits[index]) for index in cut),
+                *(excerpt_key(segment) for _, segment, _, is_cut in beside if is_cut),
+            ),
         )
 
-    def _select_new(self, known: Collection[str]) -> tuple[list[FactHit], list[SearchHit]]:
-        return (
-            [hit for hit in self.facts if fact_id(hit.fact) not in known],
-            # Of a long segment the model may know another passage than the one that answers.
-            [
-                hit
-                for hit, segment, passage in self._identified
-                if segment not in known and passage not in known
-            ],
-        )
+    def _select_new(self, known: Collection[str]) -> tuple[list[FactHit], list[SearchHit], int]:
+        """Return the facts and hits that are not known, and about how many tokens they take."""
+        facts = [hit for hit in self.facts if fact_id(hit.fact) not in known]
+        # Of a long segment the model may know another passage than the one that answers.
+        new = [
+            (hit, tokens)
+            for hit, segment, passage, tokens in self._identified
+            if segment not in known and passage not in known
+        ]
+        size = sum(_tokens(len(hit.fact.content)) for hit in facts)
+        return facts, [hit for hit, _ in new], size + sum(tokens for _, tokens in new)
 
     @cached_property
-    def _identified(self) -> list[tuple[SearchHit, str, str]]:
-        """Each hit with its segment's id and its passage's id."""
-        return [(hit, hit.segment.id, _passage_id(hit)) for hit in self.hits]
+    def _identified(self) -> list[tuple[SearchHit, str, str, int]]:
+        """Each hit with its segment's id, its passage's id, and about how many tokens it takes."""
+        found = [(hit, hit.segment.id, *hit.passage) for hit in self.hits]
+        return [
+            (hit, segment, f"{segment}:{start}-{end}", _tokens(end - start))
+            for hit, segment, start, end in found
+        ]
+
+
+def _tokens(chars: int) -> int:
+    """Return about how many tokens of a block a text takes."""
+    return min(EXCERPT, HEAD + chars // CHARS_PER_TOKEN)
 
 
 def _build_to_fit(
-    query: str,
-    facts: list[tuple[str, str, float]],
-    hits: list[SearchHit],
-    room: int,
-    count: Callable[[str], int],
+    build: Callable[..., _core.Block], room: int, count: Callable[[str], int]
 ) -> _core.Block:
     """Build a block that fits by a custom estimator: by ours first, then smaller until it fits."""
     cap = room
     while True:
-        block = _core.build_block(facts, hits, cap=cap, query=query, annotate=True)
+        block = build(cap=cap)
         tokens = count(block.text)
         if not block.text or tokens <= room:
             return block
@@ -208,7 +235,7 @@ def fact_id(fact: Fact) -> str:
     return f"{fact.id}.{fact.revision}" if fact.revision else fact.id
 
 
-def _passage_id(hit: SearchHit) -> str:
+def passage_id(hit: SearchHit) -> str:
     """Return the id of the passage that answers."""
     start, end = hit.passage
     return f"{hit.segment.id}:{start}-{end}"
@@ -233,4 +260,16 @@ def _segment(hit: SearchHit, *, is_cut: bool) -> Recalled:
         score=hit.score,
         openclaw_score=OPENCLAW_VECTOR * hit.vector + OPENCLAW_BM25 * hit.bm25,
         is_cut=is_cut,
+    )
+
+
+def _companion(owner: Recalled, segment: Segment, *, is_cut: bool) -> Recalled:
+    """Return a companion, which has the scores of the item it belongs to."""
+    return replace(
+        owner,
+        id=segment.id,
+        role=segment.role,
+        timestamp=segment.timestamp,
+        is_cut=is_cut,
+        companion_of=owner.id,
     )

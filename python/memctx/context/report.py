@@ -11,6 +11,7 @@ nothing changed
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
@@ -22,7 +23,17 @@ if TYPE_CHECKING:
 
     from memctx.messages import Change
 
-__all__ = ["Cache", "Protected", "Pruned", "Recalled", "Report", "Tokens", "Trimmed", "Unsearched"]
+__all__ = [
+    "Cache",
+    "LeftOut",
+    "Protected",
+    "Pruned",
+    "Recalled",
+    "Report",
+    "Tokens",
+    "Trimmed",
+    "Unsearched",
+]
 
 Unsearched: TypeAlias = Literal["late", "unindexed", "unavailable"]
 """Part of the messages on disk that a search did not cover.
@@ -31,10 +42,15 @@ Unsearched: TypeAlias = Literal["late", "unindexed", "unavailable"]
 are not indexed yet. ``unavailable``: all, since there is no index yet or it is being rebuilt.
 """
 
-LISTS = ("pruned", "trimmed", "recalled", "protected")
+LISTS = ("pruned", "trimmed", "recalled", "left_out", "protected")
 LONGEST_QUERY = 60
 # Rows of one kind in a table; `to_json` has the rest.
 MOST_ROWS = 20
+# Characters of an id in a table, as in a block, and items left out that it names.
+SHORT_ID, MOST_NAMED = 8, 3
+
+Reason: TypeAlias = Literal["visible", "in an earlier block", "duplicate", "corrected", "no room"]
+"""Reasons why something that was found is not recalled."""
 
 T = TypeVar("T")
 
@@ -148,6 +164,23 @@ class Recalled:
     """Score by the formula of OpenClaw's `memory-context` plugin, without its age term."""
     is_cut: bool
     """True if only its best passage fits."""
+    companion_of: str | None = None
+    """Id of the segment that it is shown beside, such as the call of a result; its scores are those of that segment.
+    None for what was found itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A segment or fact that was found and is not recalled."""
+
+    id: str
+    """Id of the segment or fact."""
+    role: str
+    """Role of the speaker; the type of a fact."""
+    score: float
+    """Score that it was ranked by."""
+    reason: Reason
+    """``duplicate`` of the same words that are recalled; ``corrected`` if the conversation contradicts the fact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +221,9 @@ class Report:
     trimmed: Sequence[Trimmed] = ()
     recalled: Sequence[Recalled] = ()
     """Items recalled in this turn; blocks of earlier turns that are sent again are not listed."""
+    left_out: Sequence[LeftOut] = ()
+    """The best items that a search of this turn found and that are not recalled. Segments that were known to be visible
+    before the search are not among them."""
     protected: Sequence[Protected] = ()
     """Messages that a trim had to keep; empty where no trim was due."""
     unsearched: Unsearched | None = None
@@ -290,12 +326,24 @@ def _rows(report: Report) -> Iterator[str]:
         [
             f"recalled {_moment(item.timestamp)}  {item.role}, score {item.score:.2f}"
             f"{', best passage' if item.is_cut else ''}"
+            f"{'' if item.companion_of is None else f', belongs to {item.companion_of[:SHORT_ID]}'}"
             for item in report.recalled
         ]
     )
+    yield from _left_out(report.left_out)
     if report.is_deferred:
         yield "trim     deferred until the tool loop ends"
     yield from _cache(report.cache)
+
+
+def _left_out(items: Sequence[LeftOut]) -> Iterator[str]:
+    if items:
+        counts = Counter(item.reason for item in items).most_common()
+        best = ", ".join(
+            f"{item.id[:SHORT_ID]} {item.role} {item.score:.2f} {item.reason}"
+            for item in items[:MOST_NAMED]
+        )
+        yield f"left out {', '.join(f'{count} {reason}' for reason, count in counts)}; best: {best}"
 
 
 def _cache(cache: Cache) -> Iterator[str]:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from memctx.context.cut import Cut
     from memctx.context.placement import Blocks
     from memctx.context.recall import Recall
-    from memctx.context.report import Cache, Unsearched
+    from memctx.context.report import Cache, LeftOut, Unsearched
     from memctx.context.state import Block, States
 
 logger = logging.getLogger("memctx.context")
@@ -365,25 +365,32 @@ class Turns:
         degraded: list[str] = []
         if cut.is_due and is_short:
             degraded.append("not trimmed: the query is short and trim.short_queries is off")
-        if done.blocks.degraded is not None:
-            degraded.append(self._mask(f"recalled by words alone: {done.blocks.degraded}"))
-        if done.blocks.unsearched is not None:
-            degraded.append(UNSEARCHED[done.blocks.unsearched])
+        candidates, recalled = done.blocks.candidates, done.blocks.recalled
+        if candidates is not None and candidates.degraded is not None:
+            degraded.append(self._mask(f"recalled by words alone: {candidates.degraded}"))
+        unsearched = None if candidates is None else candidates.unsearched
+        if unsearched is not None:
+            degraded.append(UNSEARCHED[unsearched])
         over = explain.over_limit(
             cut, sent=after.estimate, excess=state.excess, budget=self._budget
         )
         if over is not None:
             degraded.append(f"over the limit of {limit:,} tokens")
-        is_newest_sent = done.sent[-1:] == done.blocks.sent[-1:]
+        if done.sent[-1:] != done.blocks.sent[-1:]:
+            recalled = ()  # its anchor is not sent
+        left_out: Sequence[LeftOut] = ()
+        if candidates is not None:
+            left_out = LazyList(partial(explain.left_out, candidates, recalled, done.sent))
         return Report(
             format=source.conversation.format,
             find_query=partial(self._mask, done.shown_query),
             tokens=explain.tokens(source, cut, before=state, after=after, limit=limit),
             pruned=LazyList(lambda: explain.pruned(source, cut, state)),
             trimmed=LazyList(lambda: explain.trimmed(source, cut, state)),
-            recalled=done.blocks.recalled if is_newest_sent else (),
+            recalled=recalled,
+            left_out=left_out,
             protected=LazyList(lambda: explain.protected(source, cut)),
-            unsearched=done.blocks.unsearched,
+            unsearched=unsearched,
             repaired=source.repaired,
             cache=cache,
             archived=done.archived,

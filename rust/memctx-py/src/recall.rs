@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use memctx_core::recall::{self, DetailItem, EXCERPT, FactItem, Request};
+use memctx_core::recall::{self, CompanionItem, DetailItem, EXCERPT, FactItem, Request};
 use memctx_core::store::Found;
 use memctx_core::text::Estimator;
 use pyo3::prelude::*;
@@ -13,9 +13,12 @@ use crate::boundary::{checked, enter_core, text_of};
 use crate::conversation::Conversation;
 use crate::error::ConfigError;
 use crate::search_hit::SearchHit;
+use crate::segment::Segment;
 
 type GivenFact<'py> = (Bound<'py, PyString>, Bound<'py, PyString>, f64);
 type GivenParts<'py> = (Bound<'py, PyString>, f64, Bound<'py, PyString>, Bound<'py, PyString>, usize, usize, f64);
+/// Companion: the index of its detail, the segment, and whether it stands before the detail.
+type GivenCompanion<'py> = (usize, Bound<'py, Segment>, bool);
 type ReadFact = (String, String);
 type ReadDetail = (f64, String, String);
 
@@ -74,13 +77,24 @@ impl<'a> Said<'a> {
 impl Said<'_> {
     fn item(&self, has_id: bool) -> DetailItem<'_> {
         let Self { timestamp, role, id, content, passage, score } = self;
-        let id = if has_id { id.get(..SHORT_ID).unwrap_or(id) } else { "" };
+        let id = if has_id { short(id) } else { "" };
         DetailItem { timestamp: *timestamp, role, id, content, passage: passage.clone(), score: *score }
     }
 }
 
 /// Characters of an id that are shown: enough to tell the segments of a store apart.
 const SHORT_ID: usize = 8;
+
+fn short(id: &str) -> &str {
+    id.get(..SHORT_ID).unwrap_or(id)
+}
+
+fn companion_item<'a>((of, segment, is_before): &'a GivenCompanion<'_>, has_id: bool) -> CompanionItem<'a> {
+    let segment = &segment.get().0;
+    let (role, id, content) = (&*segment.role, if has_id { short(&segment.id) } else { "" }, &*segment.content);
+    let item = DetailItem { timestamp: segment.timestamp, role, id, content, passage: 0..content.len(), score: 0.0 };
+    CompanionItem { of: *of, is_before: *is_before, item }
+}
 
 /// A block of recalled context and what went into it.
 #[pyclass(frozen, module = "memctx._core")]
@@ -118,6 +132,12 @@ impl Block {
         self.0.cut.clone()
     }
 
+    /// Indices of the companions it tells, each with whether it was cut to an excerpt.
+    #[getter]
+    fn companions(&self) -> Vec<(usize, bool)> {
+        self.0.companions.clone()
+    }
+
     fn __repr__(&self) -> String {
         let recall::Block { tokens, facts, details, .. } = &self.0;
         format!("Block(tokens={tokens}, facts={}, details={})", facts.len(), details.len())
@@ -126,7 +146,9 @@ impl Block {
 
 /// Return the best block of at most ``cap`` tokens.
 #[pyfunction]
-#[pyo3(signature = (facts, details, *, cap, query = None, excerpt = None, estimator = "script", annotate = false))]
+#[pyo3(signature = (
+    facts, details, *, cap, query = None, excerpt = None, estimator = "script", annotate = false, companions = None
+))]
 #[allow(clippy::too_many_arguments)] // named in Python
 pub(crate) fn build_block(
     py: Python<'_>,
@@ -137,6 +159,7 @@ pub(crate) fn build_block(
     #[pyo3(from_py_with = checked)] excerpt: Option<i64>,
     #[pyo3(from_py_with = checked)] estimator: &str,
     annotate: bool,
+    companions: Option<Vec<GivenCompanion<'_>>>,
 ) -> PyResult<Block> {
     let tokens = |name: &str, value: i64| {
         let refused = |_| ConfigError::new_err(format!("{name} must be 0 or more tokens, not {value}"));
@@ -151,10 +174,20 @@ pub(crate) fn build_block(
     let facts: Vec<FactItem<'_>> =
         known.iter().zip(&facts).map(|((kind, content), given)| FactItem { kind, content, score: given.2 }).collect();
     let details: Vec<DetailItem<'_>> = said.iter().map(|said| said.item(annotate)).collect();
+    let companions = companions.unwrap_or_default();
+    let companions: Vec<CompanionItem<'_>> =
+        companions.iter().map(|companion| companion_item(companion, annotate)).collect();
     enter_core(py, || {
-        let estimator = Estimator::parse(estimator)?;
-        let request =
-            Request { facts: &facts, details: &details, query: &query, cap, excerpt, estimator, has_note: annotate };
+        let request = Request {
+            facts: &facts,
+            details: &details,
+            companions: &companions,
+            query: &query,
+            cap,
+            excerpt,
+            estimator: Estimator::parse(estimator)?,
+            has_note: annotate,
+        };
         Ok(Block(recall::build(&request)))
     })
 }

@@ -73,6 +73,11 @@ impl Store {
     }
 }
 
+/// The segments of some results.
+fn segments_of<'a>(hits: &'a [Bound<'_, SearchHit>]) -> Vec<&'a store::Segment> {
+    hits.iter().map(|hit| &hit.get().found.segment).collect()
+}
+
 /// The records of some messages.
 struct MessageRows<'c> {
     rows: Vec<Row<'c>>,
@@ -375,6 +380,27 @@ impl Store {
     ) -> PyResult<Vec<Segment>> {
         let (id, distance, store) = (text_of(id)?, amount_of("distance", distance)?, self.store());
         Ok(enter_core(py, || store.neighbors(&id, distance))?.into_iter().map(Segment).collect())
+    }
+
+    /// The indices of results in the order of the log; those that are only on disk come first.
+    fn log_order(&self, py: Python<'_>, hits: Vec<Bound<'_, SearchHit>>) -> PyResult<Vec<usize>> {
+        let (segments, store) = (segments_of(&hits), self.store());
+        enter_core(py, || store.log_order(&segments))
+    }
+
+    /// Segments that belong to results: the index of the result, the segment, and whether it was said before.
+    #[pyo3(signature = (hits, *, limit, without = None))]
+    fn companions(
+        &self,
+        py: Python<'_>,
+        hits: Vec<Bound<'_, SearchHit>>,
+        #[pyo3(from_py_with = checked)] limit: i64,
+        without: Option<&Bound<'_, VisibleSegments>>,
+    ) -> PyResult<Vec<(usize, Segment, bool)>> {
+        let (of, limit, store) = (segments_of(&hits), amount_of("limit", limit)?, self.store());
+        let except = without.map(|without| &without.get().0);
+        let found = enter_core(py, || store.companions(&of, limit, except))?;
+        Ok(found.into_iter().map(|found| (found.of, Segment(found.segment), found.is_before)).collect())
     }
 
     /// Everything stored that this store may see, in order, read from disk as it is asked for.

@@ -1,10 +1,13 @@
 //! Selection of facts and details for a block of a given size.
 
+use std::borrow::Cow;
+use std::cell::LazyCell;
 use std::ops::Range;
 
 use rustc_hash::FxHashSet;
 
 use super::block::{assemble, detail_entry, fact_line, frame};
+use super::companions::{CompanionItem, Shown};
 use super::excerpt::{Reading, Wanted, excerpt};
 use crate::text::Estimator;
 
@@ -50,6 +53,8 @@ pub struct Request<'a> {
     pub facts: &'a [FactItem<'a>],
     /// Details.
     pub details: &'a [DetailItem<'a>],
+    /// Messages to show beside the details they belong to, if there is room; the most wanted first.
+    pub companions: &'a [CompanionItem<'a>],
     /// The question it answers; long messages are cut to where its words stand.
     pub query: &'a str,
     /// The most tokens the block may cost.
@@ -75,20 +80,25 @@ pub struct Block {
     pub details: Vec<usize>,
     /// Indices of the details that were cut.
     pub cut: Vec<usize>,
+    /// The companions included, by their index in the request, with true for those that were cut.
+    pub companions: Vec<(usize, bool)>,
 }
 
 /// Return the best block that fits.
 ///
 /// Facts may take 30 % and details the rest; what one side leaves goes to the other. The best scores come first, and
-/// what is too long for the space left is cut to the piece that matters or passed over for something shorter.
+/// what is too long for the space left is cut to the piece that matters or passed over for something shorter. Companions
+/// come after all of these; details that were cut get what is left in the end.
 #[must_use]
 pub fn build(request: &Request<'_>) -> Block {
     let mut space = Space::new(request);
     let facts = by_score(request.facts.iter().map(|fact| fact.score));
     let share = request.cap.saturating_mul(FACT_SHARE) / 100;
     space.take_facts(&facts, share);
-    space.take_details(&by_score(request.details.iter().map(|detail| detail.score)));
+    let words = space.take_details(&by_score(request.details.iter().map(|detail| detail.score)));
     space.take_facts(&facts, request.cap);
+    space.take_companions();
+    space.extend_details(&words);
     space.finish()
 }
 
@@ -100,10 +110,11 @@ fn by_score(scores: impl Iterator<Item = f64>) -> Vec<usize> {
 }
 
 /// A block in the making. Costs are in thirds of a token, in which texts add up.
-struct Space<'a> {
-    request: &'a Request<'a>,
+pub(super) struct Space<'a> {
+    pub(super) request: &'a Request<'a>,
     lines: Vec<(usize, String)>,
-    entries: Vec<Entry>,
+    pub(super) entries: Vec<Entry>,
+    pub(super) companions: Vec<Shown>,
     included: FxHashSet<(Side, &'a str, &'a str)>,
     /// Tokens of lines and entries with the line feeds after them.
     facts: usize,
@@ -122,16 +133,16 @@ struct Words {
     readings: Vec<Option<Reading>>,
 }
 
-struct Entry {
-    index: usize,
-    text: String,
-    is_cut: bool,
+pub(super) struct Entry {
+    pub(super) index: usize,
+    pub(super) text: String,
+    pub(super) is_cut: bool,
 }
 
 impl<'a> Space<'a> {
     fn new(request: &'a Request<'a>) -> Self {
-        let (lines, entries) = (Vec::new(), Vec::new());
-        Self { request, lines, entries, included: FxHashSet::default(), facts: 0, details: 0 }
+        let (lines, entries, companions) = (Vec::new(), Vec::new(), Vec::new());
+        Self { request, lines, entries, companions, included: FxHashSet::default(), facts: 0, details: 0 }
     }
 
     fn thirds(&self, text: &str) -> usize {
@@ -142,6 +153,22 @@ impl<'a> Space<'a> {
     fn room(&self, cap: usize, has_facts: bool, has_details: bool) -> Option<usize> {
         cap.saturating_mul(3)
             .checked_sub(self.thirds(&frame(self.request.has_note, has_facts, has_details)) + self.facts + self.details)
+    }
+
+    /// Return the tokens left for entries.
+    pub(super) fn room_for_details(&self) -> Option<usize> {
+        self.room(self.request.cap, !self.lines.is_empty(), true)
+    }
+
+    /// Return whether the same words are included already.
+    pub(super) fn has(&self, item: &DetailItem<'_>) -> bool {
+        self.included.contains(&(Side::Details, item.role, item.content))
+    }
+
+    /// Count the entry of a message.
+    pub(super) fn include(&mut self, item: &DetailItem<'a>, entry: &str) {
+        self.included.insert((Side::Details, item.role, item.content));
+        self.details += self.thirds(entry) + 2;
     }
 
     /// Add the facts that fit while facts take no more than a share of the block, and all of it no more than its cap.
@@ -171,8 +198,8 @@ impl<'a> Space<'a> {
         FEWEST.max(2 * self.request.cap / self.request.excerpt.max(1))
     }
 
-    /// Add the details that fit, long ones cut; then let those that were cut have what is left.
-    fn take_details(&mut self, order: &[usize]) {
+    /// Add the details that fit, long ones cut.
+    fn take_details(&mut self, order: &[usize]) -> Words {
         let mut wanted = Wanted::new(self.request.query);
         let read = |detail: &DetailItem<'_>| {
             let is_long = self.request.estimator.estimate(detail.content) > self.request.excerpt;
@@ -186,21 +213,25 @@ impl<'a> Space<'a> {
         let words = Words { wanted, readings };
         for &index in order {
             let detail = &self.request.details[index];
-            if self.included.contains(&(Side::Details, detail.role, detail.content)) {
+            if self.has(detail) {
                 continue;
             }
-            let Some(room) = self.room(self.request.cap, !self.lines.is_empty(), true) else { return };
+            let Some(room) = self.room_for_details() else { break };
             if let Some(entry) = self.entry(index, &words, self.request.excerpt, room) {
-                self.included.insert((Side::Details, detail.role, detail.content));
-                self.details += self.thirds(&entry.text) + 2;
+                self.include(detail, &entry.text);
                 self.entries.push(entry);
             }
         }
+        words
+    }
+
+    /// Let the details that were cut have what is left.
+    fn extend_details(&mut self, words: &Words) {
         for at in 0..self.entries.len() {
-            let Some(room) = self.room(self.request.cap, !self.lines.is_empty(), true) else { return };
+            let Some(room) = self.room_for_details() else { return };
             if self.entries[at].is_cut && room >= 3 * LEAST {
                 let before = self.thirds(&self.entries[at].text) + 2;
-                if let Some(entry) = self.entry(self.entries[at].index, &words, usize::MAX / 3, room + before) {
+                if let Some(entry) = self.entry(self.entries[at].index, words, usize::MAX / 3, room + before) {
                     self.details += self.thirds(&entry.text) + 2;
                     self.details -= before;
                     self.entries[at] = entry;
@@ -209,30 +240,42 @@ impl<'a> Space<'a> {
         }
     }
 
-    /// Return a detail with at most so many tokens of content that fits into the room, if enough of it does.
     fn entry(&self, index: usize, words: &Words, most: usize, room: usize) -> Option<Entry> {
+        let detail = &self.request.details[index];
+        let unread = LazyCell::new(|| Reading::new(detail.content, detail.passage.clone(), &words.wanted));
+        let cut = |most| {
+            let reading = words.readings[index].as_ref().unwrap_or_else(|| &*unread);
+            excerpt(detail.content, reading, &words.wanted, most, self.request.estimator)
+        };
+        let (text, is_cut) = self.fitted(detail, most, room, cut)?;
+        Some(Entry { index, text, is_cut })
+    }
+
+    /// Return a message with at most so many tokens of content that fits into the room, if enough of it does, and
+    /// whether it was cut; `cut` returns an excerpt of so many tokens.
+    pub(super) fn fitted(
+        &self,
+        item: &DetailItem<'_>,
+        most: usize,
+        room: usize,
+        cut: impl Fn(usize) -> String,
+    ) -> Option<(String, bool)> {
         /// Escaping makes text longer, by how much is known only when it is done.
         const TRIES: usize = 4;
-        let DetailItem { timestamp, role, id, content, passage, .. } = &self.request.details[index];
+        let DetailItem { timestamp, role, id, content, .. } = item;
         let header = self.thirds(&detail_entry(*timestamp, role, id, "")) + 2;
         let mut most = most.min(room.checked_sub(header)? / 3);
-        let least = LEAST.min(self.request.estimator.estimate(content));
-        let short;
-        let reading = if let Some(reading) = &words.readings[index] {
-            reading
-        } else {
-            short = Reading::new(content, passage.clone(), &words.wanted);
-            &short
-        };
+        let whole = self.request.estimator.estimate(content);
         for _ in 0..TRIES {
-            if most < least {
+            if most < LEAST.min(whole) {
                 return None;
             }
-            let piece = excerpt(content, reading, &words.wanted, most, self.request.estimator);
+            let is_cut = whole > most;
+            let piece = if is_cut { Cow::Owned(cut(most)) } else { Cow::Borrowed(*content) };
             let text = detail_entry(*timestamp, role, id, &piece);
             let cost = self.thirds(&text) + 2;
             if cost <= room {
-                return Some(Entry { index, text, is_cut: piece != *content });
+                return Some((text, is_cut));
             }
             most = most.saturating_sub((cost - room).div_ceil(3));
         }
@@ -247,12 +290,13 @@ impl<'a> Space<'a> {
             details[a].timestamp.total_cmp(&details[b].timestamp).then(a.cmp(&b))
         });
         let cut = self.entries.iter().filter(|entry| entry.is_cut).map(|entry| entry.index).collect();
+        let details = self.entries.iter().map(|entry| entry.index).collect();
+        let companions = self.companions.iter().map(|shown| (shown.index, shown.is_cut)).collect();
+        let entries = self.in_order();
         let (facts, lines): (Vec<usize>, Vec<String>) = self.lines.into_iter().unzip();
-        let (details, entries) = self.entries.into_iter().map(|entry| (entry.index, entry.text)).unzip();
-        let entries: Vec<String> = entries;
         let text = assemble(self.request.has_note, &lines, &entries);
         let tokens = if text.is_empty() { 0 } else { self.request.estimator.estimate(&text) };
-        Block { text, tokens, facts, details, cut }
+        Block { text, tokens, facts, details, cut, companions }
     }
 }
 
@@ -275,6 +319,7 @@ mod tests {
         build(&Request {
             facts,
             details,
+            companions: &[],
             query: "",
             cap,
             excerpt: EXCERPT,
@@ -341,7 +386,7 @@ mod tests {
             let details: Vec<DetailItem<'_>> =
                 details.iter().map(|(time, role, content, score)| detail(*time, role, content, *score)).collect();
             for estimator in [Estimator::Script, Estimator::Utf16] {
-                let block = build(&Request { facts: &facts, details: &details, query: "a 飞", cap, excerpt: EXCERPT, estimator, has_note: cap % 2 == 1 });
+                let block = build(&Request { facts: &facts, details: &details, companions: &[], query: "a 飞", cap, excerpt: EXCERPT, estimator, has_note: cap % 2 == 1 });
                 prop_assert!(block.tokens <= cap);
                 prop_assert_eq!(block.tokens, if block.text.is_empty() { 0 } else { estimator.estimate(&block.text) });
                 let Some(parsed) = parse(&block.text) else {

@@ -46,8 +46,8 @@ impl Wanted {
     }
 }
 
-/// The passage of a text that matched, read once for all excerpts that are tried.
-#[derive(Debug)]
+/// The passage of a text that matched, read once for all excerpts that are tried; by default the beginning.
+#[derive(Debug, Default)]
 pub(super) struct Reading {
     stretches: Vec<Range<usize>>,
     /// The wanted words of each stretch, each once.

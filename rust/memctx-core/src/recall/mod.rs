@@ -2,6 +2,7 @@
 
 mod block;
 mod budget;
+mod companions;
 mod escape;
 mod excerpt;
 mod lookalike;
@@ -10,5 +11,6 @@ mod visible;
 
 pub use block::{Detail, Fact, Parsed, is_block, parse, write};
 pub use budget::{Block, DetailItem, EXCERPT, FACT_SHARE, FactItem, Request, build};
+pub use companions::{COMPANION, CompanionItem};
 pub use visible::Visible;
 pub(crate) use visible::{Stored, last_shown};

@@ -42,7 +42,7 @@ use crate::disk_index::IndexStatus;
 /// ```
 #[derive(Debug)]
 pub struct Store {
-    inner: Arc<Inner>,
+    pub(super) inner: Arc<Inner>,
 }
 
 /// Numbers of segments, passages and sessions.
@@ -194,6 +194,14 @@ impl Store {
         numbers.sort_unstable();
         let read = |number| index.read(number).inspect_err(|fault| self.inner.note_damage(fault)).ok();
         Ok(numbers.into_iter().filter_map(read).collect())
+    }
+
+    /// The indices of some segments in the order of the log; those that are not in memory come first.
+    pub fn log_order(&self, segments: &[&Segment]) -> Result<Vec<usize>> {
+        let index = self.inner.current()?;
+        let mut order: Vec<usize> = (0..segments.len()).collect();
+        order.sort_by_cached_key(|&at| index.find(&segments[at].id));
+        Ok(order)
     }
 
     /// Everything stored that the store may see, from disk and in order.

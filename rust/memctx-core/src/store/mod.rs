@@ -5,6 +5,7 @@
 #[cfg(feature = "disk-index")]
 mod background_searcher;
 mod captured;
+mod companions;
 mod embed;
 mod embedding;
 #[cfg(feature = "disk-index")]
@@ -30,6 +31,7 @@ mod warm;
 mod write;
 
 pub use captured::{Captured, Digests};
+pub use companions::Companion;
 pub use embedding::EmbeddingStatus;
 pub use handle::{Statistics, Store};
 pub use health::{Health, Skipped};

@@ -37,6 +37,7 @@ fn recalled(body: &str) -> MessageView {
     let request = recall::Request {
         facts: &[fact],
         details: &[],
+        companions: &[],
         query: "",
         cap: 1_000,
         excerpt: recall::EXCERPT,

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString, PyType};
 
-use super::node::{Node, field};
+use super::node::{Node, first};
 
 /// A number below this is taken for seconds: as milliseconds it would be before 1974.
 const FIRST_MILLISECOND: f64 = 1e11;
@@ -15,7 +15,7 @@ const LAST_MILLISECOND: f64 = 8.64e15;
 
 /// Return the time of a message in milliseconds since 1970; UTC where it names no zone.
 pub(crate) fn timestamp(message: Node<'_, '_>) -> PyResult<Option<f64>> {
-    let Some(value) = field!(message, "timestamp")? else { return Ok(None) };
+    let Some(value) = first!(message, "timestamp", "created_at", "createdAt") else { return Ok(None) };
     let found = if value.is_instance_of::<PyBool>() {
         None
     } else if value.is_instance_of::<PyInt>() || value.is_instance_of::<PyFloat>() {
