@@ -1,4 +1,4 @@
-"""Recall of the evidence in the recall sets, and silence on unrelated questions; prints tables.
+"""Recall of the evidence in the recall sets, silence on unrelated questions, and the reliability of scores.
 
 `python benches/python/recall_sets.py FOLDER` for all sets; `--sets locomo,needles_dev`, `--questions 300`,
 `--excerpts 60,150` and `--seed` narrow or widen it. The sets are no part of the project.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import itertools
 import json
 import random
 import sys
@@ -60,7 +61,10 @@ SMALL_TALK = (
     "감사합니다 좋아요",
 )
 LIMIT = 40
-MINIMUM = 0.7
+THRESHOLDS = {"min_certainty": 0.7, "min_score": 0.01}
+"""Those of a turn."""
+BANDS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 1.0)
+"""Bounds of the scores that are compared with what was observed."""
 Message = dict[str, Any]
 
 
@@ -107,8 +111,21 @@ class RecallSet:
 
     def search(self, question: Message, **options: Any) -> list[tuple[str, SearchHit]]:
         """Return the results for a question, with the ids their messages have in the set."""
-        store, names = self.stores[question["store"]], self.names[question["store"]]
-        return [(names[hit.segment.id], hit) for hit in store.search(question["query"], **options)]
+        return self._named(
+            question, self.stores[question["store"]].search(question["query"], **options)
+        )
+
+    def recall(self, question: Message) -> list[tuple[str, SearchHit]]:
+        """Return the results that a turn recalls."""
+        return self._named(question, recalled(self.stores[question["store"]], question["query"]))
+
+    def _named(self, question: Message, hits: list[SearchHit]) -> list[tuple[str, SearchHit]]:
+        names = self.names[question["store"]]
+        return [(names[hit.segment.id], hit) for hit in hits]
+
+
+def recalled(store: Store, query: str) -> list[SearchHit]:
+    return store.search_within(query, 0.0, limit=LIMIT, **THRESHOLDS)[0]
 
 
 def opened(path: Path, session: str, **settings: Any) -> Store:
@@ -167,9 +184,9 @@ def percent(values: list[float]) -> str:
 
 
 def evidence(sets: dict[str, RecallSet]) -> None:
-    """Print the share of evidence found and shown, by both rankings and with the default minimum."""
+    """Print the share of evidence found and shown, by both rankings and with the thresholds of a turn."""
     print(
-        "| set | questions | openclaw R@5 | R@5 | R@4000 whole | block 4000 | block 2000 | block 4000, minimum 0.7 |"
+        "| set | questions | openclaw R@5 | R@5 | R@4000 whole | block 4000 | block 2000 | block 4000 of a turn |"
     )
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for name, recall in sets.items():
@@ -184,7 +201,7 @@ def evidence(sets: dict[str, RecallSet]) -> None:
             rows["whole"].append(share(whole(results, 4000), gold))
             rows["4000"].append(share(block_ids(results, query, 4000)[0], gold))
             rows["2000"].append(share(block_ids(results, query, 2000)[0], gold))
-            kept = recall.search(question, limit=LIMIT, min_score=MINIMUM)
+            kept = recall.recall(question)
             rows["kept"].append(share(block_ids(kept, query, 4000)[0], gold))
         figures = (
             percent(rows[key]) for key in ("openclaw", "five", "whole", "4000", "2000", "kept")
@@ -206,7 +223,7 @@ def whole(results: list[tuple[str, SearchHit]], left: int) -> set[str]:
 def silence(sets: dict[str, RecallSet], questions: int, seed: int) -> None:
     """Print the share of questions to another memory that recall nothing."""
     choice = random.Random(seed)
-    print("\n| questions of | put to | recall nothing at 0.7 |")
+    print("\n| questions of | put to | recall nothing |")
     print("| --- | --- | --- |")
     groups: list[tuple[str, str, list[str], list[Store]]] = []
     for asked, answering in FOREIGN:
@@ -218,12 +235,44 @@ def silence(sets: dict[str, RecallSet], questions: int, seed: int) -> None:
     shares: list[float] = []
     for asked, answering, texts, stores in groups:
         silent = [
-            not choice.choice(stores).search(choice.choice(texts), limit=LIMIT, min_score=MINIMUM)
-            for _ in range(questions)
+            not recalled(choice.choice(stores), choice.choice(texts)) for _ in range(questions)
         ]
         shares.append(sum(silent) / len(silent))
         print(f"| {asked} | {answering} | {100 * shares[-1]:.0f} |", flush=True)
     print(f"| mean | | {100 * sum(shares) / len(shares):.1f} |")
+
+
+def reliability(sets: dict[str, RecallSet]) -> None:
+    """Print the scores of results beside the share of them that is evidence; every set counts the same.
+
+    Three questions in ten are put to a memory of another set, which has no evidence.
+    """
+    rows: list[tuple[float, bool, float]] = []
+    for name, recall in sets.items():
+        own = [
+            (hit.score, found in question["gold"])
+            for question in recall.questions
+            for found, hit in recall.search(question, limit=LIMIT)
+        ]
+        foreign = [
+            (hit.score, False)
+            for asked, answering in FOREIGN
+            if answering == name and asked in sets
+            for store in recall.stores.values()
+            for question in sets[asked].questions[:: max(1, 10 * len(recall.stores))]
+            for hit in store.search(question["query"], limit=LIMIT)
+        ]
+        for part, share_of_all in ((own, 0.7), (foreign, 0.3)):
+            rows += [(score, is_evidence, share_of_all / len(part)) for score, is_evidence in part]
+    print("\n| score | results | mean score | evidence |")
+    print("| --- | --- | --- | --- |")
+    for low, high in itertools.pairwise(BANDS):
+        band = [row for row in rows if low <= row[0] < high or row[0] == high == 1]
+        weight = sum(row[2] for row in band)
+        if weight:
+            score = sum(row[0] * row[2] for row in band) / weight
+            observed = sum(row[1] * row[2] for row in band) / weight
+            print(f"| {low:g} to {high:g} | {len(band)} | {score:.3f} | {observed:.3f} |")
 
 
 def main(arguments: list[str]) -> None:
@@ -242,6 +291,7 @@ def main(arguments: list[str]) -> None:
         }
         evidence(sets)
         silence(sets, min(given.questions, 200), given.seed)
+        reliability(sets)
 
 
 if __name__ == "__main__":

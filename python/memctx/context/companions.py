@@ -21,7 +21,7 @@ Companion: TypeAlias = "tuple[int, Segment, bool]"
 # Tokens of a companion with the line above it, about.
 COMPANION = 80
 # Companions of a block, those of the best passages: each takes as long to show as a passage.
-MOST = 4
+MOST = 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -268,20 +268,16 @@ impl Warm {
 }
 
 impl Warm {
-    /// The share of its best neighbor's rank that a segment gets.
+    /// The share of its best neighbor's rank that a segment gets, of the share that a short one gets.
     ///
     /// A short remark is about what was said around it; a long answer says itself what it is about, and would rise with
     /// every question that it stands beside.
-    fn share(&self, scale: &Scale, segment: u32) -> f64 {
-        const OF_WORDS: f64 = 0.4;
-        /// Vectors know by themselves what a remark is about.
-        const OF_MEANING: f64 = 0.3;
+    fn share(&self, short: f64, segment: u32) -> f64 {
         /// Bytes up to which a segment counts as short.
         const SHORT: f64 = 360.0;
         let last = self.entries[segment as usize].passages.end.saturating_sub(1);
         let bytes = self.passages.get(last as usize).map_or(0, |passage| passage.end);
-        let share = if scale.is_centered() { OF_MEANING } else { OF_WORDS };
-        share * (SHORT / f64::from(bytes)).min(1.0)
+        short * (SHORT / f64::from(bytes)).min(1.0)
     }
 
     /// The candidates with a share of their best neighbor's rank, and the neighbors that this makes candidates: those
@@ -299,6 +295,9 @@ impl Warm {
         const REACH: usize = 2;
         /// Neighbors that say the same again do not lift each other: repeating a thing must not make it matter more.
         const ALIKE: f64 = 0.8;
+        /// The share that a short segment gets. Vectors know by themselves what a remark is about.
+        const OF_WORDS: f64 = 0.4;
+        const OF_MEANING: f64 = 0.3;
         /// The part of a neighbor's rank that counts, by its distance.
         const BY_DISTANCE: [f64; REACH] = [1.0, 0.6];
         let cosine = race.vector.map(|vector| self.rows.cosines(vector)).transpose()?;
@@ -324,6 +323,7 @@ impl Warm {
                 all.push(newcomer);
             }
         }
+        let short = if race.scale.is_centered() { OF_MEANING } else { OF_WORDS };
         let own: Vec<f64> = all.iter().map(|candidate| candidate.rank).collect();
         let passages: Vec<u32> = all.iter().map(|candidate| candidate.passage).collect();
         for candidate in &mut all {
@@ -332,7 +332,13 @@ impl Warm {
             let beside = beside.filter_map(|(neighbor, distance)| Some((*places.get(&neighbor)?, distance)));
             let others = beside.filter(|&(place, _)| likeness(passage, passages[place]) <= ALIKE);
             let best = others.map(|(place, distance)| own[place] * BY_DISTANCE[distance - 1]).fold(0.0, f64::max);
-            candidate.rank += self.share(&race.scale, candidate.segment) * best;
+            candidate.rank += self.share(short, candidate.segment) * best;
+        }
+        // What is best by itself stays the best: a search for a text finds that text first.
+        let best = (0..own.len()).reduce(|best, place| if own[place] > own[best] { place } else { best });
+        if let Some(best) = best {
+            all[best].rank = all.iter().map(|candidate| candidate.rank).fold(0.0, f64::max);
+            all.swap(0, best);
         }
         Ok(ranked(all, pool(race.request)))
     }
