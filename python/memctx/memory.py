@@ -236,7 +236,8 @@ class Memory:
 
         ``filter`` limits the search to a session, roles, a period or topics; ``min_score`` from 0 to 1 is the least
         score, which is the probability that a segment answers; ``window`` adds that many neighbors on either side of a
-        hit; ``explain`` adds the terms of each score. Segments of other sessions are searched only with ``cross_session``.
+        hit; ``explain`` adds the terms of each score. Segments of other sessions are searched only with
+        ``cross_session``.
 
         Segments that are no longer in memory are searched on disk, as far as they are indexed there and found within
         ``disk.deadline_ms``. With ``everything`` the index is brought up to date first, which may take long; while the

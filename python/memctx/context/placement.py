@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from memctx.context.cut import Cut
     from memctx.context.read import MessageRef, Source
     from memctx.context.recall import Candidates, Recall, RecalledBlock
-    from memctx.context.report import Recalled, Unsearched
+    from memctx.context.report import Recalled
     from memctx.context.state import State
 
     class Found(Protocol):

@@ -26,8 +26,8 @@ FEWEST_CANDIDATES = 8
 UNKNOWN_VISIBLE = 4
 # Least probability that a passage of an answered question is part of the answer.
 LEAST_SCORE = 0.01
-# Cosine from which a segment repeats the query, as where the same was asked before.
-REPEATED = 0.98
+# Characters by which a repetition of the query may be longer or shorter.
+REPETITION = 8
 # Weights of OpenClaw's plugin, for the score that a report shows beside ours.
 OPENCLAW_VECTOR, OPENCLAW_BM25 = 0.7, 0.3
 # Tokens that one segment takes of a block, about.
@@ -105,7 +105,7 @@ class Recall:
             without=visible,
         )
         # The model sees the query itself.
-        hits = [hit for hit in hits if hit.vector < REPEATED]
+        hits = [hit for hit in hits if not _repeats(hit.segment.content, query)]
         facts = self.facts.search(query, limit=limit)
         contents: list[SearchHit | str] = [*hits, *(hit.fact.content for hit in facts)]
         unseen = [not is_seen for is_seen in find_visible(contents)]
@@ -228,6 +228,14 @@ def _build_to_fit(
         if not block.text or tokens <= room:
             return block
         cap = min(cap - 1, cap * room // tokens)
+
+
+def _repeats(text: str, query: str) -> bool:
+    """Return whether a text is the query again, up to case and punctuation."""
+    if abs(len(text) - len(query)) > REPETITION:
+        return False
+    text, query = ("".join(filter(str.isalnum, each)).casefold() for each in (text, query))
+    return text == query
 
 
 def fact_id(fact: Fact) -> str:

@@ -89,7 +89,7 @@ def test_calls_made_at_once_come_with_their_own_results(tmp_path: Path) -> None:
     both = call(1, '{"path": "alpha.toml"}')
     both["tool_calls"] += call(2, '{"path": "zebra.toml"}')["tool_calls"]
     with archived(
-        tmp_path, both, result(1, "colour of the first is red"), result(2, "of the other green")
+        tmp_path, both, result(1, "color of the first is red"), result(2, "of the other green")
     ) as memory:
         told = [text for _, text in entries(ask(memory, "zebra.toml"))]
     at = told.index('read_file {"path": "zebra.toml"}')

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import memctx
 from memctx.lowlevel import Store, StoreOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+    from typing import Any
 
 MINIMUM = 0.7
 TALK = [
@@ -45,9 +47,10 @@ def test_a_question_that_is_answered_passes_the_minimum(
     store: Store, question: str, answer: str
 ) -> None:
     """The words that a question is about decide, in whatever form they stand."""
-    hits = store.search(question, min_score=MINIMUM)
+    hits, _ = store.search_within(question, 0.0, min_certainty=MINIMUM)
     assert answer in hits[0].segment.content
-    assert all(MINIMUM <= hit.score <= 1 for hit in hits)
+    assert 1 >= hits[0].score > 0.5
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +66,7 @@ def test_a_question_that_is_answered_passes_the_minimum(
 )
 def test_a_question_to_another_memory_recalls_nothing(store: Store, question: str) -> None:
     """Small talk and foreign questions find results, as any search does, but none that matches."""
-    assert store.search(question, min_score=MINIMUM) == []
+    assert store.search_within(question, 0.0, min_certainty=MINIMUM)[0] == []
     assert all(hit.score < MINIMUM for hit in store.search(question))
 
 
@@ -74,7 +77,21 @@ def test_neighbors_of_a_match_are_recalled(store: Store) -> None:
 
 
 def test_openclaw_ranking_is_unchanged(store: Store) -> None:
-    """With `ranking="openclaw"` neither forms nor neighbors nor roles count, and the match is the weighed score."""
+    """With `ranking="openclaw"` neither forms nor neighbors nor roles count, and the score is the weighted sum."""
     hits = store.search("deploy", ranking="openclaw", limit=3)
     assert not any(hit.bm25 for hit in hits)
     assert store.search("deploy")[0].segment.content.startswith("Understood")
+
+
+def said(text: str) -> dict[str, Any]:
+    return {"role": "user", "content": text}
+
+
+def test_a_message_that_only_repeats_the_question_is_not_recalled(tmp_path: Path) -> None:
+    with memctx.open(tmp_path, session_id="s", context_window=20_000) as memory:
+        answer = "The staging database listens on port 5433."
+        memory.archive([said("Which port does the staging database use?"), said(answer)])
+        turn = memory.prepare([said("which port does the staging database use")])
+    found = [item for item in turn.report.recalled if item.companion_of is None]
+    assert len(found) == 1
+    assert answer in str(turn.messages[0])

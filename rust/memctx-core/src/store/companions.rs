@@ -35,7 +35,7 @@ pub struct Companion {
 struct Metadata<'a> {
     #[serde(borrow, default)]
     tool: Option<Tool<'a>>,
-    /// There for a summary or a message of the host's own: nobody asked for it.
+    /// There for a summary or a message of the host's own, which answers no question.
     #[serde(borrow, default)]
     kind: Option<&'a RawValue>,
 }
