@@ -16,6 +16,7 @@ mod corrections;
 mod disk_index_status;
 mod embed;
 mod embedding_status;
+mod encoder;
 mod error;
 mod explanation;
 mod fact;
@@ -79,6 +80,8 @@ mod _core {
     use crate::disk_index_status::DiskIndexStatus;
     #[pymodule_export]
     use crate::embedding_status::EmbeddingStatus;
+    #[pymodule_export]
+    use crate::encoder::Encoder;
     #[pymodule_export]
     use crate::explanation::Explanation;
     #[pymodule_export]

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::boundary::{amount_of, checked, enter_core, guarded, milliseconds, seconds, session_of};
+use crate::encoder::Encoder;
 use crate::error::ConfigError;
 use crate::hash::HashEmbedder;
 use crate::static_embedder::StaticEmbedder;
@@ -76,6 +77,9 @@ impl StoreOptions {
 fn model_of(model: &Bound<'_, PyAny>) -> PyResult<Model> {
     if let Ok(hash) = model.cast::<HashEmbedder>() {
         return hash.get().model();
+    }
+    if let Ok(encoder) = model.cast::<Encoder>() {
+        return encoder.get().model();
     }
     if let Ok(table) = model.cast::<StaticEmbedder>() {
         return table.get().model();

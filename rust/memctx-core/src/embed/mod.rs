@@ -1,7 +1,9 @@
-//! Embedders that need no model runtime: feature hashing, and tables of word pieces.
+//! Embedders that need no model runtime: a small transformer, tables of word pieces, and feature hashing.
 
+mod encoder;
 mod hash;
 mod table;
 
+pub use encoder::Encoder;
 pub use hash::HashEmbedder;
 pub use table::{Choices, StaticEmbedder};

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::log::metadata::Stamp;
 use super::warm::vector_weight::VectorWeight;
-use crate::embed::{HashEmbedder, StaticEmbedder};
+use crate::embed::{Encoder, HashEmbedder, StaticEmbedder};
 use crate::vmem::MAX_DIM;
 use crate::{Error, Result};
 
@@ -18,6 +18,12 @@ pub trait Maker: fmt::Debug + Send + Sync {
 impl Maker for HashEmbedder {
     fn embed(&self, text: &str, vector: &mut [f32]) {
         HashEmbedder::embed(self, text, vector);
+    }
+}
+
+impl Maker for Encoder {
+    fn embed(&self, text: &str, vector: &mut [f32]) {
+        Encoder::embed(self, text, vector);
     }
 }
 
@@ -77,6 +83,12 @@ impl Model {
         }
         let stamp = Stamp { model: name.to_owned(), revision: revision.to_owned(), dim };
         Ok(Self { stamp, maker: None, worth: VectorWeight::MEANING })
+    }
+
+    /// An encoder.
+    pub fn encoder(encoder: &Arc<Encoder>) -> Result<Self> {
+        let maker: Arc<dyn Maker> = encoder.clone();
+        Self::instant(encoder.name(), encoder.revision(), encoder.dim(), maker)
     }
 
     /// A table of word pieces.

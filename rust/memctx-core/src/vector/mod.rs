@@ -10,6 +10,7 @@ mod saved;
 pub(crate) use coarse::Copy;
 pub use flat::FlatIndex;
 #[cfg(feature = "disk-index")]
-pub(crate) use kernel::{Kernel, LANES, Line};
+pub(crate) use kernel::Kernel;
+pub(crate) use kernel::{LANES, Line};
 pub use rows::{Rows, cosine};
 pub(crate) use rows::{check_finite, norm};

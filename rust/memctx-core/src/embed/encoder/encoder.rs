@@ -1,0 +1,158 @@
+//! `Encoder`: from a text to a vector.
+
+use std::path::Path;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::file::File;
+use super::lanes;
+use super::layer::{Layer, Norm, Scratch, Turns, dot};
+use super::normalize::{Fold, words};
+use super::unigram::Unigram;
+use crate::{Error, Result};
+
+/// A small transformer over word pieces.
+///
+/// ```no_run
+/// use memctx_core::embed::Encoder;
+///
+/// let encoder = Encoder::load("encoder.safetensors".as_ref())?;
+/// let mut vector = vec![0.0; encoder.dim()];
+/// assert!(encoder.embed("where is the parcel?", &mut vector));
+/// # Ok::<(), memctx_core::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Encoder {
+    name: String,
+    revision: String,
+    fold: Fold,
+    pieces: Unigram,
+    /// Rows of 8-bit values, one for each piece, and their scales.
+    table: Vec<i8>,
+    scales: Vec<f32>,
+    dim: usize,
+    layers: Vec<Layer>,
+    gate_norm: Norm,
+    gate: Vec<f32>,
+    gate_bias: f32,
+    turns: Turns,
+    /// Characters of a text that count, from the first.
+    max_chars: usize,
+    /// Pieces that attend to each other; a longer text is cut into parts.
+    max_pieces: usize,
+}
+
+impl Encoder {
+    /// Load an encoder from its file.
+    pub fn load(path: &Path) -> Result<Self> {
+        let bytes = std::fs::read(path).map_err(Error::io(path))?;
+        Self::read(&bytes).map_err(|fault| Error::model(path, fault))
+    }
+
+    fn read(bytes: &[u8]) -> std::result::Result<Self, String> {
+        let file = File::new(bytes)?;
+        let (table, rows, dim) = file.rows("table")?;
+        let heads = file.number("heads")?;
+        if !dim.is_multiple_of(heads * 32) {
+            return Err(format!(
+                "the heads of a vector of {dim} values must have a multiple of 32 each, not {heads} heads"
+            ));
+        }
+        let scores = file.floats("scores", rows)?;
+        let names: Vec<&str> = file.string("pieces")?.split('\n').collect();
+        if names.len() != rows {
+            return Err(format!("it has {} pieces and a table of {rows} rows", names.len()));
+        }
+        let max_pieces = file.number("max_pieces")?;
+        Ok(Self {
+            name: file.text("name")?.to_owned(),
+            revision: format!("{:016x}", xxh3_64(bytes)),
+            fold: Fold::new(file.string("fold")?),
+            pieces: Unigram::new(names.into_iter().zip(scores)),
+            table: table.to_vec(),
+            scales: file.floats("table.scale", rows)?,
+            dim,
+            layers: (0..file.number("layers")?)
+                .map(|at| file.layer(at, dim, heads))
+                .collect::<std::result::Result<_, _>>()?,
+            gate_norm: file.norm("gate.norm", dim)?,
+            gate: file.floats("gate.weight", dim)?,
+            gate_bias: file.floats("gate.bias", 1)?[0],
+            turns: Turns::new(max_pieces, dim / heads),
+            max_chars: file.number("max_chars")?,
+            max_pieces,
+        })
+    }
+
+    /// Return the name stored beside vectors made with it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Return a number that changes with the file.
+    #[must_use]
+    pub fn revision(&self) -> &str {
+        &self.revision
+    }
+
+    /// Return the length of its vectors.
+    #[must_use]
+    pub fn dim(&self) -> usize {
+        self.dim
+    }
+
+    /// Return the numbers of the pieces that a text is cut into.
+    #[must_use]
+    pub fn tokens(&self, text: &str) -> Vec<u32> {
+        let mut ids = Vec::new();
+        for word in words(text, self.max_chars, &self.fold) {
+            self.pieces.cut(&word, &mut ids);
+        }
+        ids
+    }
+
+    /// Write the vector of a text: length 1, or all zeros, and false, if nothing in the text counts.
+    ///
+    /// # Panics
+    /// If `into` has another length than [`Encoder::dim`].
+    pub fn embed(&self, text: &str, into: &mut [f32]) -> bool {
+        assert_eq!(into.len(), self.dim, "room for one vector");
+        into.fill(0.0);
+        let ids = self.tokens(text);
+        let mut scratch = Scratch::default();
+        let parts = ids.len().div_ceil(self.max_pieces).max(1);
+        for ids in ids.chunks(ids.len().div_ceil(parts).max(1)) {
+            lanes::add(self, ids, into, &mut scratch);
+        }
+        let norm = dot(into, into).sqrt();
+        let counts = norm > 0.0 && norm.is_finite();
+        for value in into {
+            *value = if counts { *value / norm } else { 0.0 };
+        }
+        counts
+    }
+
+    /// Add the weighed vectors of pieces that attend to each other.
+    #[inline(always)]
+    pub(super) fn add(&self, ids: &[u32], into: &mut [f32], scratch: &mut Scratch) {
+        let mut vectors = vec![0.0; ids.len() * self.dim];
+        for (vector, &id) in vectors.chunks_exact_mut(self.dim).zip(ids) {
+            let scale = self.scales[id as usize];
+            for (into, &value) in vector.iter_mut().zip(&self.table[id as usize * self.dim..]) {
+                *into = f32::from(value) * scale;
+            }
+        }
+        for layer in &self.layers {
+            layer.run(&mut vectors, &self.turns, scratch);
+        }
+        let mut normed = vec![0.0; self.dim];
+        for vector in vectors.chunks_exact(self.dim) {
+            self.gate_norm.apply(vector, &mut normed);
+            let weight = 2.0 / (1.0 + (-(dot(&normed, &self.gate) + self.gate_bias)).exp());
+            for (into, value) in into.iter_mut().zip(vector) {
+                *into += weight * value;
+            }
+        }
+    }
+}

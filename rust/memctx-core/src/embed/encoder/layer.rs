@@ -1,0 +1,187 @@
+//! One layer of attention and its feed-forward part, over all pieces of a text.
+
+use super::matrix::{Matrix, Rounded};
+
+/// Base of the angles by which places turn queries and keys.
+const BASE: f32 = 1000.0;
+const EPSILON: f32 = 1e-5;
+/// Independent sums, so that the compiler uses vector registers.
+pub(super) const SUMS: usize = 16;
+
+/// Brings a vector to mean 0 and variance 1, then weighs its values.
+#[derive(Debug)]
+pub(super) struct Norm {
+    pub(super) weight: Vec<f32>,
+    pub(super) bias: Vec<f32>,
+}
+
+impl Norm {
+    #[inline(always)]
+    pub(super) fn apply(&self, vector: &[f32], into: &mut [f32]) {
+        let count = vector.len() as f32;
+        let mean = sum(vector, |value| value) / count;
+        let variance = sum(vector, |value| (value - mean) * (value - mean)) / count;
+        let factor = 1.0 / (variance + EPSILON).sqrt();
+        for (((into, &value), &weight), &bias) in into.iter_mut().zip(vector).zip(&self.weight).zip(&self.bias) {
+            *into = (value - mean) * factor * weight + bias;
+        }
+    }
+}
+
+impl Norm {
+    #[inline(always)]
+    fn apply_all(&self, vectors: &[f32], into: &mut [f32]) {
+        let dim = self.weight.len();
+        for (vector, into) in vectors.chunks_exact(dim).zip(into.chunks_exact_mut(dim)) {
+            self.apply(vector, into);
+        }
+    }
+}
+
+/// The weights of a layer.
+#[derive(Debug)]
+pub(super) struct Layer {
+    pub(super) before_attention: Norm,
+    /// Queries, keys and values, one below the other.
+    pub(super) attention: Matrix,
+    pub(super) attended: Matrix,
+    pub(super) before_feed: Norm,
+    pub(super) feed: Matrix,
+    pub(super) fed: Matrix,
+    pub(super) heads: usize,
+}
+
+/// Room that a layer works in, kept from one to the next.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    attention: Vec<f32>,
+    normed: Vec<f32>,
+    wide: Vec<f32>,
+    weights: Vec<f32>,
+    added: Vec<f32>,
+    rounded: Rounded,
+}
+
+/// Cosine and sine of the angle by which each place turns each pair of values, by place and pair.
+#[derive(Debug)]
+pub(super) struct Turns {
+    angles: Vec<(f32, f32)>,
+    pairs: usize,
+}
+
+impl Turns {
+    /// Make those of the first places, for heads of a size.
+    pub(super) fn new(places: usize, head: usize) -> Self {
+        let pairs = head / 2;
+        let angle = |place: usize, pair: usize| place as f32 / BASE.powf(2.0 * pair as f32 / head as f32);
+        let all = (0..places).flat_map(|place| (0..pairs).map(move |pair| (place, pair)));
+        Self { angles: all.map(|(place, pair)| angle(place, pair)).map(|it| (it.cos(), it.sin())).collect(), pairs }
+    }
+
+    /// Turn the values of one head, whose second half goes with the first.
+    #[inline(always)]
+    fn apply(&self, place: usize, head: &mut [f32]) {
+        let (first, second) = head.split_at_mut(self.pairs);
+        for ((a, b), &(cos, sin)) in first.iter_mut().zip(second).zip(&self.angles[place * self.pairs..]) {
+            (*a, *b) = (*a * cos - *b * sin, *a * sin + *b * cos);
+        }
+    }
+}
+
+impl Layer {
+    /// Change the vectors of a text's pieces, one after the other in `vectors`.
+    #[inline(always)]
+    pub(super) fn run(&self, vectors: &mut [f32], turns: &Turns, scratch: &mut Scratch) {
+        let dim = self.attended.rows();
+        let pieces = vectors.len() / dim;
+        let Scratch { attention, normed, wide, weights, added, rounded } = scratch;
+        normed.resize(vectors.len(), 0.0);
+        added.resize(vectors.len(), 0.0);
+        attention.resize(vectors.len() * 3, 0.0);
+        wide.resize(pieces * self.feed.rows(), 0.0);
+        self.before_attention.apply_all(vectors, normed);
+        rounded.take(normed, dim);
+        self.attention.multiply(rounded, attention);
+        for (place, all) in attention.chunks_exact_mut(3 * dim).enumerate() {
+            for head in all[..2 * dim].chunks_exact_mut(dim / self.heads) {
+                turns.apply(place, head);
+            }
+        }
+        for (place, into) in normed.chunks_exact_mut(dim).enumerate() {
+            self.attend(attention, place, weights, into);
+        }
+        rounded.take(normed, dim);
+        self.attended.multiply(rounded, added);
+        add(vectors, added);
+        self.before_feed.apply_all(vectors, normed);
+        rounded.take(normed, dim);
+        self.feed.multiply(rounded, wide);
+        for value in wide.iter_mut() {
+            *value = value.max(0.0);
+        }
+        rounded.take(wide, self.feed.rows());
+        self.fed.multiply(rounded, added);
+        add(vectors, added);
+    }
+
+    /// Write the mean of all values that a place attends to, head by head.
+    #[inline(always)]
+    fn attend(&self, attention: &[f32], place: usize, weights: &mut Vec<f32>, into: &mut [f32]) {
+        let dim = into.len();
+        let size = dim / self.heads;
+        let scale = 1.0 / (size as f32).sqrt();
+        let query = &attention[place * 3 * dim..][..dim];
+        for ((head, query), into) in (0..).zip(query.chunks_exact(size)).zip(into.chunks_exact_mut(size)) {
+            let of =
+                |part: usize| attention.chunks_exact(3 * dim).map(move |all| &all[part * dim + head * size..][..size]);
+            weights.resize(attention.len() / (3 * dim), 0.0);
+            for (weight, key) in weights.iter_mut().zip(of(1)) {
+                *weight = dot(query, key) * scale;
+            }
+            let largest = weights.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+            let mut total = 0.0;
+            for weight in weights.iter_mut() {
+                *weight = (*weight - largest).exp();
+                total += *weight;
+            }
+            into.fill(0.0);
+            for (value, weight) in of(2).zip(&*weights) {
+                let weight = weight / total;
+                for (into, value) in into.iter_mut().zip(value) {
+                    *into += weight * value;
+                }
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn add(into: &mut [f32], values: &[f32]) {
+    for (into, value) in into.iter_mut().zip(values) {
+        *into += value;
+    }
+}
+
+/// Return the product of two vectors whose length is a multiple of 16.
+#[inline(always)]
+pub(super) fn dot(a: &[f32], b: &[f32]) -> f32 {
+    let mut sums = [0.0; SUMS];
+    for (a, b) in a.chunks_exact(SUMS).zip(b.chunks_exact(SUMS)) {
+        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
+            *sum += a * b;
+        }
+    }
+    sums.iter().sum()
+}
+
+/// Return the sum of what is made of the values, whose number is a multiple of 16.
+#[inline(always)]
+fn sum(values: &[f32], of: impl Fn(f32) -> f32) -> f32 {
+    let mut sums = [0.0; SUMS];
+    for values in values.chunks_exact(SUMS) {
+        for (sum, &value) in sums.iter_mut().zip(values) {
+            *sum += of(value);
+        }
+    }
+    sums.iter().sum()
+}

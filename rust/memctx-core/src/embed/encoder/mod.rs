@@ -1,0 +1,16 @@
+//! A small transformer over word pieces, run in the core: meaning in many languages without a model runtime.
+//!
+//! A text is brought to one spelling ([`normalize`]), cut into pieces ([`Unigram`]), and each piece has a row of numbers.
+//! A few layers of attention ([`layer`]) let the pieces change each other, a gate weighs them, and their sum, brought to
+//! length 1, is the vector ([`Encoder`]). Weights are 8-bit integers, and so is what is multiplied with them.
+
+mod encoder;
+mod file;
+mod kernel;
+mod lanes;
+mod layer;
+mod matrix;
+mod normalize;
+mod unigram;
+
+pub use encoder::Encoder;
