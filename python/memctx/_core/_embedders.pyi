@@ -34,6 +34,44 @@ class HashEmbedder:
         """Embed texts, one row for each."""
 
 @final
+class Encoder:
+    """Vectors from a small transformer over word pieces: meaning in many languages without a runtime.
+
+    >>> encoder = Encoder.load("encoder.safetensors")  # doctest: +SKIP
+    >>> encoder.embed("where is the parcel?").shape  # doctest: +SKIP
+    (256,)
+    """
+
+    @staticmethod
+    def load(path: str | PathLike[str]) -> Encoder:
+        """Load an encoder from its file; one that is not what it should be raises `ConfigError`."""
+
+    @property
+    def name(self) -> str:
+        """The name stored beside vectors made with it."""
+
+    @property
+    def revision(self) -> str:
+        """A number that changes with the file."""
+
+    @property
+    def dim(self) -> int:
+        """The length of its vectors."""
+
+    @property
+    def is_instant(self) -> bool:
+        """Always true: a vector takes less than a millisecond, so it can be made wherever one is needed."""
+
+    def tokens(self, text: str) -> list[int]:
+        """Return the numbers of the pieces that a text is cut into."""
+
+    def embed(self, text: str) -> NDArray[np.float32]:
+        """Return the vector of a text: length 1, or all zeros when no known piece is in the text."""
+
+    def embed_many(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return one row for each text."""
+
+@final
 class StaticEmbedder:
     """Vectors from a table of word pieces, such as those of model2vec and WordLlama: meaning without a runtime.
 

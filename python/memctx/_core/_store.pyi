@@ -7,7 +7,7 @@ from typing import Any, Literal, final
 
 from numpy.typing import ArrayLike
 
-from memctx._core._embedders import HashEmbedder, StaticEmbedder
+from memctx._core._embedders import Encoder, HashEmbedder, StaticEmbedder
 from memctx._core._messages import Conversation
 from memctx._core._redact import Redaction
 from memctx._core._search import Explanation, Hit
@@ -160,7 +160,7 @@ class StoreOptions:
         lock_timeout: float = 5.0,
         disk_index: bool = True,
         disk_deadline_ms: float = 50.0,
-        model: HashEmbedder | StaticEmbedder | tuple[str, str, int, bool] | None = None,
+        model: Encoder | HashEmbedder | StaticEmbedder | tuple[str, str, int, bool] | None = None,
         replaces_vectors: bool = False,
     ) -> StoreOptions:
         """Check and keep the options.

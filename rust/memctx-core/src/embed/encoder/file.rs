@@ -76,6 +76,9 @@ impl<'a> File<'a> {
     pub(super) fn layer(&self, number: usize, dim: usize, heads: usize) -> Result<Layer, String> {
         let name = |part: &str| format!("layers.{number}.{part}");
         let (_, wide, _) = self.rows(&name("feed.weight"))?;
+        if !wide.is_multiple_of(SUMS) {
+            return Err(format!("`{}` must have a multiple of {SUMS} rows, not {wide}", name("feed.weight")));
+        }
         Ok(Layer {
             before_attention: self.norm(&name("before_attention"), dim)?,
             attention: self.matrix(&name("attention"), 3 * dim, dim)?,
