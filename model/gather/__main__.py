@@ -48,10 +48,11 @@ def _gather(
     source: Source, sources: list[Source], sink: Sink, mirror: Path | None, clones: Path
 ) -> None:
     """Take what one source has."""
-    original = next((other for other in sources if other.name == source.original), None)
+    by_name = {other.name: other for other in sources}
     opened = Opened(
         open_source(source, mirror, clones),
-        None if original is None else open_source(original, mirror, clones),
+        None if source.original is None else open_source(by_name[source.original], mirror, clones),
+        {name: open_source(by_name[name], mirror, clones) for name in source.needs},
     )
     for item in EXTRACTORS[source.name](opened):
         sink.put(source.name, item)

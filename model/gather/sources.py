@@ -39,6 +39,7 @@ class Source:
         kind: What kind of text it is.
         attribution: One line that names the authors.
         original: The name of the source that it translates, if that is another repository.
+        needs: The names of other sources that are read to make sense of it.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Source:
     kind: str
     attribution: str
     original: str | None = None
+    needs: tuple[str, ...] = ()
 
 
 def load(path: Path) -> list[Source]:
@@ -60,7 +62,7 @@ def load(path: Path) -> list[Source]:
     """
     tables: dict[str, dict[str, Any]] = tomllib.loads(path.read_text(encoding="utf-8"))
     sources = [
-        Source(name=name, **{**table, "languages": tuple(table["languages"])})
+        Source(name=name, **{key: _freeze(value) for key, value in table.items()})
         for name, table in tables.items()
     ]
     for source in sources:
@@ -68,6 +70,11 @@ def load(path: Path) -> list[Source]:
             raise ValueError(f"{source.name}: licence {source.licence} is not allowed")
         if source.kind not in KINDS:
             raise ValueError(f"{source.name}: kind {source.kind} is unknown")
-        if source.original is not None and source.original not in tables:
-            raise ValueError(f"{source.name}: original {source.original} is no source")
+        for other in {source.original or source.name, *source.needs} - tables.keys():
+            raise ValueError(f"{source.name}: {other} is no source")
     return sources
+
+
+def _freeze(value: Any) -> Any:  # noqa: ANN401 - TOML has any type
+    """Make a list a tuple."""
+    return tuple(value) if isinstance(value, list) else value

@@ -128,16 +128,17 @@ def short_pages(folders: Mapping[str, str]) -> Extractor:
     """Take pages on commands: what each example does, its command, and both in other languages."""
 
     def extract(opened: Opened) -> Iterator[Item]:
+        english: dict[str, list[tuple[str, str]]] = {}
         for code, folder in folders.items():
             for path, text in opened.here.texts(ends(f"{folder}/", ".md")):
+                key = path[len(folder) :]
                 own = _page(text)
                 for does, command in own:
                     yield Pair(CODE, code, "code", does, command)
                 if code == "en":
+                    english[key] = own
                     continue
-                key = "pages" + path[len(folder) :]
-                english = [page for _, page in opened.here.texts(key.__eq__)]
-                origin = _page(english[0]) if english else []
+                origin = english.get(key, [])
                 if len(origin) == len(own):
                     for (a, _), (b, _) in zip(origin, own, strict=True):
                         if may_translate(a, b, code):

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
 from gather.align import align
@@ -21,6 +22,7 @@ _MACHINE = re.compile(
     r"^ms\.translationtype:\s*MT|machine[- ]translated", re.MULTILINE | re.IGNORECASE
 )
 _HEAD = 3000
+_OFTEN = 3
 _LONGEST_CODE = 1000
 _SHORTEST_CODE = 15
 _LONGEST_BODY = 900
@@ -43,7 +45,7 @@ def under(prefix: str, suffix: str = ".md", *, but: str | None = None) -> Wanted
             return None
         if skip is not None and skip.search(path):
             return None
-        return path[len(prefix) :]
+        return path[len(prefix) : len(path) - len(suffix)]
 
     return key
 
@@ -52,8 +54,9 @@ def documents(wanted: Wanted) -> Extractor:
     """Take the texts of documents in one language."""
 
     def extract(opened: Opened) -> Iterator[Item]:
+        headings: Counter[str] = Counter()
         for document in _read(opened.here, wanted).values():
-            yield from _single(document)
+            yield from _single(document, headings)
 
     return extract
 
@@ -69,16 +72,17 @@ def translated(english: Wanted, others: Mapping[str, Wanted]) -> Extractor:
     """
 
     def extract(opened: Opened) -> Iterator[Item]:
+        headings: Counter[str] = Counter()
         origin = _read(opened.original or opened.here, english)
         if opened.original is None:
             for document in origin.values():
-                yield from _single(document)
+                yield from _single(document, headings)
         for code, wanted in others.items():
             for key, document in _read(opened.here, wanted).items():
                 prose = [block for block in document if block.kind is not BlockKind.CODE]
                 if sum(language(block.text) == code for block in prose) < _FEWEST_TRANSLATED:
                     continue
-                for item in _single(document):
+                for item in _single(document, headings):
                     if not isinstance(item, Text) or item.language == code:
                         yield item
                 if key in origin:
@@ -107,17 +111,18 @@ def _notebook(text: str) -> str:
     return "\n\n".join(parts)
 
 
-def _single(document: list[Block]) -> Iterator[Item]:
+def _single(document: list[Block], headings: Counter[str]) -> Iterator[Item]:
     """Take the texts of one document, headings with what follows, and code with what explains it."""
     heading = ""
     body: list[str] = []
     before = ""
     for block in document:
         if block.kind is BlockKind.HEADING:
-            yield from _section(heading, body)
+            yield from _section(heading, body, headings)
             heading, body, before = block.text, [], ""
         elif block.kind is BlockKind.CODE:
-            if before and _SHORTEST_CODE <= len(block.text) <= _LONGEST_CODE:
+            long = len(block.text)
+            if before and _SHORTEST_CODE <= long <= _LONGEST_CODE and "{{#" not in block.text:
                 yield Pair(CODE, language(before), "code", before, block.text)
             before = ""
         else:
@@ -127,11 +132,11 @@ def _single(document: list[Block]) -> Iterator[Item]:
                 if is_long_enough(block.text):
                     yield Text(language(block.text), block.text)
                     before = block.text
-    yield from _section(heading, body)
+    yield from _section(heading, body, headings)
 
 
-def _section(heading: str, body: list[str]) -> Iterator[Item]:
-    """Pair a heading with the beginning of its section."""
+def _section(heading: str, body: list[str], headings: Counter[str]) -> Iterator[Item]:
+    """Pair a heading with the beginning of its section, unless many sections have that heading."""
     text = ""
     for part in body:
         if text and len(text) + len(part) > _LONGEST_BODY:
@@ -139,5 +144,7 @@ def _section(heading: str, body: list[str]) -> Iterator[Item]:
         text = f"{text} {part}".strip()
     if len(heading) < _SHORTEST_HEADING or not is_prose(heading) or not is_long_enough(text):
         return
-    kind = ANSWER if _QUESTION.search(heading) else BODY
-    yield Pair(kind, language(heading), language(text), heading, text)
+    headings[heading.casefold()] += 1
+    code = language(text)
+    if headings[heading.casefold()] <= _OFTEN and language(heading) == code:
+        yield Pair(ANSWER if _QUESTION.search(heading) else BODY, code, code, heading, text)

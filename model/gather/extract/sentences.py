@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 
 from gather.extract.shape import Extractor, Opened, ends
-from gather.formats import lines, rows, sheet
+from gather.formats import lines, rows
 from gather.items import ANSWER, PARAPHRASE, TRANSLATION, Item, Pair, Text
 from gather.text import is_prose, language, may_translate, normalise, plain
 
@@ -217,21 +217,6 @@ def groups(pattern: str, column: int, code: str, *, skip: int = 0) -> Extractor:
     return extract
 
 
-def sheet_groups(pattern: str, code: str) -> Extractor:
-    """Take workbooks in which rows say the same whose identifiers begin alike."""
-    wanted = re.compile(pattern)
-
-    def extract(opened: Opened) -> Iterator[Item]:
-        for _, content in opened.here.read(lambda path: wanted.fullmatch(path) is not None):
-            found: dict[str, list[str]] = {}
-            for row in list(sheet(content))[1:]:
-                found.setdefault(row["B"].split("_")[0], []).append(row.get("C", ""))
-            for said in found.values():
-                yield from _group(said, code)
-
-    return extract
-
-
 def _group(said: list[str], code: str) -> Iterator[Item]:
     """Pair each text of a group with the two after it."""
     for a, b in [*pairwise(said), *zip(said, said[2:], strict=False)]:
@@ -248,6 +233,18 @@ def answers(folder: str) -> Extractor:
                 told = normalise(plain(html.unescape(answer)))
                 if is_prose(told):
                     yield Pair(ANSWER, "en", "en", normalise(asked), told)
+
+    return extract
+
+
+def reduced(path: str, code: str) -> Extractor:
+    """Take requests with what they come down to."""
+
+    def extract(opened: Opened) -> Iterator[Item]:
+        for _, text in opened.here.texts(path.__eq__):
+            for row in lines(text):
+                if len(row) > 1:
+                    yield Pair(PARAPHRASE, code, code, row[0], row[1])
 
     return extract
 

@@ -1,7 +1,7 @@
 """The shape of an extractor, and steps that many share."""
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from gather.items import REPLY, Item, Pair, Text
 from gather.snapshot import Snapshot
@@ -11,10 +11,11 @@ _SHORTEST_TURN = {"en": 24, "zh": 9, "ja": 10, "ko": 9}
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A source that is ready to be read, and the one that it translates, if any."""
+    """A source that is ready to be read, the one that it translates, and others that it needs."""
 
     here: Snapshot
     original: Snapshot | None = None
+    others: Mapping[str, Snapshot] = field(default_factory=dict)
 
 
 Extractor = Callable[[Opened], Iterator[Item]]

@@ -13,19 +13,23 @@ from gather.extract.sentences import (
     judged,
     line_by_line,
     plain_lines,
+    reduced,
     scored,
-    sheet_groups,
     splits,
     tatoeba,
 )
 from gather.extract.shape import Extractor, in_turn
+from gather.extract.styles import styled
 from gather.extract.talk import (
     bilingual,
+    both,
     json_dialogues,
     json_lines,
     listed,
     lists,
+    manuals,
     replies,
+    rounds,
     single,
     told_apart,
 )
@@ -106,6 +110,19 @@ EXTRACTORS: dict[str, Extractor] = {
         r"data/crosswoz/\w+\.json\.zip", "zh", listed("messages", "content")
     ),
     "smile": json_dialogues(r"data/\d+\.json", "zh", single(None, "content")),
+    "hg-tods": in_turn(
+        json_dialogues(
+            r"DialogueDataset/Music_\w*knowledge\w+/\w+_dialog\.json",
+            "ko",
+            both("user_message", "system_message"),
+        ),
+        json_dialogues(r"DialogueDataset/Manual_\w+/manual2dial_dial_\w+\.json", "ko", manuals),
+    ),
+    "xpersona": in_turn(
+        json_dialogues(r"dataset/Zh_persona_split_\w+_human_annotated\.json", "zh", rounds),
+        json_dialogues(r"dataset/Jp_persona_split_\w+_human_annotated\.json", "ja", rounds),
+        json_dialogues(r"dataset/Ko_persona_split_\w+_human_annotated\.json", "ko", rounds),
+    ),
     "korean-chatbot": replies("ChatbotData.csv", "ko"),
     "chatterbot-corpus": lists(
         {
@@ -116,13 +133,6 @@ EXTRACTORS: dict[str, Extractor] = {
         }
     ),
     # Requests and questions.
-    "home-assistant-requests": cells(
-        r"Collected-Original-Data/paraphrases_and_intents_26k_normalised_all\.csv",
-        9,
-        "en",
-        delimiter=";",
-        skip=1,
-    ),
     "banking": cells(r"banking_data/t\w+\.csv", 0, "en", delimiter=",", skip=1),
     "intents": intents("data/data_full.json"),
     "query-wellformedness": cells(r"\w+\.tsv", 0, "en"),
@@ -130,7 +140,14 @@ EXTRACTORS: dict[str, Extractor] = {
     # Paraphrases.
     "parakqc": groups(r"data/paraKQC_v1\.txt", 2, "ko"),
     "stylekqc": groups(r"topic/\w+\.tsv", 1, "ko", skip=1),
-    "kosp2e-stylekqc": sheet_groups(r"split/stylekqc_\w+\.xlsx", "en"),
+    "kosp2e-stylekqc": styled(
+        {
+            "tatoeba-ko": tatoeba("kor-eng/kor.txt", "ko"),
+            "renpy": scripts({"ko": "/tl/korean/"}),
+            "adarkroom": gettext({"ko": "lang/ko/"}),
+        }
+    ),
+    "sae4k": reduced("data/sae4k_v1.txt", "ko"),
     "korean-question-pairs": scored(r"kor_[pP]air_\w+\.csv", (3, 4, 5), "ko", 1, comma=True),
     "korsts": scored(r"KorSTS/sts-(?:dev|test)\.tsv", (5, 6, 4), "ko", _GOOD_SCORE),
     "klue": judged(r"klue_benchmark/klue-(?:nli|sts)-v1\.1/.*_dev\.json", "ko", _GOOD_SCORE),

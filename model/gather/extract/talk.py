@@ -14,6 +14,7 @@ Turns = Callable[[Any], Iterator[list[str]]]
 
 _NAMED = re.compile(r"^User \d+:\s*", re.MULTILINE)
 _LONGEST_ANSWER = 400
+_SHARE = 0.6
 
 
 def json_dialogues(pattern: str, code: str, turns: Turns) -> Extractor:
@@ -33,7 +34,9 @@ def json_dialogues(pattern: str, code: str, turns: Turns) -> Extractor:
             )
             for text in texts:
                 for talk in turns(json.loads(text)):
-                    yield from dialogue(map(normalise, talk), code)
+                    yield from dialogue(
+                        (normalise(turn.replace("\\r", " ")) for turn in talk), code
+                    )
 
     return extract
 
@@ -47,6 +50,30 @@ def listed(field: str, said: str) -> Turns:
             yield [turn for turn in found if isinstance(turn, str) and turn.strip()]
 
     return turns
+
+
+def both(asked: str, told: str) -> Turns:
+    """Find the turns in a list of dialogues whose turns have what the one and the other says."""
+
+    def turns(file: Any) -> Iterator[list[str]]:  # noqa: ANN401
+        for talk in file:
+            yield [turn[key] for turn in talk["turns"] for key in (asked, told) if turn.get(key)]
+
+    return turns
+
+
+def manuals(file: Any) -> Iterator[list[str]]:  # noqa: ANN401
+    """Find the turns of dialogues about manuals."""
+    for maker in file["dial_data"].values():
+        for talk in maker:
+            yield [turn["utterance"] for turn in talk["turns"] if turn.get("utterance")]
+
+
+def rounds(file: Any) -> Iterator[list[str]]:  # noqa: ANN401
+    """Find the turns of dialogues that are lists of a line and its reply."""
+    for talk in file:
+        lines = [line for pair in talk["dialogue"] for line in pair]
+        yield [line for line in lines if "__SILENCE__" not in line]
 
 
 def single(field: str | None, said: str) -> Turns:
@@ -68,13 +95,18 @@ def json_lines(prefix: str, code: str) -> Extractor:
                 record = json.loads(line)
                 turns = record.get("utterances") or record.get("context") or []
                 yield from dialogue((turn["text"] for turn in turns if turn.get("text")), code)
-                plain = [re.sub(r"【.*?】", "", target) for target in record.get("targets") or []]
+                plain = [told.replace("【customer】", "私") for told in record.get("targets") or []]
                 for request in record.get("sources") or []:
                     yield Text(code, request)
-                    if len(plain) == 1 and record.get("correct", True):
+                    if len(plain) == 1 and record.get("correct", True) and _near(request, plain[0]):
                         yield Pair(PARAPHRASE, code, code, request, plain[0])
 
     return extract
+
+
+def _near(request: str, plain: str) -> bool:
+    """Say whether a plain form needs no context: it has most characters of the request."""
+    return "【" not in plain and len(set(request) & set(plain)) >= _SHARE * len(set(request))
 
 
 def bilingual(wanted: str, code: str) -> Extractor:
@@ -98,7 +130,8 @@ def told_apart(wanted: str, column: int) -> Extractor:
         for _, text in opened.here.texts(ends(wanted, ".csv")):
             for row in list(rows(text))[1:]:
                 turns = (line for line in row[column].splitlines() if line.strip())
-                yield from dialogue((_NAMED.sub("", turn) for turn in turns), "en")
+                spoken = (_NAMED.sub("", turn) for turn in turns)
+                yield from dialogue((turn for turn in spoken if "[" not in turn), "en")
 
     return extract
 
