@@ -21,6 +21,7 @@ _LEAST_COUNT = 2
 _LEARNT_WEIGHT = 3
 _SURENESS = (2.0, 1.6, 1.6, 1.6)
 _LAST_SURENESS = 1.3
+_CONFIRMED = 1.1
 _ROUNDS_WITH_SEEDS = 2
 _MOST_ROUNDS = 14
 _FEWEST_NEW = 5
@@ -78,7 +79,20 @@ def match(
         ]
         first = [(seed, 1) for seed in seeds] if turn < _ROUNDS_WITH_SEEDS else []
         known = _meanings([*first, *learnt], blocks)
-    return found
+    return _confirmed(found, blocks)
+
+
+def _confirmed(
+    found: dict[tuple[int, int], int], blocks: Sequence[Block]
+) -> dict[tuple[int, int], int]:
+    """Keep the matches that words confirm which go together in other groups too."""
+    learnt = [((blocks[b].english[e], blocks[b].other[k]), 1) for (b, e), k in found.items()]
+    known = _meanings(learnt, blocks)
+    kept: dict[tuple[int, int], int] = {}
+    for number, block in enumerate(blocks):
+        sure = _sure(_scores(block, known, {}), _CONFIRMED)
+        kept |= {(number, e): k for e, k in sure.items() if found.get((number, e)) == k}
+    return kept
 
 
 def _meanings(
