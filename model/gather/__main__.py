@@ -4,6 +4,7 @@ import argparse
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 from gather.extract import EXTRACTORS
@@ -51,11 +52,19 @@ def _gather(
     by_name = {other.name: other for other in sources}
     opened = Opened(
         open_source(source, mirror, clones),
-        None if source.original is None else open_source(by_name[source.original], mirror, clones),
+        None
+        if source.original is None
+        else open_source(_original(source, by_name), mirror, clones),
         {name: open_source(by_name[name], mirror, clones) for name in source.needs},
     )
     for item in EXTRACTORS[source.name](opened):
         sink.put(source.name, item)
+
+
+def _original(source: Source, by_name: dict[str, Source]) -> Source:
+    """Find the source that another translates, at the commit that was translated."""
+    original = by_name[source.original or source.name]
+    return replace(original, commit=source.original_commit or original.commit)
 
 
 def _report(name: str, sink: Sink, seconds: float) -> None:

@@ -86,7 +86,7 @@ def open_source(source: Source, mirror: Path | None, clones: Path) -> Snapshot:
         for folder in (base / ".git", base):
             if (folder / "HEAD").exists():
                 return Snapshot(folder, source.commit)
-    folder = clones / source.repository.replace("/", "+")
+    folder = clones / f"{source.repository.replace('/', '+')}@{source.commit[:12]}"
     if not folder.exists():
         _run("init", "--bare", "--quiet", str(folder))
         url = _HOST + source.repository

@@ -39,6 +39,7 @@ class Source:
         kind: What kind of text it is.
         attribution: One line that names the authors.
         original: The name of the source that it translates, if that is another repository.
+        original_commit: The commit of the original that was translated, if it is not the one that is read itself.
         needs: The names of other sources that are read to make sense of it.
     """
 
@@ -51,6 +52,7 @@ class Source:
     kind: str
     attribution: str
     original: str | None = None
+    original_commit: str | None = None
     needs: tuple[str, ...] = ()
 
 

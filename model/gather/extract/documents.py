@@ -18,9 +18,8 @@ _QUESTION = re.compile(
     r"[?？]$|(?:까|나요|는가|가요)[.?]?$|^(?:how|what|why|when|where|who|can|does|do|is|are) .{12}",  # noqa: RUF001 - people write these marks
     re.IGNORECASE,
 )
-_MACHINE = re.compile(
-    r"^ms\.translationtype:\s*MT|machine[- ]translated", re.MULTILINE | re.IGNORECASE
-)
+_MACHINE = re.compile(r"^\s*ms\.translationtype:\s*MT", re.MULTILINE)
+_STATED = re.compile(r"machine[- ]translated", re.IGNORECASE)
 _HEAD = 3000
 _OFTEN = 3
 _LONGEST_CODE = 1000
@@ -97,9 +96,14 @@ def _read(snapshot: Snapshot, wanted: Wanted) -> dict[str, list[Block]]:
     for path, text in snapshot.texts(lambda path: wanted(path) is not None):
         if path.endswith(".ipynb"):
             found[str(wanted(path))] = blocks(_notebook(text))
-        elif path.endswith((".md", ".mdx")) and _MACHINE.search(text[:_HEAD]) is None:
+        elif path.endswith((".md", ".mdx")) and not _by_machine(text):
             found[str(wanted(path))] = blocks(text)
     return found
+
+
+def _by_machine(text: str) -> bool:
+    """Say whether a document says that a machine translated it."""
+    return _MACHINE.search(text) is not None or _STATED.search(text[:_HEAD]) is not None
 
 
 def _notebook(text: str) -> str:
