@@ -1,0 +1,1 @@
+"""Collect the text from which the sentence encoder learns."""
