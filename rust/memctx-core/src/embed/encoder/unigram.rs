@@ -13,8 +13,8 @@ const UNKNOWN: f32 = 10.0;
 pub(super) struct Unigram {
     /// From a node and a character to the next node.
     next: FxHashMap<(u32, char), u32>,
-    /// The piece that ends at a node: its number and score.
-    pieces: Vec<Option<(u32, f32)>>,
+    /// The piece that ends at a node: its number, unless it is the mere beginning of a word, and its score.
+    pieces: Vec<Option<(Option<u32>, f32)>>,
     unknown: f32,
 }
 
@@ -41,14 +41,15 @@ impl Unigram {
                     nodes.len() as u32 - 1
                 });
             }
-            tree.pieces[node as usize] = Some((number, score));
+            let is_beginning = piece.chars().eq([START]);
+            tree.pieces[node as usize] = Some(((!is_beginning).then_some(number), score));
             lowest = lowest.min(score);
         }
         tree.unknown = lowest - UNKNOWN;
         tree
     }
 
-    /// Add the numbers of a word's pieces; what no piece has is left out.
+    /// Add the numbers of a word's pieces; what no piece has is left out, as is the mere beginning of a word.
     pub(super) fn cut(&self, word: &str, into: &mut Vec<u32>) {
         let characters: Vec<char> = std::iter::once(START).chain(word.chars()).collect();
         // The best way to each place: its score, where its last piece begins, and that piece.
@@ -64,7 +65,7 @@ impl Unigram {
                 if let Some((piece, own)) = self.pieces[node as usize] {
                     has_single |= end == start + 1;
                     if score + own > best[end].0 {
-                        best[end] = (score + own, start, Some(piece));
+                        best[end] = (score + own, start, piece);
                     }
                 }
             }
@@ -108,7 +109,7 @@ mod tests {
 
     #[test]
     fn unknown_characters_are_left_out() {
-        assert_eq!(cut("dXs"), [1, 5, 6]);
-        assert_eq!(cut("X"), [1]);
+        assert_eq!(cut("dXs"), [5, 6]);
+        assert!(cut("X").is_empty());
     }
 }
