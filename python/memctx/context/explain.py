@@ -136,18 +136,26 @@ def left_out(
         if segment.id not in shown:
             is_known = segment.id in known or passage_id(hit) in known
             is_told = (segment.role, segment.content) in told
-            reason = _reason(is_unseen, is_known, "duplicate" if is_told else "no room")
+            reason = _reason(
+                is_unseen=is_unseen,
+                is_known=is_known,
+                other="duplicate" if is_told else "no room",
+            )
             items.append(LeftOut(segment.id, segment.role, hit.score, reason))
     for fact_hit, is_unseen in zip(facts, unseen[len(hits) :], strict=True):
         key = fact_id(fact_hit.fact)
         if key not in shown:
-            reason = _reason(is_unseen, key in known, "no room" if key in current else "corrected")
+            reason = _reason(
+                is_unseen=is_unseen,
+                is_known=key in known,
+                other="no room" if key in current else "corrected",
+            )
             items.append(LeftOut(key, fact_hit.fact.type, fact_hit.score, reason))
     items.sort(key=lambda item: item.score, reverse=True)
     return tuple(items[:MOST_LEFT_OUT])
 
 
-def _reason(is_unseen: bool, is_known: bool, other: Reason) -> Reason:  # noqa: FBT001 - private
+def _reason(*, is_unseen: bool, is_known: bool, other: Reason) -> Reason:
     if not is_unseen:
         return "visible"
     return "in an earlier block" if is_known else other

@@ -178,7 +178,7 @@ class LeftOut:
     role: str
     """Role of the speaker; the type of a fact."""
     score: float
-    """Score that it was ranked by."""
+    """Probability that it answers the query, from 0 to 1."""
     reason: Reason
     """``duplicate`` of the same words that are recalled; ``corrected`` if the conversation contradicts the fact."""
 

@@ -95,3 +95,13 @@ def test_a_message_that_only_repeats_the_question_is_not_recalled(tmp_path: Path
     found = [item for item in turn.report.recalled if item.companion_of is None]
     assert len(found) == 1
     assert answer in str(turn.messages[0])
+
+
+def test_scores_do_not_depend_on_the_number_of_results(tmp_path: Path) -> None:
+    """Many that answer alike share the probability, however many of them are wanted."""
+    store = Store(tmp_path / "memory", StoreOptions(session_id="s1", durability="os"))
+    store.add([("user", f"The deploy of service {at} is done.", None, None) for at in range(200)])
+    few, many = (store.search("deploy", limit=limit) for limit in (5, 200))
+    store.close()
+    assert [hit.score for hit in few] == pytest.approx([hit.score for hit in many[:5]], rel=0.05)
+    assert many[-1].score > 0.001

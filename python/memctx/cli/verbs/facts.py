@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from memctx.protocols import FactType
 
 MAX_FACTS = 20
-MIN_SCORE = 0.01
+MIN_SCORE = 0.001
 """Least score of a segment that is shown beside facts and notes, so that weak hits do not crowd them out."""
 
 

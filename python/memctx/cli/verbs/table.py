@@ -78,7 +78,7 @@ VERBS: tuple[Verb, ...] = (
                 kind="number",
                 minimum=0,
                 maximum=1,
-                default=0.01,
+                default=0.001,
             ),
             Parameter(
                 "ranking",

@@ -344,10 +344,11 @@ impl Warm {
     }
 }
 
-/// Candidates with their scores, given how sure the words are that the query is answered.
+/// Candidates, best first, with their scores, given how sure the words are that the query is answered.
 fn scored(mut candidates: Vec<Candidate>, scale: &Scale, words: f64) -> Vec<Candidate> {
     let vectors = candidates.iter().map(|candidate| scale.certainty(candidate.cosine)).fold(0.0, f64::max);
-    let answer = Answer::new(words, vectors, candidates.iter().map(|candidate| candidate.rank));
+    // A score must not depend on how many results are wanted.
+    let answer = Answer::new(words, vectors, candidates.iter().take(POOL).map(|candidate| candidate.rank));
     for candidate in &mut candidates {
         candidate.answer = answer;
         // The clock must not show in the last digits of what does not depend on it.
