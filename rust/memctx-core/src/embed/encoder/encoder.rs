@@ -1,5 +1,6 @@
 //! `Encoder`: from a text to a vector.
 
+use std::ops::Range;
 use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_64;
@@ -27,8 +28,11 @@ pub struct Encoder {
     revision: String,
     fold: Fold,
     pieces: Unigram,
-    /// Rows of 8-bit values, one for each piece, and their scales.
-    table: Vec<i8>,
+    /// The file, which is not copied: most of it is the table.
+    bytes: Vec<u8>,
+    /// The place of the table in it: rows of 8-bit values, one for each piece.
+    table: Range<usize>,
+    /// The scales of the rows.
     scales: Vec<f32>,
     dim: usize,
     layers: Vec<Layer>,
@@ -46,11 +50,11 @@ impl Encoder {
     /// Load an encoder from its file.
     pub fn load(path: &Path) -> Result<Self> {
         let bytes = std::fs::read(path).map_err(Error::io(path))?;
-        Self::read(&bytes).map_err(|fault| Error::model(path, fault))
+        Self::read(bytes).map_err(|fault| Error::model(path, fault))
     }
 
-    fn read(bytes: &[u8]) -> std::result::Result<Self, String> {
-        let file = File::new(bytes)?;
+    fn read(bytes: Vec<u8>) -> std::result::Result<Self, String> {
+        let file = File::new(&bytes)?;
         let (table, rows, dim) = file.rows("table")?;
         let heads = file.number("heads")?;
         if !dim.is_multiple_of(heads * 32) {
@@ -64,12 +68,13 @@ impl Encoder {
             return Err(format!("it has {} pieces and a table of {rows} rows", names.len()));
         }
         let max_pieces = file.number("max_pieces")?;
+        let start = table.as_ptr().addr() - bytes.as_ptr().addr();
         Ok(Self {
             name: file.text("name")?.to_owned(),
-            revision: format!("{:016x}", xxh3_64(bytes)),
+            revision: format!("{:016x}", xxh3_64(&bytes)),
             fold: Fold::new(file.string("fold")?),
             pieces: Unigram::new(names.into_iter().zip(scores)),
-            table: table.to_vec(),
+            table: start..start + table.len(),
             scales: file.floats("table.scale", rows)?,
             dim,
             layers: (0..file.number("layers")?)
@@ -81,6 +86,7 @@ impl Encoder {
             turns: Turns::new(max_pieces, dim / heads),
             max_chars: file.number("max_chars")?,
             max_pieces,
+            bytes,
         })
     }
 
@@ -136,10 +142,11 @@ impl Encoder {
     /// Add the weighed vectors of pieces that attend to each other.
     #[inline(always)]
     pub(super) fn add(&self, ids: &[u32], into: &mut [f32], scratch: &mut Scratch) {
+        let table: &[i8] = bytemuck::cast_slice(&self.bytes[self.table.clone()]);
         let mut vectors = vec![0.0; ids.len() * self.dim];
         for (vector, &id) in vectors.chunks_exact_mut(self.dim).zip(ids) {
             let scale = self.scales[id as usize];
-            for (into, &value) in vector.iter_mut().zip(&self.table[id as usize * self.dim..]) {
+            for (into, &value) in vector.iter_mut().zip(&table[id as usize * self.dim..]) {
                 *into = f32::from(value) * scale;
             }
         }

@@ -91,6 +91,7 @@ mod x86 {
     /// The vectors' values are 128 too high, so 128 times the sum of each row is taken off.
     #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
     #[inline]
+    #[allow(clippy::needless_range_loop)] // lines and factors go together
     fn several<const N: usize>(rows: &[Line], vectors: [&[u8]; N], products: &mut Products) {
         let flipped = _mm512_set1_epi8(i8::MIN);
         let mut excess = _mm512_setzero_si512();
@@ -109,6 +110,7 @@ mod x86 {
     }
 
     #[target_feature(enable = "avx512f")]
+    #[inline]
     fn load(line: &Line) -> __m512i {
         // SAFETY: a line is 64 bytes long and aligned to 64.
         unsafe { _mm512_load_si512(std::ptr::from_ref(line).cast()) }
@@ -144,6 +146,7 @@ mod x86 {
     }
 
     #[target_feature(enable = "avx2")]
+    #[inline]
     fn load_quarter(line: &Line, quarter: usize) -> __m128i {
         // SAFETY: the slice has 16 bytes, at a multiple of 16 within a line aligned to 64.
         unsafe { _mm_load_si128(line.0[16 * quarter..][..16].as_ptr().cast()) }
@@ -192,6 +195,7 @@ mod arm {
     /// Adds the products of four neighboring values to each lane. The compiler's own name for the instruction is not
     /// stable yet.
     #[target_feature(enable = "neon,dotprod")]
+    #[inline]
     fn sdot(mut sum: int32x4_t, a: int8x16_t, b: int8x16_t) -> int32x4_t {
         // SAFETY: reads and writes the named registers only.
         unsafe {
@@ -202,6 +206,7 @@ mod arm {
     }
 
     #[target_feature(enable = "neon")]
+    #[inline]
     fn load_quarter(line: &Line, quarter: usize) -> int8x16_t {
         // SAFETY: the slice has 16 bytes.
         unsafe { vld1q_s8(line.0[16 * quarter..][..16].as_ptr()) }

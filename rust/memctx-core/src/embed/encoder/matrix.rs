@@ -92,6 +92,7 @@ const WHOLE: f32 = 8_388_608.0;
 mod tests {
     use super::*;
 
+    #[allow(clippy::cast_sign_loss)] // sizes above 0
     #[test]
     fn a_product_is_that_of_the_numbers_up_to_rounding() {
         let (rows, columns, count) = (208, 96, 7);

@@ -1,8 +1,8 @@
-//! Pieces of words by the most probable cut: SentencePiece's unigram model.
+//! Pieces of words by the most probable cut: the unigram model of `SentencePiece`.
 
 use std::fmt;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// Stands before the first piece of a word.
 const START: char = '\u{2581}';
@@ -26,8 +26,13 @@ impl fmt::Debug for Unigram {
 
 impl Unigram {
     /// Build the tree of pieces and their scores, which are numbered in order. Empty pieces have numbers only.
-    pub(super) fn new<'a>(pieces: impl Iterator<Item = (&'a str, f32)>) -> Self {
-        let mut tree = Self { next: FxHashMap::default(), pieces: vec![None], unknown: 0.0 };
+    pub(super) fn new<'a>(pieces: impl ExactSizeIterator<Item = (&'a str, f32)>) -> Self {
+        // Two nodes for each piece, or nearly so.
+        let count = 2 * pieces.len();
+        let next = FxHashMap::with_capacity_and_hasher(count, FxBuildHasher);
+        let mut nodes = Vec::with_capacity(count);
+        nodes.push(None);
+        let mut tree = Self { next, pieces: nodes, unknown: 0.0 };
         let mut lowest = 0.0_f32;
         for (number, (piece, score)) in (0..).zip(pieces) {
             if piece.is_empty() {
