@@ -3,8 +3,8 @@
 The modules beside this one exist for type checkers only: at run time all names are those of the extension.
 """
 
-from memctx._core._embedders import HashEmbedder as HashEmbedder
 from memctx._core._embedders import Encoder as Encoder
+from memctx._core._embedders import HashEmbedder as HashEmbedder
 from memctx._core._embedders import StaticEmbedder as StaticEmbedder
 from memctx._core._facts import Fact as Fact
 from memctx._core._facts import FactAction as FactAction

@@ -58,17 +58,13 @@ class Encoder:
     def dim(self) -> int:
         """The length of its vectors."""
 
-    @property
-    def is_instant(self) -> bool:
-        """Always true: a vector takes less than a millisecond, so it can be made wherever one is needed."""
-
     def tokens(self, text: str) -> list[int]:
         """Return the numbers of the pieces that a text is cut into."""
 
     def embed(self, text: str) -> NDArray[np.float32]:
         """Return the vector of a text: length 1, or all zeros when no known piece is in the text."""
 
-    def embed_many(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed_many(self, texts: Iterable[str]) -> NDArray[np.float32]:
         """Return one row for each text."""
 
 @final

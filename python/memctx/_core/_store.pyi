@@ -344,6 +344,13 @@ class Store:
         Zeros and values that are not finite are refused: a failed text must be tried again.
         """
 
+    def embed_some(self) -> int:
+        """Embed some stored texts that lack vectors, where the core makes them, and return how many.
+
+        Zero when everything has its vectors, and while another process sees to it. The store has a thread that does
+        this; the call is for a caller who waits.
+        """
+
     def set_aside(self, ids: Sequence[str]) -> None:
         """Give up on texts that cannot be embedded, until the store is opened again."""
 

@@ -175,14 +175,14 @@ def wait_for_vectors(
     worker: EmbeddingWorker | None,
     progress: Callable[[int, int], object] | None,
 ) -> None:
-    """Wait until every stored text has its vectors; the work of a worker is done in this thread."""
+    """Wait until every stored text has its vectors; the work of a worker, or of the core, is done in this thread."""
     is_done = False
     while not is_done:
-        has_worked = worker is not None and worker.step()
+        has_worked = store.embed_some() > 0 if worker is None else worker.step()
         status = store.embedding()
         if progress is not None:
             progress(status.done_bytes, status.log_bytes)
         is_done = not has_worked and not status.is_replacing and status.lacking <= status.aside
         if not has_worked and not is_done:
-            # The core, or another process, makes the vectors.
+            # Another process makes the vectors.
             threading.Event().wait(POLL_SECONDS)

@@ -3,9 +3,10 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use memctx_core::store::{Found, Model, Record, Request, Settings, Store};
+use memctx_core::store::{Found, Maker, Model, Record, Request, Settings, Store};
 use memctx_core::vmem;
 use proptest::prelude::*;
 
@@ -32,6 +33,23 @@ fn open(path: &Path) -> Store {
 
 fn open_hash(path: &Path, replaces_vectors: bool) -> Store {
     Store::open(path, Settings { replaces_vectors, eviction_days: 0.0, ..Settings::new("s") }).unwrap()
+}
+
+/// The model of meanings, run by the core.
+#[derive(Debug)]
+struct Meanings;
+
+impl Maker for Meanings {
+    fn embed(&self, text: &str, vector: &mut [f32]) {
+        let values = meaning(text);
+        let length = values.iter().map(|value| value * value).sum::<f32>().sqrt();
+        vector.iter_mut().zip(values).for_each(|(into, value)| *into = value / length);
+    }
+}
+
+fn open_background(path: &Path) -> Store {
+    let model = Model::background("background", "1", DIM, Arc::new(Meanings)).unwrap();
+    Store::open(path, Settings { model, ..settings("background") }).unwrap()
 }
 
 fn say(store: &Store, texts: &[&str]) {
@@ -284,11 +302,58 @@ fn one_process_leads_and_the_others_read_its_writes() {
     assert_eq!(embed(&second, 10, 64), 1);
 }
 
+#[test]
+fn a_model_of_the_core_embeds_queries_at_once_and_stored_texts_in_the_background() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("memory");
+    let store = open_hash(&path, true);
+    say(&store, &TEXTS[..2]);
+    store.close();
+    let store = open_background(&path);
+    assert!(!store.embedding().unwrap().is_instant);
+    assert_eq!(find(&store, "garage", None)[0].segment.content, TEXTS[0]);
+    say(&store, &TEXTS[2..]);
+    let until = Instant::now() + Duration::from_secs(20);
+    while store.embedding().unwrap().is_replacing || store.embedding().unwrap().lacking > 0 {
+        assert!(Instant::now() < until);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(find(&store, "which car?", None)[0].segment.content, TEXTS[0]);
+    assert_eq!(find(&store, "the sea", None)[0].segment.content, TEXTS[2]);
+    store.close();
+    assert_eq!((stamp(&path)["model"].as_str(), vectors(&path)), (Some("background"), 4));
+    let store = open_background(&path);
+    assert_eq!(store.embed_some().unwrap(), 0);
+    say(&store, &["a car drives by"]);
+    // The thread of the store may be faster.
+    while store.embedding().unwrap().lacking > 0 {
+        store.embed_some().unwrap();
+    }
+    store.close();
+    assert_eq!(vectors(&path), 5);
+}
+
+#[test]
+fn a_store_that_is_dropped_ends_its_thread() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("memory");
+    let maker = Arc::new(Meanings);
+    let model = Model::background("background", "1", DIM, maker.clone()).unwrap();
+    let store = Store::open(&path, Settings { model, ..settings("background") }).unwrap();
+    say(&store, &TEXTS);
+    drop(store);
+    let until = Instant::now() + Duration::from_secs(20);
+    while Arc::strong_count(&maker) > 1 {
+        assert!(Instant::now() < until);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     /// In any order of writes, embeddings, changes of model and exits, all segments end up with one vector each.
     #[test]
-    fn all_segments_get_vectors_in_any_order_of_steps(steps in prop::collection::vec(0..6_u8, 1..14)) {
+    fn all_segments_get_vectors_in_any_order_of_steps(steps in prop::collection::vec(0..7_u8, 1..14)) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("memory");
         let mut store = open(&path);
@@ -299,9 +364,11 @@ proptest! {
                     say(&store, &[&format!("remark {said} about the car"), &format!("reply {said} about the sea")]);
                     said += 2;
                 }
+                2 if store.embedding().unwrap().model == "background" => drop(store.embed_some()),
                 2 if !store.embedding().unwrap().is_instant => drop(embed(&store, 1, 1)),
                 3 => store = { store.close(); open(&path) },
                 4 => store = { store.close(); open_hash(&path, true) },
+                5 => store = { store.close(); open_background(&path) },
                 _ => store = { store.close(); Store::open(&path, settings("others")).unwrap() },
             }
             prop_assert_eq!(store.len().unwrap(), said);

@@ -50,13 +50,6 @@ impl Encoder {
         self.0.dim()
     }
 
-    /// Always true: a vector takes less than a millisecond, so it can be made wherever one is needed.
-    #[allow(clippy::unused_self)] // a property in Python, which other embedders answer otherwise
-    #[getter]
-    fn is_instant(&self) -> bool {
-        true
-    }
-
     /// Return the numbers of the pieces that a text is cut into.
     fn tokens(&self, #[pyo3(from_py_with = checked)] text: &str) -> Vec<u32> {
         self.0.tokens(text)

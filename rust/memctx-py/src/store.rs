@@ -351,6 +351,12 @@ impl Store {
         enter_core(py, || store.supply(&ids.iter().map(|id| &**id).collect::<Vec<_>>(), values))
     }
 
+    /// Embed some stored texts that lack their vectors, where the core makes them, and return how many.
+    fn embed_some(&self, py: Python<'_>) -> PyResult<usize> {
+        let store = self.store();
+        enter_core(py, || store.embed_some())
+    }
+
     /// Do without the vectors of texts that cannot be embedded, until the store is opened again.
     fn set_aside(&self, py: Python<'_>, ids: &Bound<'_, PyAny>) -> PyResult<()> {
         let (ids, store) = (texts_of(ids)?, self.store());

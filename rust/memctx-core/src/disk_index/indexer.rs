@@ -156,7 +156,7 @@ impl Indexer {
                 Some((offset, vector)) if vector.len() == self.model.dim() => (offset, vector),
                 _ => (
                     0,
-                    self.model.vector(text).unwrap_or_else(|| {
+                    self.model.instant_vector(text).unwrap_or_else(|| {
                         self.manifest.lacking += 1;
                         vec![0.0; self.model.dim()]
                     }),

@@ -3,8 +3,8 @@
 //! There is one pass over the log, which goes on where it stopped. What the file of vectors holds says what is done, so
 //! nothing is embedded twice, whichever process dies. One process at a time leads; the others read what it writes.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -26,14 +26,20 @@ use crate::{Error, Result};
 
 /// Held by the process that leads, among the derived files.
 const LEADING: &str = "EMBEDDING";
-/// Texts that are embedded at a time where the core does it.
-const BATCH: usize = 256;
+/// Texts that are embedded at a time where the core does it: few enough that a search soon has the first vectors.
+const BATCH: usize = 64;
 /// Vectors that memory gets at a time, during which searches wait.
 const AT_ONCE: usize = 64;
 /// Of so many texts one may be without a vector in a set that counts as complete, and one more.
 const ALL_BUT: usize = 10;
 /// Pause between two looks at another process's progress.
 const PAUSE: Duration = Duration::from_millis(100);
+/// Pause between two looks for texts that other processes stored.
+const IDLE: Duration = Duration::from_secs(2);
+/// Time that the turn which stored something has the processor and the locks to itself, and sees no vectors come.
+const HEAD_START: Duration = Duration::from_millis(250);
+/// Pause after a fault, such as a full disk.
+const AFTER_FAULT: Duration = Duration::from_secs(10);
 
 /// The progress of embedding.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -195,8 +201,8 @@ impl Inner {
         let mut units = Vec::with_capacity(values.len());
         for (id, vector) in ids.iter().zip(values.chunks_exact(dim)) {
             let length = norm(vector);
-            // At once, zeros mean that nothing in the text counts; from elsewhere they mean that something went wrong.
-            if length == 0.0 && !self.model().is_instant() {
+            // Made here, zeros mean that nothing in the text counts; from elsewhere they mean that something went wrong.
+            if length == 0.0 && !self.model().is_local() {
                 return Err(Error::argument("vectors", "other than zeros", format!("zeros for {id:?}")));
             }
             let length = if length > 0.0 { length } else { 1.0 };
@@ -302,42 +308,95 @@ impl Inner {
         lock(&self.pass).leading = None;
     }
 
-    /// Begin with a change of models that the core can do itself.
-    pub(super) fn begin_replacing(self: &Arc<Self>) {
-        if !self.health().is_read_only && self.is_replacing_itself() {
-            let inner = Arc::clone(self);
-            let replace = move || {
-                if let Err(fault) = inner.replace_vectors()
-                    && !inner.is_closed()
-                {
-                    inner.health().note(fault.to_string());
-                }
-            };
-            // Without a thread the old vectors stay, and the next one to open the store tries again.
-            let _ = thread::Builder::new().name("memctx-reembed".to_owned()).spawn(replace);
+    /// Start the thread that embeds stored texts, if the core makes the vectors and texts may lack theirs.
+    pub(super) fn begin_embedding(self: &Arc<Self>) {
+        let is_needed = if self.model().is_instant() { self.is_replacing_itself() } else { self.model().is_local() };
+        if is_needed && !self.health().is_read_only {
+            let (store, signal) = (Arc::downgrade(self), Arc::clone(&self.stored));
+            // Without a thread the texts are found by their words, and the next one to open the store tries again.
+            let _ = thread::Builder::new().name("memctx-embed".to_owned()).spawn(move || embed_stored(&store, &signal));
         }
     }
 
     fn is_replacing_itself(&self) -> bool {
         let slot = || Slot::for_new(&self.directory, self.model().stamp(), self.settings.replaces_vectors);
-        self.model().is_instant() && slot() == Some(Slot::Next)
+        self.model().is_local() && slot() == Some(Slot::Next)
     }
 
-    /// Embed everything, and let that take the place of another model's vectors.
-    fn replace_vectors(&self) -> Result<()> {
-        while self.is_replacing_itself() && !self.is_closed() {
-            let texts = self.unembedded(BATCH)?;
-            let ids: Vec<&str> = texts.iter().map(|(id, _)| id.as_str()).collect();
-            let values: Vec<f32> = texts.iter().filter_map(|(_, text)| self.model().vector(text)).flatten().collect();
-            self.supply(&ids, &values)?;
-            if texts.is_empty() && self.is_replacing_itself() {
-                thread::sleep(PAUSE);
+    /// Embed some stored texts that lack their vectors, where the core makes them; return how many.
+    pub(super) fn embed_some(&self) -> Result<usize> {
+        if !self.model().is_local() {
+            return Ok(0);
+        }
+        // One thread at a time: two would embed the same texts.
+        let _turn = lock(&self.embedding);
+        let texts = self.unembedded(BATCH)?;
+        let ids: Vec<&str> = texts.iter().map(|(id, _)| id.as_str()).collect();
+        let values: Vec<f32> = texts.iter().filter_map(|(_, text)| self.model().vector(text)).flatten().collect();
+        self.supply(&ids, &values)?;
+        Ok(ids.len())
+    }
+
+    /// Embed all stored texts that lack their vectors; return when to look for more, or none if there will be none.
+    fn embed_all(&self, seen: &mut Option<u64>) -> Option<Duration> {
+        let log = self.directory.log().ok().flatten();
+        let length = log.and_then(|log| log.metadata().ok()).map(|found| found.len());
+        let is_lacking = || self.index().lacking() > 0 || self.is_replacing_itself();
+        // The texts of other processes count too, though they may not be in memory.
+        if length == *seen && !is_lacking() {
+            return Some(IDLE);
+        }
+        loop {
+            match self.embed_some() {
+                _ if self.is_closed() => return None,
+                Ok(0) => break,
+                Ok(_) => {}
+                Err(fault) => {
+                    self.health().note(fault.to_string());
+                    return Some(AFTER_FAULT);
+                }
             }
         }
-        Ok(())
+        *seen = length;
+        if self.model().is_instant() && !self.is_replacing_itself() {
+            return None;
+        }
+        Some(if self.is_replacing_itself() { PAUSE } else { IDLE })
     }
 
     fn directory_lock(&self) -> Lock {
         Lock::new(self.directory.clone(), self.settings.lock_timeout)
+    }
+}
+
+/// Wakes the thread that embeds when something was stored.
+#[derive(Debug, Default)]
+pub(super) struct Signal {
+    is_set: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Signal {
+    pub(super) fn set(&self) {
+        *lock(&self.is_set) = true;
+        self.changed.notify_one();
+    }
+
+    /// Wait until it is set, at most for this long, and clear it; return whether it was set.
+    fn wait(&self, time: Duration) -> bool {
+        let waited = self.changed.wait_timeout_while(lock(&self.is_set), time, |is_set| !*is_set);
+        std::mem::take(&mut *waited.unwrap_or_else(PoisonError::into_inner).0)
+    }
+}
+
+/// Embed what is stored until the store is closed or dropped.
+fn embed_stored(store: &Weak<Inner>, signal: &Signal) {
+    let mut seen = None;
+    while let Some(wait) =
+        store.upgrade().filter(|inner| !inner.is_closed()).and_then(|inner| inner.embed_all(&mut seen))
+    {
+        if signal.wait(wait) {
+            thread::sleep(HEAD_START);
+        }
     }
 }

@@ -43,7 +43,7 @@ impl Inner {
         if is_due && !self.is_closed() {
             self.tidy(false);
         }
-        self.begin_replacing();
+        self.begin_embedding();
         #[cfg(feature = "disk-index")]
         self.wake_older();
     }

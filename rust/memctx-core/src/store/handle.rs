@@ -167,6 +167,13 @@ impl Store {
         self.inner.supply(ids, values)
     }
 
+    /// Embed some stored texts that lack their vectors, in this thread, if the core makes them; return how many. Zero when
+    /// all have theirs, and while another process leads.
+    pub fn embed_some(&self) -> Result<usize> {
+        self.inner.check_open()?;
+        self.inner.embed_some()
+    }
+
     /// Do without the vectors of texts that cannot be embedded, until the store is opened again.
     pub fn set_aside(&self, ids: &[&str]) -> Result<()> {
         self.inner.check_open()?;
@@ -295,6 +302,7 @@ impl Store {
         self.inner.tidy(false);
         self.inner.sync_rest();
         self.inner.stop_leading();
+        self.inner.stored.set();
         #[cfg(feature = "disk-index")]
         self.inner.close_older();
     }

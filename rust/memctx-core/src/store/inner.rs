@@ -7,7 +7,7 @@ use std::sync::{
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::embed;
-use super::embedding::Pass;
+use super::embedding::{Pass, Signal};
 use super::health::Health;
 use super::intake::Intake;
 use super::log::append_only::Log;
@@ -36,6 +36,10 @@ pub(super) struct Inner {
     pub(super) pass: Mutex<Pass>,
     /// Everything before this place in the log has its vectors.
     pub(super) embedded: AtomicU64,
+    /// Held while some texts are embedded.
+    pub(super) embedding: Mutex<()>,
+    /// Set when something is stored.
+    pub(super) stored: Arc<Signal>,
     health: Mutex<Health>,
     is_ready: Mutex<bool>,
     became_ready: Condvar,
@@ -85,6 +89,8 @@ impl Inner {
             index: RwLock::new(Warm::new(settings.model.dim(), settings.model.own_weight())?),
             pass: Mutex::default(),
             embedded: AtomicU64::new(0),
+            embedding: Mutex::default(),
+            stored: Arc::default(),
             gate: Mutex::new(Gate { lock: Lock::new(directory.clone(), settings.lock_timeout), tail: Tail::default() }),
             health: Mutex::new(health),
             is_ready: Mutex::new(false),

@@ -106,8 +106,9 @@ impl Inner {
                 match read(&view, offset, bytes) {
                     Ok(segment) if filter.admits_session(&segment) => {
                         let (piece, _) = view.piece(row);
-                        let exact =
-                            view.vector(row, &segment.id).or_else(|| self.model().vector(segment.content.get(piece)?));
+                        let exact = view
+                            .vector(row, &segment.id)
+                            .or_else(|| self.model().instant_vector(segment.content.get(piece)?));
                         best.extend(exact.map(|exact| (segment.id, crate::vector::cosine(vector, &exact))));
                     }
                     Ok(_) => {}
@@ -182,7 +183,7 @@ impl Inner {
         for (number, piece) in pieces {
             let in_memory = own.get(*number).cloned().flatten();
             let on_disk = || view.vector(rows.clone().nth(*number)?, &segment.id);
-            let made = || self.model().vector(&segment.content[piece.clone()]);
+            let made = || self.model().instant_vector(&segment.content[piece.clone()]);
             if let Some(vector) = in_memory.or_else(on_disk).or_else(made) {
                 vectors.extend_from_slice(&vector);
             } else {

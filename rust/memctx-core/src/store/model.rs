@@ -9,7 +9,7 @@ use crate::embed::{Encoder, HashEmbedder, StaticEmbedder};
 use crate::vmem::MAX_DIM;
 use crate::{Error, Result};
 
-/// Makes the vector of a text at once, in the thread that asks for it.
+/// Makes the vector of a text in the thread that asks for it.
 pub trait Maker: fmt::Debug + Send + Sync {
     /// Write the vector of a text: length 1, or zeros if nothing in the text counts.
     fn embed(&self, text: &str, vector: &mut [f32]);
@@ -34,13 +34,14 @@ impl Maker for StaticEmbedder {
     }
 }
 
-/// A model that makes vectors: at once, or in its own time outside of the core.
+/// A model that makes vectors: with each text, in a thread of the core, or outside of the core.
 ///
 /// ```
 /// use memctx_core::store::Model;
 ///
 /// assert_eq!(Model::hash().dim(), 384);
-/// assert!(!Model::supplied("all-MiniLM-L6-v2", "1", 384)?.is_instant());
+/// let supplied = Model::supplied("all-MiniLM-L6-v2", "1", 384)?;
+/// assert!(!supplied.is_instant() && !supplied.is_local());
 /// assert!(Model::supplied("nothing", "1", 0).is_err());
 /// # Ok::<(), memctx_core::Error>(())
 /// ```
@@ -49,6 +50,7 @@ pub struct Model {
     stamp: Stamp,
     /// None if the vectors come from outside, later.
     maker: Option<Arc<dyn Maker>>,
+    is_instant: bool,
     worth: VectorWeight,
 }
 
@@ -65,11 +67,17 @@ impl Model {
         let made = || Arc::new(HashEmbedder::new(HASH_DIM).expect("a length that is allowed"));
         let maker: Arc<dyn Maker> = EMBEDDER.get_or_init(made).clone();
         let stamp = Stamp { model: HashEmbedder::NAME.to_owned(), revision: "1".to_owned(), dim: HASH_DIM };
-        Self { stamp, maker: Some(maker), worth: VectorWeight::SPELLING }
+        Self { stamp, maker: Some(maker), is_instant: true, worth: VectorWeight::SPELLING }
     }
 
-    /// One that the core runs itself.
+    /// One that takes microseconds, so that every text is stored with its vector.
     pub fn instant(name: &str, revision: &str, dim: usize, maker: Arc<dyn Maker>) -> Result<Self> {
+        Ok(Self { is_instant: true, ..Self::background(name, revision, dim, maker)? })
+    }
+
+    /// One that takes about a millisecond: queries have their vectors at once, stored texts theirs from a thread of the
+    /// store.
+    pub fn background(name: &str, revision: &str, dim: usize, maker: Arc<dyn Maker>) -> Result<Self> {
         Ok(Self { maker: Some(maker), ..Self::supplied(name, revision, dim)? })
     }
 
@@ -82,13 +90,13 @@ impl Model {
             return Err(Error::argument("dim", "between 1 and 65536", dim.to_string()));
         }
         let stamp = Stamp { model: name.to_owned(), revision: revision.to_owned(), dim };
-        Ok(Self { stamp, maker: None, worth: VectorWeight::MEANING })
+        Ok(Self { stamp, maker: None, is_instant: false, worth: VectorWeight::MEANING })
     }
 
     /// An encoder.
     pub fn encoder(encoder: &Arc<Encoder>) -> Result<Self> {
         let maker: Arc<dyn Maker> = encoder.clone();
-        Self::instant(encoder.name(), encoder.revision(), encoder.dim(), maker)
+        Self::background(encoder.name(), encoder.revision(), encoder.dim(), maker)
     }
 
     /// A table of word pieces.
@@ -127,9 +135,15 @@ impl Model {
         self.stamp.dim
     }
 
-    /// Return whether a vector is there as soon as it is asked for.
+    /// Return whether a text has its vector as soon as it is stored.
     #[must_use]
     pub fn is_instant(&self) -> bool {
+        self.is_instant
+    }
+
+    /// Return whether the core makes the vectors.
+    #[must_use]
+    pub fn is_local(&self) -> bool {
         self.maker.is_some()
     }
 
@@ -143,11 +157,16 @@ impl Model {
         format!("{} {} {}", self.stamp.model, self.stamp.revision, self.stamp.dim)
     }
 
-    /// Write the vector of a text; one that is made elsewhere is left as it is.
+    /// Write the vector of a text that is being stored; one that comes later is left as it is.
     pub(super) fn embed(&self, text: &str, vector: &mut [f32]) {
-        if let Some(maker) = &self.maker {
+        if let Some(maker) = self.maker.as_ref().filter(|_| self.is_instant) {
             maker.embed(text, vector);
         }
+    }
+
+    /// The vector of a text where one is missing; none if it comes later.
+    pub(crate) fn instant_vector(&self, text: &str) -> Option<Vec<f32>> {
+        if self.is_instant { self.vector(text) } else { None }
     }
 
     /// The vector of a text; none if it is made elsewhere.

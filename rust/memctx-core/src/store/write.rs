@@ -157,6 +157,7 @@ impl Inner {
         if is_work_left {
             self.settle_in_background();
         }
+        self.stored.set();
         #[cfg(feature = "disk-index")]
         self.wake_older();
         Ok(())
