@@ -7,6 +7,9 @@ CRASH ?= full
 # Fat LTO is for wheels and benches; everything else shares one quick compile.
 PROFILE ?= dev-release
 
+# The package of the weights, installed from here: a clone downloads none.
+MODEL := packages/memctx-model
+
 VENV := .venv
 BIN := $(VENV)/bin
 FUZZ_DIR := target/fuzz
@@ -94,8 +97,9 @@ bench-rust: cargo ## Run the criterion benches of the core
 WHEEL_FLAGS = $(shell test "$$(uname -s)" = Linux && $(BIN)/python -m ziglang version >/dev/null 2>&1 \
 	&& echo --zig --compatibility manylinux2014 || echo --compatibility pypi)
 
-wheel: cargo $(VENV)/.installed ## Build the release wheel into dist/ and try it in a clean environment
+wheel: cargo $(VENV)/.installed ## Build the release wheel and that of the model into dist/ and try them in a clean environment
 	$(BIN)/maturin build --release --locked --out dist $(WHEEL_FLAGS)
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist $(MODEL)
 	@for wheel in dist/*.whl; do echo "$$wheel: $$(( $$(wc -c <"$$wheel") / 1024 )) KiB"; done
 	$(BIN)/pytest -m wheel tests/e2e/test_wheel.py
 
@@ -125,7 +129,7 @@ crash: extension ## Kill, cut power, fill disks and flip bits under a store; CRA
 
 # Frameworks warn of one another, and leave connections to the garbage collector.
 integrations: extension $(VENV)-integrations/.installed ## Run other people's frameworks against a loopback provider
-	PYTHONPATH=python $(VENV)-integrations/bin/python -m pytest -m integrations -W default -p no:unraisableexception \
+	PYTHONPATH=python:$(MODEL)/src $(VENV)-integrations/bin/python -m pytest -m integrations -W default -p no:unraisableexception \
 		tests/integrations
 
 check: lint test fuzz wheel ## Everything that must hold before a change lands
@@ -138,7 +142,7 @@ release:
 	@$(MAKE) --no-print-directory extension PROFILE=release
 
 # Incremental: cargo decides what there is to do.
-extension: cargo $(VENV)/.installed-build
+extension: cargo $(VENV)/.installed-model
 	$(BIN)/maturin develop --profile $(PROFILE) --locked
 
 cargo:
@@ -152,6 +156,11 @@ $(VENV)/.installed-build: requirements/build.txt
 		echo "memctx needs Python >= 3.11, $(PYTHON) is $$($(PYTHON) --version 2>&1). Try: make PYTHON=python3.13" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(PIP_INSTALL) -r requirements/build.txt
+	@touch $@
+
+# Editable, so that other weights count at once and none are copied.
+$(VENV)/.installed-model: $(MODEL)/pyproject.toml $(MODEL)/src/memctx_model/__init__.py $(VENV)/.installed-build
+	$(PIP_INSTALL) --no-build-isolation --editable $(MODEL)
 	@touch $@
 
 $(VENV)/.installed: requirements/dev.txt $(VENV)/.installed-build

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import venv
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ pytestmark = pytest.mark.wheel
 
 DIST = Path(__file__).parents[2] / "dist"
 LIMIT = 12_000_000
+MODEL_LIMIT = 20_000_000
 
 PROGRAM = """
 import pathlib, shutil, sys
@@ -48,16 +50,30 @@ with memctx.open("store", session_id="s") as memory:
     said = [{"role": "user", "content": text} for text in texts.values()]
     assert memory.archive(said).added == 3
     assert memory.search("webhook port", limit=1)[0].segment.content == texts["a"]
+    used = memory.health()["embedding"]
+    assert used["note"] is None and used["used"] != "hash", used
+    assert memory.reembed().lacking == 0
+import memctx_model
+assert memctx_model.is_intact()
 print("works:", memctx.__version__)
 """
 
 
-@pytest.fixture(scope="module")
-def wheel() -> Path:
-    wheels = sorted(DIST.glob("memctx-*.whl"), key=lambda path: path.stat().st_mtime)
+def newest(pattern: str) -> Path:
+    wheels = sorted(DIST.glob(pattern), key=lambda path: path.stat().st_mtime)
     if not wheels:
         pytest.skip("dist/ holds no wheel: `make wheel` builds one")
     return wheels[-1]
+
+
+@pytest.fixture(scope="module")
+def wheel() -> Path:
+    return newest("memctx-*.whl")
+
+
+@pytest.fixture(scope="module")
+def model() -> Path:
+    return newest("memctx_model-*.whl")
 
 
 def test_wheel_is_small_and_fits_many_systems(wheel: Path) -> None:
@@ -68,8 +84,20 @@ def test_wheel_is_small_and_fits_many_systems(wheel: Path) -> None:
         assert re.match(r"(manylinux2014|manylinux_2_17|musllinux_1_2)_", platform)
 
 
+def test_wheel_of_the_model_is_pure_data(model: Path) -> None:
+    assert model.stat().st_size < MODEL_LIMIT
+    assert model.stem.split("-")[2:] == ["py3", "none", "any"]
+    names = zipfile.ZipFile(model).namelist()
+    assert {
+        "memctx_model/__init__.py",
+        "memctx_model/encoder.safetensors",
+        "memctx_model/encoder.safetensors.sha256",
+        "memctx_model/py.typed",
+    } == {name for name in names if ".dist-info/" not in name}
+
+
 @pytest.mark.timeout(300)
-def test_wheel_works_without_rust(wheel: Path, tmp_path: Path) -> None:
+def test_wheel_works_without_rust(wheel: Path, model: Path, tmp_path: Path) -> None:
     home = tmp_path / "venv"
     venv.create(home, with_pip=True)
     python = home / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
@@ -89,7 +117,8 @@ def test_wheel_works_without_rust(wheel: Path, tmp_path: Path) -> None:
         assert result.returncode == 0, result.stdout
         return result.stdout
 
-    run("-I", "-m", "pip", "install", "--quiet", "--only-binary=:all:", wheel)
+    options = ("--quiet", "--only-binary=:all:", "--find-links", model.parent)
+    run("-I", "-m", "pip", "install", *options, wheel)
     program = tmp_path / "program.py"
     program.write_text(PROGRAM, encoding="utf-8")
     assert run("-I", "-X", "utf8", program).startswith("works: ")
