@@ -1,14 +1,15 @@
 """Process that opens a store with another embedding model, and archives and searches until all vectors are replaced.
 
-    switcher.py STORE MODEL
+    switcher.py STORE [MODEL]
 
-It prints `ready`, `stored <words>` for what was acknowledged, `failed <why>` for a search that failed or missed an
-expected hit, and `done <searches>` at the end.
+Without a model the default is used. It prints `ready`, `stored <words>` for what was acknowledged, `failed <why>` for a
+search that failed, missed an expected hit or has wrong scores, and `done <searches>` at the end.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import sys
 import threading
@@ -54,18 +55,22 @@ def search(memory: memctx.Memory, stop: threading.Event, counts: list[int]) -> N
             hits = memory.search("which umbrellas has the lighthouse keeper?", limit=5)
             if all(hit.segment.content != NEEDLE for hit in hits):
                 say(f"failed {len(hits)} hits without the needle")
+            scores = [hit.score for hit in hits]
+            if not all(map(math.isfinite, scores)) or scores != sorted(scores, reverse=True):
+                say(f"failed scores {scores}")
         except Exception as error:  # noqa: BLE001 - to be counted, whatever it is
             say(f"failed {error!r}")
         counts[0] += 1
         time.sleep(0.01)
 
 
-def main(store: str, model: str) -> None:
+def main(store: str, model: str = "auto") -> None:
     chosen = Sums() if model == "sums" else model
+    config = memctx.Config(disk={"durability": "os"})
+    if chosen != "auto":
+        config = config.replace(embedding_model=chosen)
     stop, counts = threading.Event(), [0]
-    with memctx.open(
-        store, session_id="s", embedding_model=chosen, disk={"durability": "os"}
-    ) as memory:
+    with memctx.open(store, session_id="s", config=config) as memory:
         say("ready")
         searching = threading.Thread(target=search, args=(memory, stop, counts))
         searching.start()
