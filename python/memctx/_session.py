@@ -29,8 +29,8 @@ NO_EXTRACTOR = (
 # A caller of `search` waits longer for a vector than a turn does: the first one may have a model to load.
 QUERY_TIMEOUT_MS = 5_000.0
 
-# Levels at which the missing extractor was logged: once each in a process.
-_logged: set[int] = set()
+# Levels at which the missing extractor was logged, and notes about a default: once each in a process.
+_logged: set[int | str] = set()
 
 
 class Session:
@@ -69,8 +69,7 @@ class Session:
         recall = Recall(self.store, self.fact_store, config, self.embedding)
         # Nothing here refers to the `Memory`, so that a closed one is freed with its last reference.
         self.turns = Turns(recall, self.intake.put)
-        if resolution.note is not None:
-            logger.warning(resolution.note)
+        self._log_fallback()
         self._extraction_note = self._note_missing_extractor()
 
     @cached_property
@@ -177,6 +176,14 @@ class Session:
             self.fact_store,
             extractor_of(choice),
         )
+
+    def _log_fallback(self) -> None:
+        """Log why another embedder is used; for ``auto``, which is the default, once."""
+        note = self.resolution.note
+        if note is not None and note not in _logged:
+            logger.warning(note)
+            if self.resolution.asked == "auto":
+                _logged.add(note)
 
     def _note_missing_extractor(self) -> str | None:
         """Return why no facts are extracted though the settings ask for it, and log that once."""

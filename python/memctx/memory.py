@@ -302,7 +302,7 @@ class Memory:
         if the model fails or is unavailable.
 
         >>> import memctx, tempfile
-        >>> with memctx.open(tempfile.mkdtemp(), session_id="s1") as memory:
+        >>> with memctx.open(tempfile.mkdtemp(), session_id="s1", embedding_model="hash") as memory:
         ...     archived = memory.archive([{"role": "user", "content": "The webhook listens on port 8443"}])
         ...     status = memory.reembed()
         >>> status.model, status.done_bytes == status.log_bytes

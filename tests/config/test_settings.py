@@ -23,7 +23,7 @@ def make(**given: Any) -> Config:
 def test_defaults_are_those_of_the_design() -> None:
     config = Config()
     assert config.recall.hard_cap_tokens == 4000
-    assert config.embedding_model == "hash"
+    assert config.embedding_model == "auto"
     assert config.embedding.url is None
     assert config.embedding.timeout_ms == 150
     assert config.redaction == "mask"

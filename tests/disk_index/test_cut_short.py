@@ -22,7 +22,7 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="open files cannot be
 SEARCHER = f"""
     import json, sys, memctx
     from disk_index.stores import MANY, word
-    settings = dict(disk=dict(max_segments={KEPT}, eviction_days=0, deadline_ms={PATIENT}))
+    settings = dict(embedding_model="hash", disk=dict(max_segments={KEPT}, eviction_days=0, deadline_ms={PATIENT}))
     memories = [memctx.open(path, session_id="{SESSION}", **settings) for path in sys.argv[1:]]
 
     def best(memory, number):
@@ -149,7 +149,10 @@ def test_a_search_of_everything_works_right_after_a_truncation(
     store = tmp_path / "store"
     shutil.copytree(indexed, store)
     with memctx.open(
-        store, session_id=SESSION, disk={"max_segments": KEPT, "eviction_days": 0}
+        store,
+        session_id=SESSION,
+        embedding_model="hash",
+        disk={"max_segments": KEPT, "eviction_days": 0},
     ) as memory:
         assert memory.search(word(3), limit=1, everything=True)[0].segment.content == text(3)
         for path in folder_of(store).rglob("*"):

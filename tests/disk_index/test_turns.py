@@ -21,14 +21,14 @@ Message = dict[str, Any]
 
 
 def remember(folder: Path, **settings: Any) -> Memory:
-    """Open a store whose memory holds few of its messages."""
+    """Open a store whose memory holds few of its messages, with the model that `filled` has."""
     disk = {
         "max_segments": KEPT,
         "eviction_days": 0.0,
         "durability": "os",
         **settings.pop("disk", {}),
     }
-    return memctx.open(folder, session_id=SESSION, disk=disk, **settings)
+    return memctx.open(folder, session_id=SESSION, embedding_model="hash", disk=disk, **settings)
 
 
 def ask(number: int) -> Message:

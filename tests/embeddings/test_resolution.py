@@ -22,6 +22,7 @@ from memctx.embeddings import (
     VoyageEmbedder,
     choose,
     embedder_of,
+    packaged_encoder,
     register,
     resolution,
 )
@@ -229,6 +230,20 @@ def test_an_object_that_is_no_embedder_is_rejected_with_what_it_lacks(wrong: Any
 # ------------------------------------------------------------------------------------------------------- auto
 
 
+@pytest.fixture
+def _no_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hide the package memctx-model."""
+    monkeypatch.setitem(sys.modules, "memctx_model", None)
+
+
+def test_auto_takes_the_encoder_that_comes_with_memctx() -> None:
+    chosen = choose("auto")
+    assert chosen.embedder is embedder_of("memctx") is packaged_encoder()
+    assert not chosen.is_fallback
+    assert [reason.partition(":")[0] for reason in chosen.tried] == ["openai", "gemini", "voyage"]
+
+
+@pytest.mark.usefixtures("_no_package")
 def test_auto_falls_back_to_hashing_with_the_reasons() -> None:
     chosen = choose("auto")
     assert isinstance(chosen.embedder, HashedEmbedder)
@@ -237,10 +252,20 @@ def test_auto_falls_back_to_hashing_with_the_reasons() -> None:
         "openai",
         "gemini",
         "voyage",
-        "static",
+        "memctx",
     ]
     assert chosen.tried[1] == "gemini: no GEMINI_API_KEY or GOOGLE_API_KEY in the environment"
-    assert "no package with one is installed" in chosen.tried[3]
+    assert chosen.tried[3].startswith("memctx: memctx-model is not installed")
+
+
+def test_keys_do_not_count_if_the_caller_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key that is there for another purpose sends no text to a server."""
+    monkeypatch.setenv("OPENAI_API_KEY", "secret-key")
+    chosen = choose("auto", uses_keys=False)
+    assert chosen.embedder is packaged_encoder()
+    assert chosen.tried[0] == "openai: a key alone does not send text to a server"
+    remote = choose("auto", url="http://127.0.0.1:11434/v1", uses_keys=False)
+    assert isinstance(remote.embedder, OpenAIEmbedder)
 
 
 @pytest.mark.parametrize(
@@ -272,21 +297,8 @@ def test_auto_takes_the_server_of_the_settings(monkeypatch: pytest.MonkeyPatch) 
 def test_auto_skips_an_invalid_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "not a key")
     chosen = choose("auto")
-    assert chosen.is_fallback
+    assert chosen.embedder is packaged_encoder()
     assert chosen.tried[0] == "openai: the API key contains characters that no key has"
-
-
-def test_auto_takes_an_installed_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "with_table").mkdir()
-    (tmp_path / "with_table/__init__.py").touch()
-    models.table(tmp_path / "with_table/model")
-    monkeypatch.syspath_prepend(tmp_path)
-    files = ("model/model.safetensors", "model/tokenizer.json")
-    installed = TablePackage("with_table", "small-table", *files)
-    monkeypatch.setattr("memctx.embeddings.local.tables.PACKAGES", (MISSING, installed))
-    chosen = choose("auto")
-    assert (chosen.embedder.name, chosen.is_fallback) == ("small-table", False)
-    assert "with_table" not in sys.modules
 
 
 def test_auto_decides_once(monkeypatch: pytest.MonkeyPatch) -> None:

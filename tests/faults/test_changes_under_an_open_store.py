@@ -135,7 +135,7 @@ def test_a_forked_child_shares_no_lock_or_handle(tmp_path: Path) -> None:
 # The lock is taken through the store's own handle, as it is in the midst of a write.
 INHERITED = """
     import os, sys, memctx
-    memory = memctx.open(sys.argv[1], session_id="s1")
+    memory = memctx.open(sys.argv[1], session_id="s1", embedding_model="hash")
     memory.archive([{"role": "user", "content": "said before the fork"}])
     handles = [f"/proc/self/fd/{fd}" for fd in range(64)]
     print(*(os.path.basename(os.readlink(handle)) for handle in handles if os.path.lexists(handle)))

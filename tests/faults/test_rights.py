@@ -181,6 +181,7 @@ def test_files_of_a_store_are_readable_by_the_owner_only(tmp_path: Path) -> None
     folder = tmp_path / "store"
     with memctx.open(folder, session_id="s1") as memory:
         memory.archive([{"role": "user", "content": "between us"}])
+        memory.reembed()
         assert memory.store.snapshot()
     modes = {path: stat.S_IMODE(path.stat().st_mode) for path in [folder, *folder.rglob("*")]}
     assert len(modes) >= 6

@@ -16,6 +16,7 @@ import pytest
 
 import memctx
 from memctx import ConfigError, MessageFormatError, StoreError
+from memctx.embeddings import packaged_encoder
 from memctx.errors import EmbeddingError
 from memctx.messages import read_each
 
@@ -259,9 +260,11 @@ def test_a_memory_repr_shows_path_and_session(tmp_path: Path) -> None:
 def test_stats_and_health_are_plain(tmp_path: Path) -> None:
     with opened(tmp_path) as memory:
         memory.archive([PORT])
+        memory.reembed()
         assert isinstance(memory.stats(), dict)
         embedding = memory.health()["embedding"]
-        assert (embedding["asked"], embedding["used"], embedding["note"]) == ("hash", "hash", None)
+        used = packaged_encoder().name
+        assert (embedding["asked"], embedding["used"], embedding["note"]) == ("auto", used, None)
         assert json.loads(json.dumps(memory.health()))["embedding"] == embedding
         assert memory.health().keys() > memory.store.health().keys()
 

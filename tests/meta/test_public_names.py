@@ -135,6 +135,7 @@ PUBLIC = {
         "VoyageEmbedder",
         "choose",
         "embedder_of",
+        "packaged_encoder",
         "register",
         "static_embedder",
     ],

@@ -105,12 +105,12 @@ def test_03_vectors_are_never_half_written(tmp_path: Path) -> None:
 
 def test_04_every_segment_gets_its_vector(tmp_path: Path) -> None:
     """OpenClaw's plugin makes no hash vectors of archived text: ``vectors.bin`` stays empty, search is BM25 only."""
-    with opened(tmp_path) as memory:
+    with opened(tmp_path, embedding_model="hash") as memory:
         memory.archive(user("The payment webhook listens on port 8443", "We deploy on Friday"))
         hits = memory.search("webhooks for payments")  # no word of it is in the text
         assert hits[0].segment.content.startswith("The payment webhook")
         assert hits[0].vector > 0.2
-    with opened(tmp_path) as memory:
+    with opened(tmp_path, embedding_model="hash") as memory:
         ids = [segment.id for segment in memory.store.segments()]
         assert vmem.read(tmp_path / "vectors.bin")[0] == ids
         assert memory.health()["vectors"] == "2 loaded"
@@ -309,7 +309,7 @@ def test_12_one_fact_alone_is_found(tmp_path: Path) -> None:
 
 def test_20_another_model_of_the_same_length_is_noticed(tmp_path: Path) -> None:
     """OpenClaw's plugin compares lengths only, and ranks with the vectors of a model that is no longer there."""
-    with opened(tmp_path) as memory:
+    with opened(tmp_path, embedding_model="hash") as memory:
         memory.archive(user("The payment webhook listens on port 8443", "We deploy on Friday"))
         wanted = [hit.vector for hit in memory.search("webhooks for payments")]
     ids, vectors = vmem.read(tmp_path / "vectors.bin")

@@ -25,6 +25,7 @@ BUILT_IN = {
     "openai": "model",
     "gemini": "model",
     "voyage": "model",
+    "memctx": "file",
     "auto": None,
 }
 NAME = re.compile(r"[a-z][a-z0-9_-]*")

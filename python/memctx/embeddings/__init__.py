@@ -12,11 +12,13 @@ from memctx.config.embedder_names import register
 
 TYPE_CHECKING = False  # as type checkers know it, without importing typing
 if TYPE_CHECKING:
+    from memctx.embeddings.local.packaged import packaged_encoder
     from memctx.embeddings.local.tables import HashedEmbedder, static_embedder
     from memctx.embeddings.local.transformer import TransformerEmbedder
     from memctx.embeddings.remote.apis import GeminiEmbedder, OpenAIEmbedder, VoyageEmbedder
     from memctx.embeddings.resolution import Chosen, choose, embedder_of
     from memctx.embeddings.resolution import Resolution as Resolution
+    from memctx.embeddings.resolution import read_metadata as read_metadata
     from memctx.embeddings.service import EmbeddingService as EmbeddingService
     from memctx.embeddings.service import wait_for_vectors as wait_for_vectors
     from memctx.embeddings.vectors import check_matrix as check_matrix
@@ -38,6 +40,7 @@ __all__ = [
     "VoyageEmbedder",
     "choose",
     "embedder_of",
+    "packaged_encoder",
     "register",
     "static_embedder",
 ]
@@ -60,6 +63,8 @@ _LATER = {
     "check_vector": "memctx.embeddings.vectors",
     "choose": "memctx.embeddings.resolution",
     "embedder_of": "memctx.embeddings.resolution",
+    "packaged_encoder": "memctx.embeddings.local.packaged",
+    "read_metadata": "memctx.embeddings.resolution",
     "resolve_awaitable": "memctx.embeddings.vectors",
     "static_embedder": "memctx.embeddings.local.tables",
     "wait_for_vectors": "memctx.embeddings.service",

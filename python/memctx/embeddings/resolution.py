@@ -12,7 +12,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from memctx import _core
+from memctx import _core, files
 from memctx.config.embedder_names import (
     check,
     is_built_in,
@@ -27,18 +27,22 @@ from memctx.providers.options import ClientOptions
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from memctx._core import HashEmbedder, StaticEmbedder
+    from memctx._core import Encoder, HashEmbedder, StaticEmbedder
     from memctx.config import Config
     from memctx.protocols import Embedder
 
     Choice: TypeAlias = str | Embedder
-    Model: TypeAlias = HashEmbedder | StaticEmbedder | tuple[str, str, int, bool]
+    Model: TypeAlias = HashEmbedder | Encoder | StaticEmbedder | tuple[str, str, int, bool]
+
+logger = logging.getLogger("memctx.embeddings")
 
 FALLBACK = "hash"
+OURS = "memctx"
 METADATA_FILE = "vectors.json"
 # Each module is imported when its embedder is chosen.
 LOCAL = {
     "hash": ("memctx.embeddings.local.tables", "HashedEmbedder"),
+    "memctx": ("memctx.embeddings.local.packaged", "packaged_encoder"),
     "transformer": ("memctx.embeddings.local.transformer", "TransformerEmbedder"),
     "static": ("memctx.embeddings.local.tables", "static_embedder"),
 }
@@ -78,11 +82,11 @@ def embedder_of(choice: Choice, *, url: str | None = None) -> Embedder:
     return choose(choice, url=url).embedder
 
 
-def choose(choice: Choice, *, url: str | None = None) -> Chosen:
+def choose(choice: Choice, *, url: str | None = None, uses_keys: bool = True) -> Chosen:
     """Return the embedder of a setting, for ``auto`` with the candidates that were rejected.
 
-    ``auto`` decides once for each process: the first remote API that is configured, by ``url`` or by a key in the
-    environment; the table of an installed package; hashing. No text is embedded to find out.
+    ``auto`` decides once for each process: the first remote API that is configured, by ``url`` or, with ``uses_keys``,
+    by a key in the environment; memctx's own encoder; hashing. No text is embedded to find out.
 
     >>> choose("hash").is_fallback
     False
@@ -94,7 +98,7 @@ def choose(choice: Choice, *, url: str | None = None) -> Chosen:
     except ConfigError as error:
         raise ConfigError(f"embedding_model is {choice!r}; {error}") from None
     if name == "auto":
-        return _choose_automatically(url)
+        return _choose_automatically(url, uses_keys=uses_keys)
     if is_import_path(name):
         return Chosen(_import_embedder(choice, name, argument or ""))
     factory = registered(name)
@@ -136,20 +140,20 @@ def _check_embedder(found: object, description: str) -> Embedder:
     return cast("Embedder", found)
 
 
-_decided: dict[str | None, Chosen] = {}
+_decided: dict[tuple[str | None, bool], Chosen] = {}
 _deciding = threading.Lock()
 
 
-def _choose_automatically(url: str | None) -> Chosen:
+def _choose_automatically(url: str | None, *, uses_keys: bool) -> Chosen:
     with _deciding:
-        if url not in _decided:
-            _decided[url] = _decide(url)
-        return _decided[url]
+        if (url, uses_keys) not in _decided:
+            _decided[url, uses_keys] = _decide(url, uses_keys=uses_keys)
+        return _decided[url, uses_keys]
 
 
-def _decide(url: str | None) -> Chosen:
+def _decide(url: str | None, *, uses_keys: bool) -> Chosen:
     tried: list[str] = []
-    for name, reason in _candidates(url):
+    for name, reason in _candidates(url, uses_keys=uses_keys):
         if reason is not None:
             tried.append(f"{name}: {reason}")
             continue
@@ -158,18 +162,22 @@ def _decide(url: str | None) -> Chosen:
         except (ConfigError, ImportError) as error:
             tried.append(f"{name}: {error}")
             continue
-        logging.getLogger("memctx.embeddings").info("auto: %s; not %s", name, "; ".join(tried))
+        logger.info("auto: %s; not %s", name, "; ".join(tried))
         return Chosen(embedder, is_fallback=name == FALLBACK, tried=tuple(tried))
     raise ConfigError(f"no embedder works: {'; '.join(tried)}")  # hashing always works
 
 
-def _candidates(url: str | None) -> Iterator[tuple[str, str | None]]:
+def _candidates(url: str | None, *, uses_keys: bool) -> Iterator[tuple[str, str | None]]:
     """Yield the candidates of ``auto``, the best first, with the reason against those that are not configured."""
     for name, variables in KEYS.items():
         has_key = any(os.environ.get(variable) for variable in variables)
-        is_configured = has_key or (name == "openai" and url is not None)
-        yield name, None if is_configured else f"no {' or '.join(variables)} in the environment"
-    yield from ((name, None) for name in ("static", FALLBACK))
+        if name == "openai" and url is not None:
+            yield name, None
+        elif not has_key:
+            yield name, f"no {' or '.join(variables)} in the environment"
+        else:
+            yield name, None if uses_keys else "a key alone does not send text to a server"
+    yield from ((name, None) for name in (OURS, FALLBACK))
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,22 +201,25 @@ class Resolution:
     @property
     def any_embedder(self) -> Embedder | None:
         """The embedder inside of the core or outside; None for hashing."""
-        is_table = isinstance(self.model, _core.StaticEmbedder)
-        return cast("Embedder", self.model) if is_table else self.embedder
+        is_inside = isinstance(self.model, _core.Encoder | _core.StaticEmbedder)
+        return cast("Embedder", self.model) if is_inside else self.embedder
 
     @classmethod
     def of(cls, config: Config) -> Resolution:
         """Return the embedder of the settings.
 
         Vectors are replaced by those of a model that was asked for by name; never by those of a fallback, and under
-        ``auto`` only if they are hashed, since ``auto`` may choose another model later.
+        ``auto`` only if hashing or memctx's own encoder made them, since ``auto`` may choose another model later.
+        Without the setting, text is sent to a server only if ``embedding.url`` names one: a key in the environment may
+        be there for another purpose.
         """
         asked = config.embedding_model
+        is_given = "embedding_model" in config.given()
         if asked == FALLBACK:
-            return cls(None, None, FALLBACK, FALLBACK, replaces="embedding_model" in config.given())
+            return cls(None, None, FALLBACK, FALLBACK, replaces=is_given)
         metadata = read_metadata(config.storage_path)
         try:
-            chosen = choose(asked, url=config.embedding.url)
+            chosen = choose(asked, url=config.embedding.url, uses_keys=is_given)
         except ConfigError as error:
             if not is_built_in(asked):
                 raise
@@ -216,11 +227,14 @@ class Resolution:
             return cls._fall_back(asked, str(error))
         embedder = chosen.embedder
         setting = asked if isinstance(asked, str) else embedder.name
-        is_asked_for = "embedding_model" in config.given() and not chosen.is_fallback
-        is_hashed = metadata is None or metadata["model"] == FALLBACK
-        replaces = is_asked_for and (asked != "auto" or is_hashed)
+        replaces = is_given
+        if asked == "auto":
+            made_by = FALLBACK if metadata is None else metadata["model"]
+            replaces = made_by in {FALLBACK, embedder.name} or made_by.startswith(OURS)
+            if (reason := _reason_against(chosen, made_by, replaces=replaces)) is not None:
+                return cls._fall_back("auto", reason, tried=chosen.tried)
         core: Any = getattr(embedder, "core", embedder)
-        if isinstance(core, _core.HashEmbedder | _core.StaticEmbedder):
+        if isinstance(core, _core.HashEmbedder | _core.Encoder | _core.StaticEmbedder):
             return cls(None, core, setting, embedder.name, replaces, tried=chosen.tried)
         try:
             dim = embedder.dim
@@ -235,15 +249,24 @@ class Resolution:
         return cls(embedder, model, setting, embedder.name, replaces, tried=chosen.tried)
 
     @classmethod
-    def _fall_back(cls, asked: str, reason: str) -> Resolution:
+    def _fall_back(cls, asked: str, reason: str, tried: tuple[str, ...] = ()) -> Resolution:
         note = f"embedding_model {asked!r} unavailable; falling back to {FALLBACK!r}: {reason}"
-        return cls(None, None, asked, FALLBACK, replaces=False, note=note)
+        return cls(None, None, asked, FALLBACK, replaces=False, note=note, tried=tried)
+
+
+def _reason_against(chosen: Chosen, made_by: str, *, replaces: bool) -> str | None:
+    """Return why a store hashes instead of using what ``auto`` chose, if it does."""
+    if chosen.is_fallback:
+        return chosen.tried[-1]
+    if isinstance(chosen.embedder, _core.Encoder) and not replaces:
+        return f"the store has vectors of {made_by!r}, which only a model that is named replaces"
+    return None
 
 
 def read_metadata(store: Path | str) -> dict[str, Any] | None:
     """Return the model metadata of a store's vectors; None if there is none that can be read."""
     try:
-        document: Any = json.loads((Path(store) / METADATA_FILE).read_text("utf-8"))
+        document: Any = json.loads(files.read(Path(store) / METADATA_FILE))
     except (OSError, ValueError):
         return None
     if not isinstance(document, dict):

@@ -50,5 +50,6 @@ def stocked(path: Path) -> Path:
 def opened(path: Path, session: str = "shop", **settings: Any) -> memctx.Memory:
     """Open the memory of a session without background work."""
     disk = {"durability": "os", "eviction_days": 0.0}
-    config = memctx.Config(knowledge_extraction=False, disk=disk).replace(**settings)
+    config = memctx.Config(knowledge_extraction=False, embedding_model="hash", disk=disk)
+    config = config.replace(**settings)
     return memctx.open(path, session_id=session, config=config)

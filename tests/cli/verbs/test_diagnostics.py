@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import shutil
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
+import memctx_model
 from memctx import Config, ConfigError
 from memctx.cli.verbs.bench import bench
 from memctx.cli.verbs.diagnostics import find_faults, list_settings, run_doctor
@@ -24,6 +26,28 @@ def test_doctor_passes_a_sound_store(store: Path) -> None:
     assert outcome.is_ok
     assert states(store)["integrity"] == "ok"
     assert outcome.text.endswith("No problems found.")
+
+
+def test_doctor_compares_the_weights_with_their_checksum(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert states(store)["model"] == "ok"
+    file = tmp_path / memctx_model.PATH.name
+    file.write_bytes(b"other weights")
+    shutil.copy(f"{memctx_model.PATH}.sha256", f"{file}.sha256")
+    monkeypatch.setattr(memctx_model, "PATH", file)
+    outcome = run_doctor(ShellRequest(store))
+    assert not outcome.is_ok
+    assert "pip install --force-reinstall memctx-model" in outcome.text
+    file.unlink()
+    assert states(store)["model"] == "bad"
+
+
+def test_doctor_notes_that_the_weights_are_not_installed(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "memctx_model", None)
+    assert states(store)["model"] == "note"
 
 
 def test_doctor_reports_damage_and_the_remedy(store: Path) -> None:

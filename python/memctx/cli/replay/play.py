@@ -154,6 +154,8 @@ class _Player:
             host = turn.report.tokens.before
             if turn.report.archived:
                 self.memory.wait_for_facts().result()  # facts are the same in every replay
+                while self.memory.store.embed_some():  # and so are vectors
+                    pass
 
     def _describe_turn(self, number: int, turn: Turn, host: int) -> ReplayedTurn:
         report = turn.report

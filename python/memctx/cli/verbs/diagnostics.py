@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import os
 import platform
@@ -18,6 +19,7 @@ from memctx.cli.verbs.outcome import Outcome
 from memctx.cli.verbs.upkeep import LOCK, verify
 from memctx.config import Config
 from memctx.config.environment import variable
+from memctx.embeddings import packaged_encoder
 from memctx.errors import MemctxError
 
 if TYPE_CHECKING:
@@ -126,6 +128,7 @@ def _run_checks(
     yield Check("memctx", "ok", f"{memctx.__version__}, {Path(memctx.__file__).parent}")
     python = f"{platform.python_implementation()} {platform.python_version()}"
     yield Check("python", "ok", f"{python}, {sys.platform} {platform.machine()}")
+    yield _guard("model", _check_model)
     for extra, module in EXTRAS.items():
         is_there = importlib.util.find_spec(module) is not None
         words = "installed" if is_there else f"not installed: pip install 'memctx[{extra}]'"
@@ -170,6 +173,22 @@ def _guard(name: str, look: Callable[[], tuple[State, str]]) -> Check:
         return Check(name, *look())
     except (MemctxError, OSError) as error:
         return Check(name, "bad", str(error))
+
+
+def _check_model() -> tuple[State, str]:
+    """Compare the weights of memctx-model with their checksum, and load them."""
+    try:
+        package: Any = importlib.import_module("memctx_model")
+    except ImportError:
+        return "note", "not installed, vectors know spelling only: pip install memctx-model"
+    path = package.PATH
+    if not package.is_intact():
+        return "bad", f"{path} is damaged: pip install --force-reinstall memctx-model"
+    encoder = packaged_encoder()
+    return (
+        "ok",
+        f"memctx-model {package.__version__}, {encoder.name}, {encoder.dim} dimensions, {path}",
+    )
 
 
 def _check_workspace(path: Path) -> tuple[State, str]:

@@ -52,8 +52,14 @@ class Request(ABC):
     """The messages of the running conversation; None in the shell."""
 
     @abstractmethod
-    def open_memory(self, *, model: str | None = None) -> AbstractContextManager[Memory]:
-        """Open the memory for reading; ``model`` overrides the embedding model of the settings."""
+    def open_memory(
+        self, *, model: str | None = None, may_reembed: bool = False
+    ) -> AbstractContextManager[Memory]:
+        """Open the memory for reading.
+
+        ``model`` overrides the embedding model of the settings. Vectors of a store are replaced by those of a default
+        model only with ``may_reembed``.
+        """
 
     @abstractmethod
     def open_writable_memory(
@@ -97,7 +103,12 @@ class ChatRequest(Request):
     format: FormatName | None = None
     transcript: Transcript | None = None
 
-    def open_memory(self, *, model: str | None = None) -> AbstractContextManager[Memory]:
+    def open_memory(
+        self,
+        *,
+        model: str | None = None,
+        may_reembed: bool = False,  # noqa: ARG002 - the host decided
+    ) -> AbstractContextManager[Memory]:
         """Return the host's memory, which stays open; its embedding model cannot be changed."""
         if model is not None:
             raise ConfigError(f"model is {model!r}; expected None in a chat")

@@ -10,6 +10,7 @@ from memctx import _core, registry, store_files
 from memctx.cli import output
 from memctx.cli.verbs.request import ModelContext, Request
 from memctx.config import Config, DiskSettings
+from memctx.embeddings import read_metadata
 from memctx.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -64,13 +65,14 @@ class ShellRequest(Request):
             raise ConfigError(f"{path}: there is no store ({found}); name one with --store")
         return path
 
-    def open_memory(self, *, model: str | None = None) -> Memory:
+    def open_memory(self, *, model: str | None = None, may_reembed: bool = False) -> Memory:
         """Open the memory of ``--session``, or one that reads all sessions."""
         path = self.store_path()
         if self.session is not None:
             self._check_session(path, self.session)
             return self._open(path, self.session)
-        config = self.config().replace(cross_session=True)
+        config = self.config() if may_reembed else _keep_hashed(self.config(), path)
+        config = config.replace(cross_session=True)
         if model is not None:
             config = config.replace(embedding_model=model)
         return registry.open(path, session_id=READER_SESSION, config=config)
@@ -120,7 +122,7 @@ class ShellRequest(Request):
         raise ConfigError(f"session is {session!r}; {path} has no such session")
 
     def _open(self, path: Path, session: str, window: int | None = None) -> Memory:
-        config = self.config().replace(cross_session=False)
+        config = _keep_hashed(self.config(), path).replace(cross_session=False)
         return registry.open(path, session_id=session, context_window=window, config=config)
 
     def _only_session(self, path: Path) -> str:
@@ -133,3 +135,13 @@ class ShellRequest(Request):
         some = ", ".join(sorted(known)[:10])
         found = f"the store has {len(known)} sessions: {some}" if known else "the store has none"
         raise ConfigError(f"name a session with --session; {found}")
+
+
+def _keep_hashed(config: Config, path: Path) -> Config:
+    """Return the settings, with hashing if nothing else is set and the store hashes.
+
+    Its agent may have chosen that; looking at a store must not change its model.
+    """
+    metadata = None if "embedding_model" in config.given() else read_metadata(path)
+    is_hashed = metadata is not None and metadata["model"] == "hash"
+    return config.replace(embedding_model="hash") if is_hashed else config

@@ -187,7 +187,7 @@ def catch_up(
 
 def reembed(request: Request, *, model: str | None = None) -> Outcome:
     """Embed all segments with ``model`` or the configured model."""
-    with request.open_memory(model=model) as memory:
+    with request.open_memory(model=model, may_reembed=True) as memory:
         started = time.monotonic()
         with request.progress("Embedding", is_logged=True) as advance:
             status = memory.reembed(advance)

@@ -1,1 +1,0 @@
-"""Evaluation sets of our own."""

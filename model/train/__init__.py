@@ -1,1 +1,0 @@
-"""Trains the encoder: teachers, targets, student."""
