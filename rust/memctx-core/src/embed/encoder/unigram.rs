@@ -109,7 +109,7 @@ mod tests {
     fn the_most_probable_cut_wins() {
         assert_eq!(cut("database"), [4]);
         assert_eq!(cut("databases"), [4, 6]);
-        assert_eq!(cut("database".repeat(2).as_str()).len(), 4);
+        assert_eq!(cut("database".repeat(2).as_str()), [4, 5, 3]);
     }
 
     #[test]
