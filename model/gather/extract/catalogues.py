@@ -8,7 +8,7 @@ from gather.extract.shape import Extractor, Opened, ends
 from gather.formats import catalogue, fluent
 from gather.items import CODE, Item, Pair, Text
 from gather.markdown import strip
-from gather.snapshot import Snapshot
+from gather.snapshot import Files
 from gather.text import is_long_enough, is_prose, language, may_translate
 
 _ROLE = re.compile(r":[\w:+-]+:`[~!]?([^`<]*?)(?:\s*<[^`>]*>)?`")
@@ -67,7 +67,7 @@ def fluent_files(english: str, folders: Mapping[str, str]) -> Extractor:
     return extract
 
 
-def _fluent_folder(snapshot: Snapshot, folder: str) -> dict[tuple[str, str], str]:
+def _fluent_folder(snapshot: Files, folder: str) -> dict[tuple[str, str], str]:
     """Read the messages of a folder by file and name."""
     files = dict(snapshot.texts(ends(folder, ".ftl")))
     terms: dict[str, str] = {}

@@ -2,6 +2,16 @@
 
 from gather.extract.catalogues import fluent_files, gettext, properties, scripts, short_pages
 from gather.extract.code import go, python
+from gather.extract.dictionaries import (
+    annotations,
+    cedict,
+    english_wordnet,
+    jmdict,
+    kengdic,
+    nothing,
+    presets,
+    wordnet,
+)
 from gather.extract.documents import documents, translated, under
 from gather.extract.sentences import (
     answers,
@@ -156,6 +166,30 @@ EXTRACTORS: dict[str, Extractor] = {
         choices(r"datasets/jcommonsenseqa-v1\.3/(?:train|valid)-v1\.3\.json", "ja"),
     ),
     "wiki-split": splits(r"(?:tune|test|validation)\.tsv"),
+    # Words and what they mean.
+    "kengdic": kengdic("ezcorean_6000.sql"),
+    "cc-cedict": cedict("cedict_1_0_ts_utf-8_mdbg.txt.gz"),
+    "jmdict": jmdict("jamdict.db.xz"),
+    "interlingual-index": nothing,
+    "english-wordnet": english_wordnet,
+    "chinese-wordnet": wordnet(
+        {"zh": "wns/cow/wn-data-cmn.tab"}, "english-wordnet", "interlingual-index"
+    ),
+    "wiktionary-wordnet": wordnet(
+        {
+            "zh": "wns/wikt/wn-wikt-cmn.tab",
+            "ja": "wns/wikt/wn-wikt-jpn.tab",
+            "ko": "wns/wikt/wn-wikt-kor.tab",
+        },
+        "english-wordnet",
+        "interlingual-index",
+    ),
+    "emoji-names": annotations(
+        "cldr-json/cldr-annotations-full/annotations/", ("zh", "ja", "ko")
+    ),
+    "map-features": presets(
+        "dist/translations/", {"zh": "zh-CN.json", "ja": "ja.json", "ko": "ko.json"}
+    ),
     # Games and interfaces.
     "unciv": properties(
         {
