@@ -5,7 +5,7 @@ import json
 import lzma
 import re
 import sqlite3
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -14,7 +14,7 @@ from gather.extract.shape import Extractor, Opened, ends
 from gather.formats import lines
 from gather.items import PARAPHRASE, TRANSLATION, Item, Pair
 from gather.snapshot import Files
-from gather.text import language, normalise
+from gather.text import language, may_translate, normalise
 
 _GLOSSES = 5
 _LONGEST_GLOSSES = 160
@@ -50,6 +50,7 @@ _STALE = frozenset(
 _KANA_ALONE = "word usually written using kana alone"
 _PHRASE = "expressions (phrases, clauses, etc.)"
 _PROPER = "7"
+_CLEAR_FIELDS = ("cuisine", "sport", "clothes", "crop", "material", "healthcare/speciality")
 _SYNSET = re.compile(r"(?m)^(\d{8}-[a-z]):\n((?:[ \n].*\n?)*)")
 
 
@@ -72,7 +73,7 @@ def kengdic(path: str) -> Extractor:
                 if len(row) < 5 or row[4] == _PROPER or not _HAN.match(row[1]):  # noqa: PLR2004
                     continue
                 english = normalise(row[3].replace("\\n", " ")).strip(" .")
-                if english in {"", "\\N"} or _HAN.search(english):
+                if english in {"", "\\N"} or english.startswith("Region") or _HAN.search(english):
                     continue
                 for word in re.split(r"\s*[,/]\s*", re.sub(r"\([^)]*\)", "", row[1])):
                     yield Pair(TRANSLATION, "en", "ko", english, word)
@@ -165,7 +166,8 @@ def _synsets(files: Files) -> Iterator[_Synset]:
             fields = _fields(body)
             members = fields.get("members", [])
             definitions = fields.get("definition", [])
-            if members and definitions and not members[0][:1].isupper():
+            members = [word for word in members if word.islower()]
+            if members and definitions:
                 index = next(iter(fields.get("ili", [])), "")
                 yield _Synset(index, members, definitions[0])
 
@@ -284,14 +286,14 @@ def _emoji(files: Files, folder: str, code: str) -> dict[str, tuple[str, str]]:
     text = next(text for _, text in files.texts(f"{folder}{code}/annotations.json".__eq__))
     found = json.loads(text)["annotations"]["annotations"]
     return {
-        sign: (entry["tts"][0], ", ".join(entry["default"][:8]))
+        sign: (entry["tts"][0], ", ".join([w for w in entry["default"] if w != entry["tts"][0]][:8]))
         for sign, entry in found.items()
         if "tts" in entry and "default" in entry
     }
 
 
 def presets(folder: str, files: Mapping[str, str]) -> Extractor:
-    """Take the names of things on maps, with their other names.
+    """Take the names of things on maps; their other terms only go near them.
 
     Args:
         folder: The folder of the translations.
@@ -301,35 +303,51 @@ def presets(folder: str, files: Mapping[str, str]) -> Extractor:
     def extract(opened: Opened) -> Iterator[Item]:
         origin = _named(opened.here, folder + "en.json")
         for code, name in files.items():
-            for key, (label, terms) in _named(opened.here, folder + name).items():
-                if key not in origin or language(label) != code:
-                    continue
-                yield Pair(TRANSLATION, "en", code, origin[key][0], label)
-                if terms and origin[key][1]:
-                    yield Pair(TRANSLATION, "en", code, origin[key][1], terms)
-                for term in terms.split(", "):
-                    if language(term) == code:
-                        yield Pair(PARAPHRASE, code, code, label, term)
+            for key, label in _named(opened.here, folder + name).items():
+                if key in origin and language(label) == code:
+                    yield Pair(TRANSLATION, "en", code, origin[key], label)
 
     return extract
 
 
-def _named(files: Files, path: str) -> dict[str, tuple[str, str]]:
-    """Read the name and the terms of each preset, and the options of the fields."""
+def _named(files: Files, path: str) -> dict[str, str]:
+    """Read the name of each preset, and the options of the fields that are clear alone."""
     text = next(text for _, text in files.texts(path.__eq__))
     tables = next(iter(json.loads(text).values()))["presets"]
-    found: dict[str, tuple[str, str]] = {}
-    for key, entry in tables["presets"].items():
-        if "name" in entry:
-            found[key] = (entry["name"], _terms(entry.get("terms", "")))
-    for key, entry in tables["fields"].items():
-        for option, value in entry.get("options", {}).items():
-            label = value.get("title", "") if isinstance(value, dict) else value
-            found[f"{key}:{option}"] = (label, "")
+    found = {key: entry["name"] for key, entry in tables["presets"].items() if "name" in entry}
+    for field in _CLEAR_FIELDS:
+        for option, value in tables["fields"].get(field, {}).get("options", {}).items():
+            found[f"{field}:{option}"] = value["title"] if isinstance(value, dict) else value
     return found
 
 
-def _terms(value: str | list[str]) -> str:
-    """Join the first terms of a list or of a text with commas."""
-    terms = value.split(",") if isinstance(value, str) else value
-    return ", ".join(term.strip() for term in terms[:8] if term.strip() and not term.startswith("<"))
+def context(folder: str, *, but: str) -> Extractor:
+    """Take Korean words with English ones, explanations in both languages, and conversations.
+
+    Most examples and some explanations are the same sentence with another word; they are left out.
+
+    Args:
+        folder: The folder of the entries and the conversations.
+        but: A pattern of the entries that are left out.
+    """
+    skip = re.compile(but)
+
+    def extract(opened: Opened) -> Iterator[Item]:
+        for _, text in opened.here.texts((folder + "conversations.json").__eq__):
+            for line in (line for talk in json.loads(text) for line in talk["dialogue"]):
+                yield Pair(TRANSLATION, "en", "ko", line["en"], line["ko"])
+        explained: list[tuple[str, str, str]] = []
+        for path, text in opened.here.texts(ends(folder + "entries/", ".json")):
+            for entry in json.loads(text) if skip.search(path) is None else ():
+                english, korean = (entry["translations"].get(code, {}) for code in ("en", "ko"))
+                for word in entry["korean"].split(" / "):
+                    yield Pair(TRANSLATION, "en", "ko", _ASIDE.sub("", english["word"]), word.strip("~"))
+                a, b = english.get("explanation", ""), korean.get("explanation", "")
+                if may_translate(a, b, "ko") and not _HAN.search(a):
+                    explained.append((a, b, b.replace(entry["korean"], "")))
+        frames = Counter(frame for _, _, frame in explained)
+        for a, b, frame in explained:
+            if frames[frame] == 1:
+                yield Pair(TRANSLATION, "en", "ko", a, b)
+
+    return extract
