@@ -138,7 +138,7 @@ def _package(source: Source, clones: Path) -> Package:
     """Download the package of a source unless it is there, and check its digest."""
     folder = clones / source.package
     if not folder.exists():
-        pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-build-isolation"]
+        pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps"]
         subprocess.run([*pip, "--dest", str(folder), source.package], check=True)  # noqa: S603
     for path in sorted(folder.iterdir()):
         if hashlib.sha256(path.read_bytes()).hexdigest() == source.digest:

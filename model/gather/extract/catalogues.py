@@ -182,8 +182,9 @@ def scripts(folders: Mapping[str, str]) -> Extractor:
 
     def extract(opened: Opened) -> Iterator[Item]:
         for code, part in folders.items():
-            wanted = re.compile(re.escape(part) + r".*\.rpy$")
-            for _, text in opened.here.texts(lambda path, wanted=wanted: wanted.search(path) is not None):
+            for path, text in opened.here.texts(ends(suffix=".rpy")):
+                if part not in path:
+                    continue
                 english = ""
                 for line in text.splitlines():
                     said = _SAY.match(line.strip().removeprefix("# "))

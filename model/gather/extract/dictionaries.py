@@ -96,7 +96,9 @@ def cedict(suffix: str) -> Extractor:
                     if _NO_MEANING.search(gloss) is None and not _HAN.search(_ASIDE.sub("", gloss))
                 ]
                 plain = [normalise(_ASIDE.sub("", gloss)) for gloss in glosses]
-                yield Pair(TRANSLATION, "en", "zh", _glosses([g for g in plain if g]), entry.group(2))
+                yield Pair(
+                    TRANSLATION, "en", "zh", _glosses([g for g in plain if g]), entry.group(2)
+                )
 
     return extract
 
@@ -161,7 +163,9 @@ class _Synset:
 
 def _synsets(files: Files) -> Iterator[_Synset]:
     """Read the meanings of the Open English WordNet that are no names."""
-    for path, text in files.texts(lambda path: re.search(r"src/yaml/(?:adj|adv|noun|verb)\.", path) is not None):
+    for _, text in files.texts(
+        lambda path: re.search(r"src/yaml/(?:adj|adv|noun|verb)\.", path) is not None
+    ):
         for _, body in _SYNSET.findall(text):
             fields = _fields(body)
             members = fields.get("members", [])
@@ -286,7 +290,10 @@ def _emoji(files: Files, folder: str, code: str) -> dict[str, tuple[str, str]]:
     text = next(text for _, text in files.texts(f"{folder}{code}/annotations.json".__eq__))
     found = json.loads(text)["annotations"]["annotations"]
     return {
-        sign: (entry["tts"][0], ", ".join([w for w in entry["default"] if w != entry["tts"][0]][:8]))
+        sign: (
+            entry["tts"][0],
+            ", ".join([w for w in entry["default"] if w != entry["tts"][0]][:8]),
+        )
         for sign, entry in found.items()
         if "tts" in entry and "default" in entry
     }
@@ -341,7 +348,9 @@ def context(folder: str, *, but: str) -> Extractor:
             for entry in json.loads(text) if skip.search(path) is None else ():
                 english, korean = (entry["translations"].get(code, {}) for code in ("en", "ko"))
                 for word in entry["korean"].split(" / "):
-                    yield Pair(TRANSLATION, "en", "ko", _ASIDE.sub("", english["word"]), word.strip("~"))
+                    yield Pair(
+                        TRANSLATION, "en", "ko", _ASIDE.sub("", english["word"]), word.strip("~")
+                    )
                 a, b = english.get("explanation", ""), korean.get("explanation", "")
                 if may_translate(a, b, "ko") and not _HAN.search(a):
                     explained.append((a, b, b.replace(entry["korean"], "")))

@@ -203,13 +203,13 @@ EXTRACTORS: dict[str, Extractor] = {
         "english-wordnet",
         "interlingual-index",
     ),
-    "emoji-names": annotations(
-        "cldr-json/cldr-annotations-full/annotations/", ("zh", "ja", "ko")
-    ),
+    "emoji-names": annotations("cldr-json/cldr-annotations-full/annotations/", ("zh", "ja", "ko")),
     "map-features": presets(
         "dist/translations/", {"zh": "zh-CN.json", "ja": "ja.json", "ko": "ko.json"}
     ),
-    "time-words": in_turn(_cldr("cldr-dates-full", "dateFields"), _cldr("cldr-units-full", "units")),
+    "time-words": in_turn(
+        _cldr("cldr-dates-full", "dateFields"), _cldr("cldr-units-full", "units")
+    ),
     # Games and interfaces.
     "android-calendar": _ANDROID,
     "android-clock": _ANDROID,
