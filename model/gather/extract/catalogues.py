@@ -129,8 +129,8 @@ def android(folders: Mapping[str, str]) -> Extractor:
 
 
 def _resource(value: str) -> str:
-    """Undo the quotes and escapes of a string resource."""
-    value = plain(value).strip().strip('"')
+    """Undo the quotes and escapes of a string resource; its tags may be escaped too."""
+    value = plain(plain(value)).strip().strip('"')
     value = re.sub(r"\\u([0-9a-fA-F]{4})", lambda escape: chr(int(escape.group(1), 16)), value)
     return normalise(value.replace('" "', " ").replace("\\n", " ").replace("\\", ""))
 
