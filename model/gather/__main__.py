@@ -11,7 +11,8 @@ from gather.extract import EXTRACTORS
 from gather.extract.shape import Opened
 from gather.items import Sink
 from gather.snapshot import open_source
-from gather.sources import Source, load
+from gather.sources import WORDS, Source, load
+from gather.text import SHORTEST, SHORTEST_WORD
 
 _SOURCES = Path(__file__).parent.parent / "sources.toml"
 
@@ -57,8 +58,9 @@ def _gather(
         else open_source(_original(source, by_name), mirror, clones),
         {name: open_source(by_name[name], mirror, clones) for name in source.needs},
     )
+    shortest = SHORTEST_WORD if source.kind == WORDS else SHORTEST
     for item in EXTRACTORS[source.name](opened):
-        sink.put(source.name, item)
+        sink.put(source.name, item, shortest)
 
 
 def _original(source: Source, by_name: dict[str, Source]) -> Source:

@@ -72,12 +72,12 @@ class Sink:
         self._pairs.close()
         self._texts.close()
 
-    def put(self, source: str, item: Item) -> None:
-        """Write an item unless it is too short or was there before."""
+    def put(self, source: str, item: Item, shortest: int = SHORTEST) -> None:
+        """Write an item unless it has fewer characters than the shortest or was there before."""
         if isinstance(item, Text):
-            self._put_text(source, item.language, _fit(item.text))
+            self._put_text(source, item.language, _fit(item.text, shortest))
             return
-        a, b = _fit(item.a), _fit(item.b)
+        a, b = _fit(item.a, shortest), _fit(item.b, shortest)
         if a is None or b is None or a.casefold() == b.casefold():
             return
         self._put_text(source, item.language_a, a)
@@ -104,9 +104,9 @@ def _create(path: Path) -> gzip.GzipFile:
     return gzip.GzipFile(path, "wb", compresslevel=5, mtime=0)
 
 
-def _fit(text: str) -> str | None:
+def _fit(text: str, shortest: int) -> str | None:
     """Normalise a text and bring it to length; none if nothing is left of it."""
     text = shorten(normalise(text.encode("utf-8", "replace").decode()))
-    if not SHORTEST <= len(text) <= LONGEST or _WORD.search(text) is None:
+    if not shortest <= len(text) <= LONGEST or _WORD.search(text) is None:
         return None
     return text

@@ -1,7 +1,12 @@
-"""Get a repository at a commit, and read files out of it."""
+"""Get a repository at a commit or a package at a version, and read files out of it."""
 
+import hashlib
 import subprocess
+import sys
+import tarfile
 import threading
+import zipfile
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
@@ -11,7 +16,20 @@ from gather.sources import Source
 _HOST = "https://github.com/"
 
 
-class Snapshot:
+class Files(ABC):
+    """The files of a source."""
+
+    @abstractmethod
+    def read(self, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
+        """Yield path and content of the wanted files, in the order of their paths."""
+
+    def texts(self, wanted: Callable[[str], bool]) -> Iterator[tuple[str, str]]:
+        """Yield path and text of the wanted files; bytes that are no UTF-8 are replaced."""
+        for path, content in self.read(wanted):
+            yield path, content.decode("utf-8-sig", "replace").replace("\r\n", "\n")
+
+
+class Snapshot(Files):
     """The files of one commit, read without a work tree.
 
     Args:
@@ -55,10 +73,29 @@ class Snapshot:
                     process.stdout.read(1)
                     yield path, content
 
-    def texts(self, wanted: Callable[[str], bool]) -> Iterator[tuple[str, str]]:
-        """Yield path and text of the wanted files; bytes that are no UTF-8 are replaced."""
-        for path, content in self.read(wanted):
-            yield path, content.decode("utf-8-sig", "replace").replace("\r\n", "\n")
+
+class Package(Files):
+    """The files of one package, read without unpacking it.
+
+    Args:
+        path: The wheel or the source archive.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def read(self, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
+        """Yield path and content of the wanted files, in the order of their paths."""
+        if zipfile.is_zipfile(self._path):
+            with zipfile.ZipFile(self._path) as wheel:
+                for name in sorted(filter(wanted, wheel.namelist())):
+                    yield name, wheel.read(name)
+            return
+        with tarfile.open(self._path) as archive:
+            for name in sorted(filter(wanted, archive.getnames())):
+                content = archive.extractfile(name)
+                if content is not None:
+                    yield name, content.read()
 
 
 def _feed(pipe: IO[bytes], names: list[str]) -> None:
@@ -70,17 +107,20 @@ def _feed(pipe: IO[bytes], names: list[str]) -> None:
         return
 
 
-def open_source(source: Source, mirror: Path | None, clones: Path) -> Snapshot:
-    """Find a source in the mirror folder, else clone the commit.
+def open_source(source: Source, mirror: Path | None, clones: Path) -> Files:
+    """Find a source in the mirror folder, else clone the commit or download the package.
 
     Args:
         source: The source.
         mirror: A folder with one folder a repository, named owner+name, or none.
-        clones: The folder for clones.
+        clones: The folder for clones and packages.
 
     Raises:
-        subprocess.CalledProcessError: The repository or the commit cannot be had.
+        subprocess.CalledProcessError: The repository, the commit or the package cannot be had.
+        ValueError: The package is not the one that was read.
     """
+    if source.package:
+        return _package(source, clones)
     if mirror is not None:
         base = mirror / source.repository.replace("/", "+") / "repo"
         for folder in (base / ".git", base):
@@ -92,6 +132,18 @@ def open_source(source: Source, mirror: Path | None, clones: Path) -> Snapshot:
         url = _HOST + source.repository
         _run("--git-dir", str(folder), "fetch", "--quiet", "--depth=1", url, source.commit)
     return Snapshot(folder, source.commit)
+
+
+def _package(source: Source, clones: Path) -> Package:
+    """Download the package of a source unless it is there, and check its digest."""
+    folder = clones / source.package
+    if not folder.exists():
+        pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps"]
+        subprocess.run([*pip, "--dest", str(folder), source.package], check=True)  # noqa: S603
+    for path in sorted(folder.iterdir()):
+        if hashlib.sha256(path.read_bytes()).hexdigest() == source.digest:
+            return Package(path)
+    raise ValueError(f"{source.name}: no file of {source.package} has the digest")
 
 
 def _run(*arguments: str) -> None:

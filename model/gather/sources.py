@@ -17,12 +17,18 @@ LICENCES = frozenset(
         "CC-BY-SA-4.0",
         "CC0-1.0",
         "CDLA-Sharing-1.0",
+        "ISC",
         "MIT",
         "MPL-2.0",
         "PSF-2.0",
+        "Unicode-3.0",
+        "WordNet",
     }
 )
-KINDS = frozenset({"documentation", "dialogue", "sentences", "questions", "paraphrases", "code"})
+KINDS = frozenset(
+    {"documentation", "dialogue", "sentences", "questions", "paraphrases", "words", "code"}
+)
+WORDS = "words"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +39,8 @@ class Source:
         name: What the outputs call it.
         repository: Its owner and name.
         commit: The commit that was read.
+        package: The name and version of a package of the Python Package Index, if it is no repository.
+        digest: The SHA-256 digest of the file of the package.
         licence: The SPDX identifier of the licence of the text that is taken.
         licence_file: The file that states the licence.
         languages: The languages that are taken.
@@ -44,13 +52,15 @@ class Source:
     """
 
     name: str
-    repository: str
-    commit: str
     licence: str
     licence_file: str
     languages: tuple[str, ...]
     kind: str
     attribution: str
+    repository: str = ""
+    commit: str = ""
+    package: str = ""
+    digest: str = ""
     original: str | None = None
     original_commit: str | None = None
     needs: tuple[str, ...] = ()
@@ -60,7 +70,7 @@ def load(path: Path) -> list[Source]:
     """Read the sources, in the order of the file.
 
     Raises:
-        ValueError: An entry has an unknown licence, kind or original.
+        ValueError: An entry has an unknown licence, kind or original, or no place.
     """
     tables: dict[str, dict[str, Any]] = tomllib.loads(path.read_text(encoding="utf-8"))
     sources = [
@@ -72,6 +82,8 @@ def load(path: Path) -> list[Source]:
             raise ValueError(f"{source.name}: licence {source.licence} is not allowed")
         if source.kind not in KINDS:
             raise ValueError(f"{source.name}: kind {source.kind} is unknown")
+        if not (source.repository and source.commit) and not (source.package and source.digest):
+            raise ValueError(f"{source.name}: it names no place")
         for other in {source.original or source.name, *source.needs} - tables.keys():
             raise ValueError(f"{source.name}: {other} is no source")
     return sources

@@ -4,6 +4,7 @@ import html
 import re
 
 SHORTEST = 4
+SHORTEST_WORD = 2
 LONGEST = 1200
 
 _HAN = re.compile(r"[\u3400-\u9fff]")

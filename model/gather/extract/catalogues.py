@@ -1,15 +1,16 @@
-"""Translations that stand message by message: gettext, Fluent, properties, scripts, short pages."""
+"""Translations that stand message by message: gettext, Fluent, Android, JSON, scripts, short pages."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 
 from gather.align import translations
 from gather.extract.shape import Extractor, Opened, ends
 from gather.formats import catalogue, fluent
-from gather.items import CODE, Item, Pair, Text
+from gather.items import CODE, TRANSLATION, Item, Pair, Text
 from gather.markdown import strip
-from gather.snapshot import Snapshot
-from gather.text import is_long_enough, is_prose, language, may_translate
+from gather.snapshot import Files
+from gather.text import is_long_enough, is_prose, language, may_translate, normalise, plain
 
 _ROLE = re.compile(r":[\w:+-]+:`[~!]?([^`<]*?)(?:\s*<[^`>]*>)?`")
 _REFERENCE = re.compile(r"`([^`<]*?)\s*<[^`>]*>`_*|``|\|(\w+)\|")
@@ -17,6 +18,13 @@ _PLACEHOLDER = re.compile(r"\[[^\]]*\]|\{[^}]*\}|%\(?\w+\)?[sd]?|<[^>]*>")
 _SAY = re.compile(r'^\s*(?:\w+\s+){0,3}"((?:[^"\\]|\\.)+)"')
 _SHOWN = re.compile(r"\{/?\w+(?:=[^}]*)?\}|\[[^\]]*\]")
 _LONGEST_MESSAGE = 3000
+_CODES = frozenset({"en", "zh", "ja", "ko"})
+_RESOURCE = re.compile(r'<string\b[^>]*\bname="(\w+)"[^>]*>(.*?)</string>', re.DOTALL)
+_RESOURCES = re.compile(r"(.*res[\w-]*/values)(-[a-zA-Z-]+)?/strings\w*\.xml")
+_VARIABLE = re.compile(r"%\w|\{|<xliff|https?:|\^\d")
+
+
+_Keyed = Mapping[tuple[str, ...], str]
 
 
 def gettext(folders: Mapping[str, str]) -> Extractor:
@@ -67,7 +75,7 @@ def fluent_files(english: str, folders: Mapping[str, str]) -> Extractor:
     return extract
 
 
-def _fluent_folder(snapshot: Snapshot, folder: str) -> dict[tuple[str, str], str]:
+def _fluent_folder(snapshot: Files, folder: str) -> dict[tuple[str, str], str]:
     """Read the messages of a folder by file and name."""
     files = dict(snapshot.texts(ends(folder, ".ftl")))
     terms: dict[str, str] = {}
@@ -98,6 +106,74 @@ def properties(files: Mapping[str, str]) -> Extractor:
     return extract
 
 
+def android(folders: Mapping[str, str]) -> Extractor:
+    """Take the string resources of Android applications; those with variables are left out.
+
+    Args:
+        folders: The end of the name of the `values` folder of each language besides English.
+    """
+
+    def extract(opened: Opened) -> Iterator[Item]:
+        found: dict[str, dict[tuple[str, ...], str]] = {}
+        for path, text in opened.here.texts(lambda path: _RESOURCES.fullmatch(path) is not None):
+            place = _RESOURCES.fullmatch(path)
+            if place is not None:
+                table = found.setdefault(place.group(2) or "", {})
+                for name, value in _RESOURCE.findall(text):
+                    if not _VARIABLE.search(value):
+                        table[place.group(1), name] = _resource(value)
+        for code, folder in folders.items():
+            yield from _keyed(found.get("", {}), found.get(folder, {}), code)
+
+    return extract
+
+
+def _resource(value: str) -> str:
+    """Undo the quotes and escapes of a string resource; its tags may be escaped too."""
+    value = plain(plain(value)).strip().strip('"')
+    value = re.sub(r"\\u([0-9a-fA-F]{4})", lambda escape: chr(int(escape.group(1), 16)), value)
+    return normalise(value.replace('" "', " ").replace("\\n", " ").replace("\\", ""))
+
+
+def _keyed(english: _Keyed, other: _Keyed, code: str) -> Iterator[Item]:
+    """Pair the texts that have the same key."""
+    for key, text in other.items():
+        if key in english and may_translate(english[key], text, code):
+            yield Pair(TRANSLATION, "en", code, english[key], text)
+
+
+def json_files(english: str, files: Mapping[str, str]) -> Extractor:
+    """Take the texts of JSON files that stand at the same place; those with variables are left out.
+
+    Args:
+        english: The English file.
+        files: The file of each other language.
+    """
+
+    def extract(opened: Opened) -> Iterator[Item]:
+        origin = _leaves(opened, english)
+        for code, file in files.items():
+            yield from _keyed(origin, _leaves(opened, file), code)
+
+    return extract
+
+
+def _leaves(opened: Opened, file: str) -> dict[tuple[str, ...], str]:
+    """Read the texts of a JSON file by place; the name of the language is no part of a place."""
+    found: dict[tuple[str, ...], str] = {}
+
+    def walk(node: object, place: tuple[str, ...]) -> None:
+        if isinstance(node, dict):
+            for key, value in node.items():
+                walk(value, place if key in _CODES else (*place, key))
+        elif isinstance(node, str) and not _VARIABLE.search(node) and not re.search(r"%\d", node):
+            found[place] = normalise(plain(node))
+
+    for _, text in opened.here.texts(file.__eq__):
+        walk(json.loads(text), ())
+    return found
+
+
 def scripts(folders: Mapping[str, str]) -> Extractor:
     """Take the translated scripts of visual novels.
 
@@ -106,9 +182,9 @@ def scripts(folders: Mapping[str, str]) -> Extractor:
 
     def extract(opened: Opened) -> Iterator[Item]:
         for code, part in folders.items():
-            wanted = (path for path in opened.here.paths if part in path and path.endswith(".rpy"))
-            chosen = frozenset(wanted)
-            for _, text in opened.here.texts(chosen.__contains__):
+            for path, text in opened.here.texts(ends(suffix=".rpy")):
+                if part not in path:
+                    continue
                 english = ""
                 for line in text.splitlines():
                     said = _SAY.match(line.strip().removeprefix("# "))

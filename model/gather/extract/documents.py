@@ -9,7 +9,7 @@ from gather.align import align
 from gather.extract.shape import Extractor, Opened
 from gather.items import ANSWER, BODY, CODE, Item, Pair, Text
 from gather.markdown import Block, BlockKind, blocks
-from gather.snapshot import Snapshot
+from gather.snapshot import Files
 from gather.text import is_long_enough, is_prose, language
 
 Wanted = Callable[[str], str | None]
@@ -90,7 +90,7 @@ def translated(english: Wanted, others: Mapping[str, Wanted]) -> Extractor:
     return extract
 
 
-def _read(snapshot: Snapshot, wanted: Wanted) -> dict[str, list[Block]]:
+def _read(snapshot: Files, wanted: Wanted) -> dict[str, list[Block]]:
     """Read documents by key, without those that say that a machine translated them."""
     found: dict[str, list[Block]] = {}
     for path, text in snapshot.texts(lambda path: wanted(path) is not None):

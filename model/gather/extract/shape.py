@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from gather.items import REPLY, Item, Pair, Text
-from gather.snapshot import Snapshot
+from gather.snapshot import Files
 
 _SHORTEST_TURN = {"en": 24, "zh": 9, "ja": 10, "ko": 9}
 
@@ -13,9 +13,9 @@ _SHORTEST_TURN = {"en": 24, "zh": 9, "ja": 10, "ko": 9}
 class Opened:
     """A source that is ready to be read, the one that it translates, and others that it needs."""
 
-    here: Snapshot
-    original: Snapshot | None = None
-    others: Mapping[str, Snapshot] = field(default_factory=dict)
+    here: Files
+    original: Files | None = None
+    others: Mapping[str, Files] = field(default_factory=dict)
 
 
 Extractor = Callable[[Opened], Iterator[Item]]

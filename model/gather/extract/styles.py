@@ -7,7 +7,7 @@ from gather.extract.shape import Extractor, Opened
 from gather.formats import lines, sheet
 from gather.items import PARAPHRASE, TRANSLATION, Item, Pair
 from gather.match import Block, match, pieces, words
-from gather.snapshot import Snapshot
+from gather.snapshot import Files
 
 _STYLES = 10
 _BLOCK = 125
@@ -54,7 +54,7 @@ def styled(seeds: Mapping[str, Extractor]) -> Extractor:
     return extract
 
 
-def _english(snapshot: Snapshot) -> list[list[list[str]]]:
+def _english(snapshot: Files) -> list[list[list[str]]]:
     """Read the English groups, block by block; their numbers are those of the collection."""
     found: dict[int, dict[int, str]] = {}
     for _, content in snapshot.read(lambda path: _SHEETS.fullmatch(path) is not None):
@@ -65,7 +65,7 @@ def _english(snapshot: Snapshot) -> list[list[list[str]]]:
     return [groups[start : start + _BLOCK] for start in range(0, len(groups), _BLOCK)]
 
 
-def _korean(snapshot: Snapshot) -> list[list[list[str]]]:
+def _korean(snapshot: Files) -> list[list[list[str]]]:
     """Read the Korean groups, block by block; topic and act stand in two tables with the same rows."""
     tables = dict(snapshot.texts(lambda path: path.startswith(("topic/", "act/"))))
     found: dict[int, list[list[str]]] = {}

@@ -1,7 +1,26 @@
 """Which extractor each source has."""
 
-from gather.extract.catalogues import fluent_files, gettext, properties, scripts, short_pages
+from gather.extract.catalogues import (
+    android,
+    fluent_files,
+    gettext,
+    json_files,
+    properties,
+    scripts,
+    short_pages,
+)
 from gather.extract.code import go, python
+from gather.extract.dictionaries import (
+    annotations,
+    cedict,
+    context,
+    english_wordnet,
+    jmdict,
+    kengdic,
+    nothing,
+    presets,
+    wordnet,
+)
 from gather.extract.documents import documents, translated, under
 from gather.extract.sentences import (
     answers,
@@ -39,6 +58,7 @@ _GOOD_SCORE = 3.2
 _NOT_PAGES = (
     r"(?:^|/)(?:\.|README|CONTRIBUTING|SUMMARY|TOC|CHANGELOG|_index\.md$)|release-notes|/releases/"
 )
+_ANDROID = android({"zh": "-zh-rCN", "ja": "-ja", "ko": "-ko"})
 _TESTS = r"(?:^|/)(?:tests?|migrations)(?:/|_)"
 
 
@@ -56,6 +76,11 @@ def _rust(code: str) -> Extractor:
 
 def _microsoft(code: str) -> Extractor:
     return translated(under("docs/"), {code: under("docs/")})
+
+
+def _cldr(package: str, name: str) -> Extractor:
+    path = f"cldr-json/{package}/main/{{}}/{name}.json"
+    return json_files(path.format("en"), {code: path.format(code) for code in ("zh", "ja", "ko")})
 
 
 EXTRACTORS: dict[str, Extractor] = {
@@ -156,7 +181,54 @@ EXTRACTORS: dict[str, Extractor] = {
         choices(r"datasets/jcommonsenseqa-v1\.3/(?:train|valid)-v1\.3\.json", "ja"),
     ),
     "wiki-split": splits(r"(?:tune|test|validation)\.tsv"),
+    # Words and what they mean.
+    "kengdic": kengdic("ezcorean_6000.sql"),
+    "korean-context": context(
+        "data/context/",
+        but=r"/(?:anatomy|body-misc|colors|consonants|countries|double-consonants|geography|particles|verb-stems|vowels)\b",
+    ),
+    "cc-cedict": cedict("cedict_1_0_ts_utf-8_mdbg.txt.gz"),
+    "jmdict": jmdict("jamdict.db.xz"),
+    "interlingual-index": nothing,
+    "english-wordnet": english_wordnet,
+    "chinese-wordnet": wordnet(
+        {"zh": "wns/cow/wn-data-cmn.tab"}, "english-wordnet", "interlingual-index"
+    ),
+    "wiktionary-wordnet": wordnet(
+        {
+            "zh": "wns/wikt/wn-wikt-cmn.tab",
+            "ja": "wns/wikt/wn-wikt-jpn.tab",
+            "ko": "wns/wikt/wn-wikt-kor.tab",
+        },
+        "english-wordnet",
+        "interlingual-index",
+    ),
+    "emoji-names": annotations("cldr-json/cldr-annotations-full/annotations/", ("zh", "ja", "ko")),
+    "map-features": presets(
+        "dist/translations/", {"zh": "zh-CN.json", "ja": "ja.json", "ko": "ko.json"}
+    ),
+    "time-words": in_turn(
+        _cldr("cldr-dates-full", "dateFields"), _cldr("cldr-units-full", "units")
+    ),
     # Games and interfaces.
+    "android-calendar": _ANDROID,
+    "android-clock": _ANDROID,
+    "android-contacts": _ANDROID,
+    "android-email": _ANDROID,
+    "android-gallery": _ANDROID,
+    "android-messaging": _ANDROID,
+    "android-permissions": _ANDROID,
+    "android-phone": _ANDROID,
+    "android-settings": _ANDROID,
+    "talkback": _ANDROID,
+    "evolve": json_files(
+        "strings/strings.json",
+        {
+            "zh": "strings/strings.zh-CN.json",
+            "ja": "strings/strings.ja-JP.json",
+            "ko": "strings/strings.ko-KR.json",
+        },
+    ),
     "unciv": properties(
         {
             "zh": "translations/Simplified_Chinese.properties",
