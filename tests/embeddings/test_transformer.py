@@ -17,7 +17,7 @@ import process
 from embeddings import models, onnx_files
 from memctx import ConfigError
 from memctx.embeddings import TransformerEmbedder
-from memctx.embeddings.local import transformer
+from memctx.embeddings.local import loading
 from memctx.errors import EmbeddingError
 from memctx.providers import sdk
 
@@ -94,7 +94,7 @@ def test_a_vector_does_not_depend_on_its_batch(
 def test_groups_have_every_text_once_and_stay_within_the_size(
     lengths: list[int], most: int
 ) -> None:
-    found = transformer.group_by_length(lengths, most)
+    found = loading.group_by_length(lengths, most)
     assert sorted(place for batch in found for place in batch) == list(range(len(lengths)))
     for batch in found:
         longest = max(lengths[place] for place in batch)

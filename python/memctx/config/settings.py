@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 Redaction: TypeAlias = Literal["mask", "openclaw", "off"]
 EmbeddingName: TypeAlias = Literal[
-    "auto", "memctx", "hash", "transformer", "static", "openai", "gemini", "voyage"
+    "auto", "memctx", "hash", "transformer", "static", "use", "openai", "gemini", "voyage"
 ]
 # A name, a name with a model or a folder behind it, an import path, or an embedder.
 EmbeddingModel: TypeAlias = "EmbeddingName | str | Embedder"
@@ -193,8 +193,8 @@ class Config(Group, frozen=True, defer_build=False):
         default="auto",
         description="What makes vectors: `auto`, a remote one that is configured, else `memctx`, else `hash`; "
         "`memctx`, the encoder that comes with memctx, also with `:<file>`; `hash`; `transformer`, `static`, each also "
-        "with `:<folder>`; `openai`, `gemini`, `voyage`, each also with `:<model>`; `package.module:attribute`; or an "
-        "`Embedder`",
+        "with `:<folder>`; `use`; `openai`, `gemini`, `voyage`, each also with `:<model>`; `package.module:attribute`; "
+        "or an `Embedder`",
     )
     knowledge_extraction: Annotated[
         bool | Literal["rules"], BeforeValidator(_knowledge_extraction)

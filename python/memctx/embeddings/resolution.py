@@ -45,6 +45,7 @@ LOCAL = {
     "memctx": ("memctx.embeddings.local.packaged", "packaged_encoder"),
     "transformer": ("memctx.embeddings.local.transformer", "TransformerEmbedder"),
     "static": ("memctx.embeddings.local.tables", "static_embedder"),
+    "use": ("memctx.embeddings.local.use", "use_embedder"),
 }
 REMOTE = {
     "openai": ("memctx.embeddings.remote.apis", "OpenAIEmbedder"),

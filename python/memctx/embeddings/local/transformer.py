@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from memctx.embeddings.local.loading import LazyEmbedder, check_texts, group_by_length
 from memctx.embeddings.local.model_folder import read_model_folder
 from memctx.errors import ConfigError
 from memctx.providers.sdk import require_packages
@@ -25,7 +25,7 @@ DEFAULT_THREADS = 2
 DEFAULT_BATCH = 512
 
 
-class TransformerEmbedder:
+class TransformerEmbedder(LazyEmbedder["Encoder"]):
     """Vectors of a sentence encoder, run by ONNX Runtime (``pip install 'memctx[transformer]'``).
 
     Nothing is downloaded: the model is in a folder in the layout of sentence-transformers and the model hub, with a
@@ -62,8 +62,7 @@ class TransformerEmbedder:
         self._revision = self._folder.revision()
         self._threads = threads or min(DEFAULT_THREADS, _core_count())
         self._batch = batch
-        self._encoder: Encoder | None = None
-        self._forget()
+        super().__init__()
 
     def __repr__(self) -> str:
         return f"TransformerEmbedder({str(self._folder.model)!r})"
@@ -104,8 +103,7 @@ class TransformerEmbedder:
         """Return one row for each stored text."""
         import numpy as np  # noqa: PLC0415 - a name alone needs none
 
-        if isinstance(texts, str):
-            raise TypeError("embed_many takes a list of texts, not a single one")
+        check_texts(texts)
         encoder = self._load()
         rows = [encoder.tokens(self._folder.document + text) for text in texts]
         vectors = np.empty((len(rows), self.dim), np.float32)
@@ -113,47 +111,10 @@ class TransformerEmbedder:
             vectors[batch] = encoder.vectors([rows[index] for index in batch])
         return vectors
 
-    def warm(self) -> None:
-        """Load the model, so that the first text need not wait for it."""
-        self._load()
+    def _load_model(self) -> Encoder:
+        from memctx.embeddings.local.encoder import Encoder  # noqa: PLC0415 - imports the runtime
 
-    def close(self) -> None:
-        """Release the model; the next text loads it again."""
-        self._encoder = None
-
-    def _load(self) -> Encoder:
-        if self._process != os.getpid():  # a forked child does not have the threads of a session
-            self._forget()
-        with self._lock:
-            if self._encoder is None:
-                from memctx.embeddings.local.encoder import Encoder  # noqa: PLC0415 - imports the runtime
-
-                self._encoder = Encoder(self._folder, self._threads)
-            return self._encoder
-
-    def _forget(self) -> None:
-        self._encoder = None
-        self._lock = threading.Lock()
-        self._process = os.getpid()
-
-
-def group_by_length(lengths: Sequence[int], max_tokens: int) -> list[list[int]]:
-    """Return the indices of texts in batches of similar length, the longest first, each within ``max_tokens`` padded.
-
-    A text that is longer than that is alone.
-
-    >>> group_by_length([3, 9, 4, 8], 16)
-    [[1], [3, 2], [0]]
-    """
-    groups: list[list[int]] = []
-    longest = 0
-    for index in sorted(range(len(lengths)), key=lengths.__getitem__, reverse=True):
-        if groups and (len(groups[-1]) + 1) * longest <= max_tokens:
-            groups[-1].append(index)
-        else:
-            groups.append([index])
-            longest = lengths[index]
-    return groups
+        return Encoder(self._folder, self._threads)
 
 
 def _core_count() -> int:
