@@ -16,6 +16,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import sentencepiece
+from sentencepiece import sentencepiece_model_pb2
 
 from prepare.normalize import HAN, HANGUL, HIRAGANA, KATAKANA, Normalizer, read_fold
 
@@ -93,6 +94,19 @@ def keep(pieces: list[tuple[str, float]], count: int) -> list[tuple[str, float]]
     return kept[:count]
 
 
+def write(kept: list[tuple[str, float]], folder: Path) -> None:
+    """Write the pieces as a table, and as a model that cuts training text."""
+    with (folder / "pieces.tsv").open("w", encoding="utf-8") as out:
+        out.writelines(f"{piece}\t{score:.6f}\n" for piece, score in [("", 0.0), *kept])
+    model = sentencepiece_model_pb2.ModelProto()
+    model.ParseFromString((folder / "trained.model").read_bytes())
+    del model.pieces[1:]
+    for piece, score in kept:
+        model.pieces.add(piece=piece, score=round(score, 6))
+    model.trainer_spec.vocab_size = len(model.pieces)
+    (folder / "pieces.model").write_bytes(model.SerializeToString())
+
+
 def main() -> None:
     """Train and write the pieces."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -105,8 +119,7 @@ def main() -> None:
     normalize = Normalizer(read_fold(given.fold.read_text("utf-8")))
     lines = [normalize(text, 300) for text in choose(given.texts, given.lines)]
     kept = train([line for line in lines if line], given.out, given.size)
-    with (given.out / "pieces.tsv").open("w", encoding="utf-8") as out:
-        out.writelines(f"{piece}\t{score:.6f}\n" for piece, score in [("", 0.0), *kept])
+    write(kept, given.out)
     print(len(lines), "lines,", len(kept), "pieces")
 
 
