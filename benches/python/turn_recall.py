@@ -176,8 +176,8 @@ class Judge:
         return known[1]
 
 
-def opened(path: Path, window: int, way: str) -> memctx.Memory:
-    """Open a memory with the defaults of a user, but for the window and the way."""
+def opened(path: Path, window: int, way: str, model: str) -> memctx.Memory:
+    """Open a memory with the defaults of a user, but for the window, the way and the model."""
     placement = "tail" if way.endswith("tail") else "stable"
     return memctx.open(
         path,
@@ -186,6 +186,7 @@ def opened(path: Path, window: int, way: str) -> memctx.Memory:
         trim={"reply_reserve_tokens": min(RESERVE, window // 4)},
         placement=placement,
         auto_recall=way != "off",
+        embedding_model=model,
         disk={"durability": "os"},
     )
 
@@ -193,8 +194,9 @@ def opened(path: Path, window: int, way: str) -> memctx.Memory:
 class Player:
     """Plays one conversation in one window and asks its questions."""
 
-    def __init__(self, conversation: Conversation, window: int, folder: Path) -> None:
+    def __init__(self, conversation: Conversation, window: int, folder: Path, model: str) -> None:
         self.conversation, self.window, self.folder = conversation, window, folder
+        self.model = model
         self.whole = conversation.rendering.whole()
         self.limit = window - min(RESERVE, window // 4)
         self._simulator = Simulator("openai", FIXED)
@@ -221,13 +223,15 @@ class Player:
         name = self.conversation.name
         turns = list(self.conversation.rendering.turns())
         played = self.folder / way.replace(" ", "-")
-        with opened(played, self.window, way) as memory:
+        with opened(played, self.window, way, self.model) as memory:
 
             def send(messages: list[Message]) -> list[Message]:
                 start = time.perf_counter()
                 turn = memory.prepare(messages, format="openai")
                 figures.milliseconds.append((time.perf_counter() - start) * 1000)
                 figures.errors += len(turn.report.errors)
+                # A model's reply takes longer than the vectors of what was said.
+                memory.reembed()
                 return turn.messages
 
             run = self._simulator.play(Run("", name, way), turns, send)
@@ -256,14 +260,15 @@ class Player:
 
     def _ask(self, played: Path, way: str, text: str) -> memctx.Turn:
         copy = Path(shutil.copytree(played, self.folder / "copy"))
-        with opened(copy, self.window, way) as memory:
+        with opened(copy, self.window, way, self.model) as memory:
             turn = memory.prepare([*self.whole, *asked(text)], format="openai")
         shutil.rmtree(copy)
         return turn
 
     def _search(self, way: str, figures: Figures) -> None:
-        with opened(self.folder / way, self.window, "stable") as memory:
+        with opened(self.folder / way, self.window, "stable", self.model) as memory:
             memory.archive(self.whole, format="openai")
+            memory.reembed()
             judge = Judge(figures)
             for question in self.conversation.questions:
                 golds = [normalized(gold) for gold in question.gold]
@@ -278,9 +283,10 @@ class Player:
     def _ask_at_once(self, way: str, figures: Figures) -> None:
         judge = Judge(figures)
         filled = self.folder / "filled"
-        with opened(filled, self.window, way) as memory:
+        with opened(filled, self.window, way, self.model) as memory:
             if way == "one-shot tail":
                 memory.archive(self.whole, format="openai")
+                memory.reembed()
         for question in self.conversation.questions:
             start = time.perf_counter()
             turn = self._ask(filled, way, question.text)
@@ -300,6 +306,7 @@ class Job:
     window: int
     way: str
     questions: int
+    model: str
 
     def run(self) -> Figures:
         """Return the figures of the conversation."""
@@ -308,7 +315,7 @@ class Job:
         )
         *_, conversation = found
         with tempfile.TemporaryDirectory() as scratch:
-            return Player(conversation, self.window, Path(scratch)).figures(self.way)
+            return Player(conversation, self.window, Path(scratch), self.model).figures(self.way)
 
 
 def mean(values: Sequence[float], digits: int = 1) -> str:
@@ -360,6 +367,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--ways", default=",".join(WAYS))
     parser.add_argument("--conversations", type=int, default=4, help="at most so many of a set")
     parser.add_argument("--questions", type=int, default=25, help="at most so many of each")
+    parser.add_argument("--model", default="auto", help="the setting `embedding_model`")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--json", type=Path, help="also write every figure to a file")
     given = parser.parse_args(arguments)
@@ -367,7 +375,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     total: dict[tuple[str, int, str], Figures] = {}
     with ProcessPoolExecutor(given.processes) as pool:
         jobs = [
-            pool.submit(Job(given.data, name, number, window, way, given.questions).run)
+            pool.submit(Job(given.data, name, number, window, way, given.questions, given.model).run)
             for name in given.sets.split(",")
             for window in map(int, given.windows.split(","))
             for way in given.ways.split(",")

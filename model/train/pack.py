@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 MAX_CHARS = 1_000
 """Characters of a text that count, from the first."""
+FULL_NORM = 1.6
+"""Length of the sum of a text that says something: nine of ten questions have it, small talk has not."""
 
 
 def quantized(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -50,5 +52,5 @@ def write(student: Student, pieces: Path, fold: Path, path: Path, name: str, *, 
         tensors["gate.weight"] = np.zeros_like(tensors["gate.weight"])
         tensors["gate.bias"] = np.zeros_like(tensors["gate.bias"])
     header = {"format": "memctx-encoder 1", "name": name, "layers": str(layers), "heads": str(student.heads)}
-    header |= {"max_chars": str(MAX_CHARS), "max_pieces": str(MAX_PIECES)}
+    header |= {"max_chars": str(MAX_CHARS), "max_pieces": str(MAX_PIECES)} | {"full_norm": str(FULL_NORM)}
     save_file(tensors, path, header)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,6 +78,7 @@ HEADER = {
     "heads": str(HEADS),
     "max_chars": "200",
     "max_pieces": "12",
+    "full_norm": "0.001",
 }
 
 
@@ -127,11 +129,39 @@ def test_a_store_searches_with_an_encoder(path: Path, tmp_path: Path) -> None:
     store.close()
 
 
+def test_an_encoder_without_layers_adds_its_rows(tmp_path: Path) -> None:
+    kept = {name: values for name, values in tensors().items() if not name.startswith("layers.")}
+    path = write(tmp_path / "table.safetensors", HEADER | {"layers": "0"}, kept)
+    encoder = Encoder.load(path)
+    expected = Reference(*read(path)).embed(encoder.tokens("the database"))
+    np.testing.assert_allclose(encoder.embed("the database"), expected, atol=1e-3)
+
+
+def test_a_query_that_says_little_is_not_answered_by_its_like(tmp_path: Path) -> None:
+    """Small talk is near to small talk; its short vectors tell."""
+    texts = [("user", text, None, None) for text in ("the port", "zz abc", "base data")]
+
+    def is_answered(full_norm: str, folder: str) -> bool:
+        path = write(tmp_path / f"{folder}.safetensors", HEADER | {"full_norm": full_norm}, tensors())
+        options = StoreOptions(session_id="s", model=Encoder.load(path))
+        with closing(Store(tmp_path / folder, options)) as store:
+            store.add(texts)
+            while store.embedding().lacking:
+                store.embed_some()
+            # Other words than any text's, so that vectors alone answer.
+            return bool(store.search_within("dataport", 1000.0, min_certainty=0.2)[0])
+
+    assert is_answered("0.001", "much")
+    assert not is_answered("1000", "little")
+
+
 @pytest.mark.parametrize(
     ("header", "changes", "fault"),
     [
         ({"format": "other"}, {}, r"`format` in its header is \"other\""),
         ({"heads": "0"}, {}, r"`heads` in its header is \"0\""),
+        ({"layers": "two"}, {}, r"`layers` in its header is \"two\""),
+        ({"full_norm": "-1"}, {}, r"`full_norm` in its header is \"-1\""),
         ({"heads": "3"}, {}, "multiple of 32"),
         ({}, {"table": np.zeros((3, DIM), np.int8)}, "`scores` must have 3 values"),
         ({}, {"table": np.zeros((3, DIM), np.float32)}, "`table` must hold I8, not F32"),

@@ -40,10 +40,11 @@ fn open_hash(path: &Path, replaces_vectors: bool) -> Store {
 struct Meanings;
 
 impl Maker for Meanings {
-    fn embed(&self, text: &str, vector: &mut [f32]) {
+    fn embed(&self, text: &str, vector: &mut [f32]) -> f32 {
         let values = meaning(text);
         let length = values.iter().map(|value| value * value).sum::<f32>().sqrt();
         vector.iter_mut().zip(values).for_each(|(into, value)| *into = value / length);
+        1.0
     }
 }
 

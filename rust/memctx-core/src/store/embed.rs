@@ -51,21 +51,30 @@ fn embed_each(drafts: &mut [Draft], model: &Model, saved: &Saved) {
     }
 }
 
+/// The vector of a query.
+#[derive(Clone, Debug)]
+pub(super) struct QueryVector<'a> {
+    pub(super) values: Cow<'a, [f32]>,
+    /// How much the query says, from 0 to 1.
+    pub(super) content: f64,
+}
+
 /// The vector of a request: the one it brings, or one that is made now; none if nothing in it counts.
-pub(super) fn query<'a>(request: &Request<'a>, model: &Model) -> Result<Option<Cow<'a, [f32]>>> {
+pub(super) fn query<'a>(request: &Request<'a>, model: &Model) -> Result<Option<QueryVector<'a>>> {
     let vector = match request.vector {
         Some(vector) if vector.len() != model.dim() => {
             return Err(Error::Dimension { expected: model.dim(), found: vector.len() });
         }
         Some(vector) => {
             check_finite(vector, model.dim())?;
-            Some(Cow::Borrowed(vector))
+            Some(QueryVector { values: Cow::Borrowed(vector), content: 1.0 })
         }
         None => {
             let text = request.query;
             let text = text.char_indices().nth(QUERY).map_or(text, |(end, _)| &text[..end]);
-            model.vector(text).map(Cow::Owned)
+            let made = model.query_vector(text);
+            made.map(|(values, content)| QueryVector { values: Cow::Owned(values), content })
         }
     };
-    Ok(vector.filter(|vector| vector.iter().any(|value| *value != 0.0)))
+    Ok(vector.filter(|vector| vector.values.iter().any(|value| *value != 0.0)))
 }

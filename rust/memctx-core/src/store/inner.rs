@@ -124,7 +124,7 @@ impl Inner {
             return Ok(Vec::new());
         }
         let vector = embed::query(request, self.model())?.filter(|_| index.has_vectors());
-        index.search(request, vector.as_deref(), now(), |fault| self.note_damage(&fault))
+        index.search(request, vector.as_ref(), now(), |fault| self.note_damage(&fault))
     }
 
     /// Count a segment that could not be read, which is left out and stops nothing.

@@ -9,7 +9,7 @@ use std::ops::Range;
 use rustc_hash::FxHashSet;
 
 use super::captured::Digests;
-use super::embed;
+use super::embed::{self, QueryVector};
 use super::evicted::Older;
 use super::inner::{Inner, now};
 use super::log::segment::Segment;
@@ -45,7 +45,8 @@ impl Inner {
     /// wait for the disk.
     pub(super) fn search_both(&self, request: &Request<'_>, view: &View) -> Result<Vec<Found>> {
         let vector = embed::query(request, self.model())?.filter(|_| self.index().has_vectors());
-        let vector = vector.as_deref();
+        let vector = vector.as_ref();
+        let values = vector.map(|vector| &*vector.values);
         let own = (!self.settings.cross_session).then_some(&*self.settings.session);
         let mut filter = Filter::new(&request.filter, own);
         if let Some(except) = request.except {
@@ -56,7 +57,7 @@ impl Inner {
         let wording = view.wording(request, newest, |term| self.index().texts.count(term));
         let wanted = pool(request);
         let mut parts = Parts::new();
-        for lead in view.matches(&wording.words, vector, wanted, &filter)? {
+        for lead in view.matches(&wording.words, values, wanted, &filter)? {
             parts.insert(lead.offset, Part { bytes: lead.bytes, rows: lead.rows });
         }
         let now = now();
@@ -124,7 +125,7 @@ impl Inner {
     }
 
     /// Return the positions of the lines of candidates in memory.
-    fn newest_lines(&self, request: &Request<'_>, vector: Option<&[f32]>, now: f64) -> Result<Vec<LineAt>> {
+    fn newest_lines(&self, request: &Request<'_>, vector: Option<&QueryVector<'_>>, now: f64) -> Result<Vec<LineAt>> {
         let warm = self.index();
         let candidates = warm.candidates(request, vector, now)?.into_iter();
         let lines = candidates.map(|candidate| warm.entries[candidate.segment as usize].line);

@@ -11,26 +11,29 @@ use crate::{Error, Result};
 
 /// Makes the vector of a text in the thread that asks for it.
 pub trait Maker: fmt::Debug + Send + Sync {
-    /// Write the vector of a text: length 1, or zeros if nothing in the text counts.
-    fn embed(&self, text: &str, vector: &mut [f32]);
+    /// Write the vector of a text: length 1, or zeros if nothing in the text counts. Return how much the text says, from
+    /// 0 to 1, or 1 if that is unknown.
+    fn embed(&self, text: &str, vector: &mut [f32]) -> f32;
 }
 
 impl Maker for HashEmbedder {
-    fn embed(&self, text: &str, vector: &mut [f32]) {
+    fn embed(&self, text: &str, vector: &mut [f32]) -> f32 {
         HashEmbedder::embed(self, text, vector);
+        1.0
     }
 }
 
 impl Maker for Encoder {
-    fn embed(&self, text: &str, vector: &mut [f32]) {
-        Encoder::embed(self, text, vector);
+    fn embed(&self, text: &str, vector: &mut [f32]) -> f32 {
+        Encoder::embed(self, text, vector)
     }
 }
 
 impl Maker for StaticEmbedder {
-    fn embed(&self, text: &str, vector: &mut [f32]) {
+    fn embed(&self, text: &str, vector: &mut [f32]) -> f32 {
         // It writes zeros where nothing counts, which is all that matters here.
         StaticEmbedder::embed(self, text, vector);
+        1.0
     }
 }
 
@@ -96,7 +99,7 @@ impl Model {
     /// An encoder.
     pub fn encoder(encoder: &Arc<Encoder>) -> Result<Self> {
         let maker: Arc<dyn Maker> = encoder.clone();
-        Self::background(encoder.name(), encoder.revision(), encoder.dim(), maker)
+        Ok(Self::background(encoder.name(), encoder.revision(), encoder.dim(), maker)?.worth(VectorWeight::ENCODER))
     }
 
     /// A table of word pieces.
@@ -171,8 +174,13 @@ impl Model {
 
     /// The vector of a text; none if it is made elsewhere.
     pub(crate) fn vector(&self, text: &str) -> Option<Vec<f32>> {
+        Some(self.query_vector(text)?.0)
+    }
+
+    /// The vector of a text, and how much the text says; none if it is made elsewhere.
+    pub(crate) fn query_vector(&self, text: &str) -> Option<(Vec<f32>, f64)> {
         let mut vector = vec![0.0; self.dim()];
-        self.maker.as_ref()?.embed(text, &mut vector);
-        Some(vector)
+        let content = self.maker.as_ref()?.embed(text, &mut vector);
+        Some((vector, f64::from(content)))
     }
 }

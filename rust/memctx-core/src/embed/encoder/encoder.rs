@@ -12,6 +12,9 @@ use super::normalize::{Fold, words};
 use super::unigram::Unigram;
 use crate::{Error, Result};
 
+/// Power of the length with which a text says more.
+const STEEPNESS: i32 = 3;
+
 /// A small transformer over word pieces.
 ///
 /// ```no_run
@@ -19,7 +22,7 @@ use crate::{Error, Result};
 ///
 /// let encoder = Encoder::load("encoder.safetensors".as_ref())?;
 /// let mut vector = vec![0.0; encoder.dim()];
-/// assert!(encoder.embed("where is the parcel?", &mut vector));
+/// assert!(encoder.embed("where is the parcel?", &mut vector) > 0.5);
 /// # Ok::<(), memctx_core::Error>(())
 /// ```
 #[derive(Debug)]
@@ -44,6 +47,8 @@ pub struct Encoder {
     max_chars: usize,
     /// Pieces that attend to each other; a longer text is cut into parts.
     max_pieces: usize,
+    /// Length of the sum of a text that says something; that of small talk is shorter.
+    full_norm: f32,
 }
 
 impl Encoder {
@@ -77,15 +82,14 @@ impl Encoder {
             table: start..start + table.len(),
             scales: file.floats("table.scale", rows)?,
             dim,
-            layers: (0..file.number("layers")?)
-                .map(|at| file.layer(at, dim, heads))
-                .collect::<std::result::Result<_, _>>()?,
+            layers: (0..file.layers()?).map(|at| file.layer(at, dim, heads)).collect::<std::result::Result<_, _>>()?,
             gate_norm: file.norm("gate.norm", dim)?,
             gate: file.floats("gate.weight", dim)?,
             gate_bias: file.floats("gate.bias", 1)?[0],
             turns: Turns::new(max_pieces, dim / heads),
             max_chars: file.number("max_chars")?,
             max_pieces,
+            full_norm: file.decimal("full_norm")?,
             bytes,
         })
     }
@@ -118,11 +122,12 @@ impl Encoder {
         ids
     }
 
-    /// Write the vector of a text: length 1, or all zeros, and false, if nothing in the text counts.
+    /// Write the vector of a text: length 1, or all zeros if nothing in the text counts. Return how much the text says,
+    /// from 0 to 1: words that could be said of anything have short vectors, or vectors that cancel each other.
     ///
     /// # Panics
     /// If `into` has another length than [`Encoder::dim`].
-    pub fn embed(&self, text: &str, into: &mut [f32]) -> bool {
+    pub fn embed(&self, text: &str, into: &mut [f32]) -> f32 {
         assert_eq!(into.len(), self.dim, "room for one vector");
         into.fill(0.0);
         let ids = self.tokens(text);
@@ -136,7 +141,7 @@ impl Encoder {
         for value in into {
             *value = if counts { *value / norm } else { 0.0 };
         }
-        counts
+        if counts { (norm / self.full_norm).min(1.0).powi(STEEPNESS) } else { 0.0 }
     }
 
     /// Add the weighed vectors of pieces that attend to each other.

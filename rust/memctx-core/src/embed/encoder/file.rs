@@ -40,6 +40,19 @@ impl<'a> File<'a> {
         number.ok_or_else(|| format!("`{name}` in its header is {text:?}; expected a number above 0"))
     }
 
+    /// Return the number of layers, which may be 0: a table of pieces alone.
+    pub(super) fn layers(&self) -> Result<usize, String> {
+        let text = self.text("layers")?;
+        text.parse().map_err(|_| format!("`layers` in its header is {text:?}; expected a number"))
+    }
+
+    /// Return a number above 0 of the header that may have decimals.
+    pub(super) fn decimal(&self, name: &str) -> Result<f32, String> {
+        let text = self.text(name)?;
+        let number = text.parse().ok().filter(|&number: &f32| number > 0.0 && number.is_finite());
+        number.ok_or_else(|| format!("`{name}` in its header is {text:?}; expected a number above 0"))
+    }
+
     /// Return the bytes of a tensor of UTF-8 text.
     pub(super) fn string(&self, name: &str) -> Result<&'a str, String> {
         let (bytes, _) = self.bytes(name, Dtype::U8)?;

@@ -11,6 +11,7 @@ use super::search::{Ranking, Request};
 use super::tier::{GONE, Warm};
 use crate::bm25::Accumulator;
 use crate::fusion::{Blend, Weights, calibrate, merge, normalize};
+use crate::store::embed::QueryVector;
 use crate::store::{Digests, SearchFilter};
 use crate::{Result, Scored};
 
@@ -113,7 +114,14 @@ impl<'a> Scope<'a> {
 
 impl Warm {
     /// The candidates, best first.
-    pub(crate) fn candidates(&self, request: &Request<'_>, vector: Option<&[f32]>, now: f64) -> Result<Vec<Candidate>> {
+    pub(crate) fn candidates(
+        &self,
+        request: &Request<'_>,
+        query: Option<&QueryVector<'_>>,
+        now: f64,
+    ) -> Result<Vec<Candidate>> {
+        let vector = query.map(|query| &*query.values);
+        let content = query.map_or(1.0, |query| query.content);
         let within = Scope::new(self, request);
         let admit = |passage| within.admits(self, passage);
         if request.ranking == Ranking::OpenClaw {
@@ -137,7 +145,7 @@ impl Warm {
                 let first = accumulator.best(wanted, admit);
                 let nearest = self.nearest(Some(vector), wanted, admit)?;
                 let words = words(&first, None);
-                let scale = self.worth.scale(request.query, words, self.center.cosine(vector));
+                let scale = self.worth.scale(request.query, words, self.center.cosine(vector)).of_content(content);
                 let race = Race { request, vector: Some(vector), scale, now };
                 let candidates = self.united(&race, Some(&accumulator), &first, &nearest)?;
                 (race, first, words, candidates)
@@ -430,6 +438,7 @@ mod tests {
         let warm = warm(texts);
         let request = Request { query, limit, ..Request::default() };
         let Some(vector) = embed::query(&request, &Model::hash()).expect("no vector given") else { return false };
+        let vector = vector.values;
         let now = 1e12;
         let question = warm.texts.query(query);
         let race = race(&warm, &request, &vector, now);
@@ -453,7 +462,7 @@ mod tests {
         let texts: Vec<String> = (0..40).map(|n| format!("the deploy of service {n} failed")).collect();
         let warm = warm(&texts);
         let request = Request { query: "which deploy failed", limit: 1, ..Request::default() };
-        let vector = embed::query(&request, &Model::hash()).expect("no vector given").expect("letters");
+        let vector = embed::query(&request, &Model::hash()).expect("no vector given").expect("letters").values;
         let race = race(&warm, &request, &vector, 1e12);
         let accumulator = warm.texts.query(request.query).scores();
         let texts = accumulator.best(1, |_| true);

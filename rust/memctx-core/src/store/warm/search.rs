@@ -9,6 +9,7 @@ use super::candidates::Candidate;
 use super::tier::Warm;
 use crate::fusion::{BALANCE, Blend, DECAY, Weights, decay_factor, mmr};
 use crate::store::captured::Digests;
+use crate::store::embed::QueryVector;
 use crate::store::log::segment::Segment;
 use crate::store::search_filter::SearchFilter;
 use crate::{Error, Explanation, Result};
@@ -156,7 +157,7 @@ impl Warm {
     pub(crate) fn search(
         &self,
         request: &Request<'_>,
-        vector: Option<&[f32]>,
+        vector: Option<&QueryVector<'_>>,
         now: f64,
         mut damaged: impl FnMut(Error),
     ) -> Result<Vec<Found>> {
@@ -176,7 +177,10 @@ impl Warm {
         for candidate in chosen {
             match self.read(candidate.segment) {
                 Ok(segment) => {
-                    let explanation = request.explain.then(|| self.explain(&candidate, request, vector)).transpose()?;
+                    let explanation = request
+                        .explain
+                        .then(|| self.explain(&candidate, request, vector.map(|vector| &*vector.values)))
+                        .transpose()?;
                     found.push(candidate.into_found(self, segment, request.ranking, explanation));
                 }
                 Err(fault) => damaged(fault),
