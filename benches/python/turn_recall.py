@@ -375,7 +375,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     total: dict[tuple[str, int, str], Figures] = {}
     with ProcessPoolExecutor(given.processes) as pool:
         jobs = [
-            pool.submit(Job(given.data, name, number, window, way, given.questions, given.model).run)
+            pool.submit(
+                Job(given.data, name, number, window, way, given.questions, given.model).run
+            )
             for name in given.sets.split(",")
             for window in map(int, given.windows.split(","))
             for way in given.ways.split(",")

@@ -40,7 +40,11 @@ def noise(sets: Path, gathered: Path, choice: random.Random) -> list[str]:
             source, language, text = line.rstrip("\n").split("\t")
             if source in KOREAN and language == "ko":
                 found["ko"].append(text)
-    return [text for language in LANGUAGES for text in choice.sample(sorted(set(found[language])), NOISE)]
+    return [
+        text
+        for language in LANGUAGES
+        for text in choice.sample(sorted(set(found[language])), NOISE)
+    ]
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from gather.text import LONGEST, SHORTEST, normalise, shorten
+from gather.text import LONGEST, SHORTEST, normalize, shorten
 
 TRANSLATION = "translation"
 PARAPHRASE = "paraphrase"
@@ -105,8 +105,8 @@ def _create(path: Path) -> gzip.GzipFile:
 
 
 def _fit(text: str, shortest: int) -> str | None:
-    """Normalise a text and bring it to length; none if nothing is left of it."""
-    text = shorten(normalise(text.encode("utf-8", "replace").decode()))
+    """Normalize a text and bring it to length; none if nothing is left of it."""
+    text = shorten(normalize(text.encode("utf-8", "replace").decode()))
     if not shortest <= len(text) <= LONGEST or _WORD.search(text) is None:
         return None
     return text

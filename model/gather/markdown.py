@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
-from gather.text import normalise, plain
+from gather.text import normalize, plain
 
 _FENCE = re.compile(r"(?ms)^[ \t]*(```+|~~~+)[^\n]*\n(.*?)^[ \t]*\1[ \t]*$")
 _FRONT = re.compile(r"\A---\n(.*?)\n---\s*\n", re.DOTALL)
@@ -47,7 +47,7 @@ def strip(text: str) -> str:
     text = _LIQUID.sub("", _MACRO.sub(_argument, text))
     text = _LINK.sub(r"\1", _IMAGE.sub("", text))
     text = _MARK.sub("", _QUOTE.sub("", text))
-    return normalise(_STRESS.sub("", plain(text))).strip(" -|:")
+    return normalize(_STRESS.sub("", plain(text))).strip(" -|:")
 
 
 def blocks(document: str) -> list[Block]:

@@ -18,7 +18,7 @@ _WORD = re.compile(r"[a-z0-9]+")
 _MEANINGS = 8
 _LEAST_LIFT = 3
 _LEAST_COUNT = 2
-_LEARNT_WEIGHT = 3
+_LEARNED_WEIGHT = 3
 _SURENESS = (2.0, 1.6, 1.6, 1.6)
 _LAST_SURENESS = 1.3
 _CONFIRMED = 1.1
@@ -73,12 +73,12 @@ def match(
         found |= new
         if turn > len(_SURENESS) and len(new) < _FEWEST_NEW:
             break
-        learnt = [
-            ((blocks[number].english[e], blocks[number].other[k]), _LEARNT_WEIGHT)
+        learned = [
+            ((blocks[number].english[e], blocks[number].other[k]), _LEARNED_WEIGHT)
             for (number, e), k in found.items()
         ]
         first = [(seed, 1) for seed in seeds] if turn < _ROUNDS_WITH_SEEDS else []
-        known = _meanings([*first, *learnt], blocks)
+        known = _meanings([*first, *learned], blocks)
     return _confirmed(found, blocks)
 
 
@@ -86,8 +86,8 @@ def _confirmed(
     found: dict[tuple[int, int], int], blocks: Sequence[Block]
 ) -> dict[tuple[int, int], int]:
     """Keep the matches that words confirm which go together in other groups too."""
-    learnt = [((blocks[b].english[e], blocks[b].other[k]), 1) for (b, e), k in found.items()]
-    known = _meanings(learnt, blocks)
+    learned = [((blocks[b].english[e], blocks[b].other[k]), 1) for (b, e), k in found.items()]
+    known = _meanings(learned, blocks)
     kept: dict[tuple[int, int], int] = {}
     for number, block in enumerate(blocks):
         sure = _sure(_scores(block, known, {}), _CONFIRMED)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-LICENCES = frozenset(
+LICENSES = frozenset(
     {
         "Apache-2.0",
         "BSD-3-Clause",
@@ -41,8 +41,8 @@ class Source:
         commit: The commit that was read.
         package: The name and version of a package of the Python Package Index, if it is no repository.
         digest: The SHA-256 digest of the file of the package.
-        licence: The SPDX identifier of the licence of the text that is taken.
-        licence_file: The file that states the licence.
+        license: The SPDX identifier of the license of the text that is taken.
+        license_file: The file that states the license.
         languages: The languages that are taken.
         kind: What kind of text it is.
         attribution: One line that names the authors.
@@ -52,8 +52,8 @@ class Source:
     """
 
     name: str
-    licence: str
-    licence_file: str
+    license: str
+    license_file: str
     languages: tuple[str, ...]
     kind: str
     attribution: str
@@ -70,7 +70,7 @@ def load(path: Path) -> list[Source]:
     """Read the sources, in the order of the file.
 
     Raises:
-        ValueError: An entry has an unknown licence, kind or original, or no place.
+        ValueError: An entry has an unknown license, kind or original, or no place.
     """
     tables: dict[str, dict[str, Any]] = tomllib.loads(path.read_text(encoding="utf-8"))
     sources = [
@@ -78,8 +78,8 @@ def load(path: Path) -> list[Source]:
         for name, table in tables.items()
     ]
     for source in sources:
-        if source.licence not in LICENCES:
-            raise ValueError(f"{source.name}: licence {source.licence} is not allowed")
+        if source.license not in LICENSES:
+            raise ValueError(f"{source.name}: license {source.license} is not allowed")
         if source.kind not in KINDS:
             raise ValueError(f"{source.name}: kind {source.kind} is unknown")
         if not (source.repository and source.commit) and not (source.package and source.digest):
@@ -89,6 +89,6 @@ def load(path: Path) -> list[Source]:
     return sources
 
 
-def _freeze(value: Any) -> Any:  # noqa: ANN401 - TOML has any type
+def _freeze(value: Any) -> Any:
     """Make a list a tuple."""
     return tuple(value) if isinstance(value, list) else value

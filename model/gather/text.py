@@ -32,7 +32,7 @@ _SHORTEST_RATIO = 0.12
 _LONGEST_RATIO = 2.0
 
 
-def normalise(text: str) -> str:
+def normalize(text: str) -> str:
     """Make every run of white space one space."""
     return _SPACE.sub(" ", text).strip()
 
@@ -71,7 +71,7 @@ def sentences(text: str) -> list[str]:
 
 
 def is_prose(text: str) -> bool:
-    """Say whether a text is prose: no code, no list of links, no licence header."""
+    """Say whether a text is prose: no code, no list of links, no license header."""
     bare = _URL.sub("", text)
     size = max(1, len(bare))
     letters = len(_LATIN.findall(bare)) + 2 * sum(

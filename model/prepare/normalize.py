@@ -1,7 +1,7 @@
-"""One spelling of a text: the twin of the core's, which cuts queries and messages the same way.
+"""One spelling of a text: the same as the core's, which cuts queries and messages with it.
 
-Compatible forms are made one, camelCase and changes of script are split, letters are lower case and traditional characters
-simplified; only letters and numbers stay. `tests` compare both on every script.
+Compatible forms are made one, camelCase and changes of script are split, letters are lower case and traditional
+characters simplified; only letters and numbers stay.
 """
 
 from __future__ import annotations

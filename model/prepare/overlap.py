@@ -24,9 +24,7 @@ RUN, RUN_UNSPACED = 8, 13
 SHORTEST = 3
 LONGEST = 100_000
 """Characters of an evaluation text that are read."""
-TOKEN = re.compile(
-    f"[{HIRAGANA}{KATAKANA}{HAN}{HANGUL}]|[^{HIRAGANA}{KATAKANA}{HAN}{HANGUL}\\s]+"
-)
+TOKEN = re.compile(f"[{HIRAGANA}{KATAKANA}{HAN}{HANGUL}]|[^{HIRAGANA}{KATAKANA}{HAN}{HANGUL}\\s]+")
 UNSPACED = re.compile(f"[{HIRAGANA}{KATAKANA}{HAN}{HANGUL}]")
 
 

@@ -1,6 +1,6 @@
 """Choose the training text: enough of every kind, nothing of an evaluation set.
 
-    python -m prepare.select --gathered DIR [--gathered DIR …] --fold TSCharacters.txt --evaluation PATH [PATH …] --out DIR
+    python -m prepare.select --gathered DIR [--gathered DIR] --fold TSCharacters.txt --evaluation PATH [PATH] --out DIR
 
 Writes `texts.tsv.xz` (language, text), `pairs.tsv.xz` (group, number of text a, number of text b) and `overlap.json`.
 """
@@ -18,29 +18,31 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gather.sources import WORDS, Source, load
 from prepare.normalize import Normalizer, read_fold
 from prepare.overlap import Evaluation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-EVERYDAY = frozenset(
-    ("tatoeba-zh", "tatoeba-ja", "tatoeba-ko", "tanaka", "ami-meetings", "ntrex", "korean-parallel")
-    + ("kosp2e-stylekqc", "renpy", "unciv", "adarkroom")
-)
-"""Translations of everyday sentences rather than documentation."""
-WORDS = frozenset(
-    ("cc-cedict", "jmdict", "kengdic", "chinese-wordnet", "english-wordnet", "japanese-wordnet", "wiktionary-wordnet")
-    + ("emoji-names", "map-features")
-)
-"""Dictionaries."""
+SOURCES = Path(__file__).parent.parent / "sources.toml"
+EVERYDAY = frozenset(("dialogue", "sentences", "paraphrases"))
+"""Kinds of sources whose translations are everyday sentences rather than documentation."""
+MOST_WORDS = 60_000
 PAIRS = {"translation": 25_000, "title-body": 12_000, "question-answer": 20_000}
 PAIRS |= {"code-doc": 5_000, "reply": 60_000, "paraphrase": 30_000}
 """Pairs of each kind from one source in one pair of languages."""
 TEXTS = 25_000
 """Texts without a pair from one source in one language."""
-MORE_TEXTS = {"smile": 200_000, "nsmc": 150_000, "real-persona-chat": 150_000, "schema-guided": 60_000}
-MORE_TEXTS |= dict.fromkeys(("common-voice", "3i4k", "accommodation-search", "topical-chat"), 70_000)
+MORE_TEXTS = {
+    "smile": 200_000,
+    "nsmc": 150_000,
+    "real-persona-chat": 150_000,
+    "schema-guided": 60_000,
+}
+MORE_TEXTS |= dict.fromkeys(
+    ("common-voice", "3i4k", "accommodation-search", "topical-chat"), 70_000
+)
 MORE_TEXTS |= dict.fromkeys(("support-articles", "medquad", "synthetic-persona-chat"), 50_000)
 LONGEST = {"en": 320, "code": 240, "zh": 160, "ja": 160, "ko": 160}
 """Characters of a text."""
@@ -55,13 +57,13 @@ def cut(text: str, language: str) -> str:
     return text[: space if space > 0 else longest]
 
 
-def group(source: str, kind: str, a: str, b: str) -> str:
+def group(source: Source, kind: str, a: str, b: str) -> str:
     """Return the name of the group that a pair is drawn from."""
     if kind != "translation":
         return f"{kind}:{a if b == 'code' else b}"
-    if source in EVERYDAY:
-        return f"everyday:{b}"
-    return f"words:{b}" if source in WORDS else f"documents:{b}"
+    if source.kind == WORDS:
+        return f"words:{b}"
+    return f"everyday:{b}" if source.kind in EVERYDAY else f"documents:{b}"
 
 
 class Chosen:
@@ -87,13 +89,15 @@ def rows(folders: list[Path], name: str) -> Iterator[list[str]]:
 def choose(folders: list[Path], seed: int = 2) -> Chosen:
     """Draw pairs and texts up to the number that each source may give."""
     choice = random.Random(seed)
+    sources = {source.name: source for source in load(SOURCES)}
     by_source: dict[tuple[str, ...], list[tuple[str, str]]] = defaultdict(list)
     for source, kind, a, b, left, right in rows(folders, "pairs.tsv.gz"):
         by_source[source, kind, a, b].append((cut(left, a), cut(right, b)))
     chosen = Chosen()
     for (source, kind, a, b), found in sorted(by_source.items()):
-        name = group(source, kind, a, b)
-        most = len(found) if source in EVERYDAY else 60_000 if name.startswith("words") else PAIRS[kind]
+        name = group(sources[source], kind, a, b)
+        special = {"words": MOST_WORDS, "everyday": len(found)}
+        most = special.get(name.partition(":")[0], PAIRS[kind])
         for left, right in choice.sample(found, min(most, len(found))):
             if left != right:
                 chosen.pairs[name, chosen.add(a, left), chosen.add(b, right)] = None

@@ -81,9 +81,7 @@ def keep(pieces: list[tuple[str, float]], count: int) -> list[tuple[str, float]]
     seen: set[str] = set()
     for piece, score in sorted(pieces, key=lambda it: -it[1]):
         bare = piece.removeprefix(START)
-        is_long = any(
-            script.fullmatch(bare) and len(bare) > longest for script, longest in LONGEST
-        )
+        is_long = any(script.fullmatch(bare) and len(bare) > longest for script, longest in LONGEST)
         is_spaced = piece != bare and any(script.fullmatch(bare) for script, _ in LONGEST)
         # Where words are not spaced, a beginning tells nothing.
         name = bare if is_spaced else piece

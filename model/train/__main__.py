@@ -54,16 +54,30 @@ def first_table(pieces: Pieces, targets: Targets, counts: torch.Tensor) -> torch
 class Training:
     """A student, what it learns from, and how it is taught."""
 
-    def __init__(self, student: Student, lesson: Lesson, ids: torch.Tensor, lengths: torch.Tensor) -> None:
+    def __init__(
+        self, student: Student, lesson: Lesson, ids: torch.Tensor, lengths: torch.Tensor
+    ) -> None:
         self.student, self.lesson = student, lesson
         self._ids, self._lengths = ids, lengths
-        body = [values for name, values in student.named_parameters() if not name.startswith("table.")]
+        body = [
+            values for name, values in student.named_parameters() if not name.startswith("table.")
+        ]
         parts: list[dict[str, Any]] = [
-            {"params": [values for values in body if values.ndim > 1], "weight_decay": 0.01, "rate": RATE},
-            {"params": [values for values in body if values.ndim == 1], "weight_decay": 0.0, "rate": RATE},
+            {
+                "params": [values for values in body if values.ndim > 1],
+                "weight_decay": 0.01,
+                "rate": RATE,
+            },
+            {
+                "params": [values for values in body if values.ndim == 1],
+                "weight_decay": 0.0,
+                "rate": RATE,
+            },
             {"params": [student.table.weight], "weight_decay": 0.0, "rate": TABLE_RATE},
         ]
-        self._optimizer = torch.optim.AdamW(parts, lr=RATE, betas=(0.9, 0.98), fused=DEVICE.type == "cuda")
+        self._optimizer = torch.optim.AdamW(
+            parts, lr=RATE, betas=(0.9, 0.98), fused=DEVICE.type == "cuda"
+        )
         self._step = self._since = 0
 
     def run(self, seconds: float, *, is_static: bool, check: Check) -> None:
@@ -73,7 +87,9 @@ class Training:
         while (done := (time.monotonic() - started) / seconds) < 1:
             warm = min(1, (self._step - first + 1) / WARM_UP)
             for group in self._optimizer.param_groups:
-                group["lr"] = group["rate"] * warm * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * done)))
+                group["lr"] = (
+                    group["rate"] * warm * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * done)))
+                )
             self._teach(is_static=is_static)
             if done >= told:
                 told += 0.2
@@ -100,7 +116,9 @@ class Training:
         self._since += 1
 
     def _tell(self, check: Check, *, is_static: bool) -> None:
-        means = {name: round(float(total) / self._since, 3) for name, total in self.lesson.sums.items()}
+        means = {
+            name: round(float(total) / self._since, 3) for name, total in self.lesson.sums.items()
+        }
         self.lesson.sums.clear()
         self._since = 0
         say("step", self._step, means)
@@ -129,12 +147,28 @@ def main() -> None:
     pieces = Pieces(given.pieces / "pieces.model", given.fold)
     found = pieces.cut(corpus.texts)
     ids, lengths = rows(found)
-    used = torch.bincount(torch.from_numpy(np.concatenate([np.array(one, np.int64) for one in found])), minlength=len(pieces)).to(DEVICE)
-    say("cut", float(lengths.float().mean()), "pieces a text,", int((used == 0).sum()), "pieces unused")
+    used = torch.bincount(
+        torch.from_numpy(np.concatenate([np.array(one, np.int64) for one in found])),
+        minlength=len(pieces),
+    ).to(DEVICE)
+    say(
+        "cut",
+        float(lengths.float().mean()),
+        "pieces a text,",
+        int((used == 0).sum()),
+        "pieces unused",
+    )
     targets = teach(corpus, load(given.teachers), say, given.cache)
     check = Check(given.sets, pieces)
-    weights = Weights(**{name: float(value) for name, value in (part.split("=") for part in given.weights.split(",") if part)})
-    lesson = Lesson(corpus, targets, Sizes().scaled(given.share), weights, np.random.default_rng(given.seed))
+    weights = Weights(
+        **{
+            name: float(value)
+            for name, value in (part.split("=") for part in given.weights.split(",") if part)
+        }
+    )
+    lesson = Lesson(
+        corpus, targets, Sizes().scaled(given.share), weights, np.random.default_rng(given.seed)
+    )
     say("pairs", lesson.counts())
     student = Student(len(pieces), DIM, given.layers).to(DEVICE)
     student.table.weight.data.copy_(first_table(pieces, targets, used))
@@ -142,9 +176,22 @@ def main() -> None:
     training = Training(student, lesson, ids, lengths)
     given.out.mkdir(parents=True, exist_ok=True)
     training.run(given.seconds / 10, is_static=True, check=check)
-    write(student, given.pieces / "pieces.tsv", given.fold, given.out / "static.safetensors", "memctx-static", is_static=True)
+    write(
+        student,
+        given.pieces / "pieces.tsv",
+        given.fold,
+        given.out / "static.safetensors",
+        "memctx-static",
+        is_static=True,
+    )
     training.run(given.seconds * 9 / 10, is_static=False, check=check)
-    write(student, given.pieces / "pieces.tsv", given.fold, given.out / "encoder.safetensors", given.name)
+    write(
+        student,
+        given.pieces / "pieces.tsv",
+        given.fold,
+        given.out / "encoder.safetensors",
+        given.name,
+    )
     report = {dim: check.run(student, dim) for dim in (256, 128)}
     say(json.dumps(report, indent=1))
     (given.out / "report.json").write_text(json.dumps(report, indent=2), "utf-8")

@@ -28,7 +28,11 @@ class Check:
     """The development sets, cut into pieces."""
 
     def __init__(self, folder: Path, pieces: Pieces) -> None:
-        self._sets = {path.name: _Set(path, pieces) for path in sorted(folder.iterdir()) if (path / "queries.jsonl.gz").exists()}
+        self._sets = {
+            path.name: _Set(path, pieces)
+            for path in sorted(folder.iterdir())
+            if (path / "queries.jsonl.gz").exists()
+        }
 
     @torch.no_grad()
     def run(self, student: Student, dim: int = 256, *, is_static: bool = False) -> dict[str, float]:
@@ -43,12 +47,16 @@ class Check:
 class _Set:
     def __init__(self, folder: Path, pieces: Pieces) -> None:
         self._name = folder.name
-        messages, self._questions = (_read(folder / f"{name}.jsonl.gz") for name in ("messages", "queries"))
+        messages, self._questions = (
+            _read(folder / f"{name}.jsonl.gz") for name in ("messages", "queries")
+        )
         self._places: dict[str, dict[str, int]] = defaultdict(dict)
         for at, message in enumerate(messages):
             self._places[message["store"]][message["id"]] = at
         self._messages = len(messages)
-        texts = [message["content"] for message in messages] + [one["query"] for one in self._questions]
+        texts = [message["content"] for message in messages] + [
+            one["query"] for one in self._questions
+        ]
         parts, self._owner = [], []
         for at, ids in enumerate(pieces.cut(texts)):
             count = max(1, -(-len(ids) // MAX_PIECES))
@@ -67,7 +75,9 @@ class _Set:
         sums = torch.cat(
             [
                 in_buckets(student, ids, lengths, is_static=is_static)
-                for ids, lengths in zip(self._ids.split(8_000), self._lengths.split(8_000), strict=True)
+                for ids, lengths in zip(
+                    self._ids.split(8_000), self._lengths.split(8_000), strict=True
+                )
             ]
         ).float()
         whole = torch.zeros(self._texts, sums.shape[1], device=DEVICE)
@@ -77,8 +87,12 @@ class _Set:
         for question, vector in zip(self._questions, vectors[self._messages :], strict=True):
             places = self._places[question["store"]]
             numbers = torch.tensor(list(places.values()), device=DEVICE)
-            best = set(numbers[(vectors[numbers] @ vector).topk(min(BEST, len(numbers))).indices].tolist())
-            share = sum(places.get(gold) in best for gold in question["gold"]) / len(question["gold"])
+            best = set(
+                numbers[(vectors[numbers] @ vector).topk(min(BEST, len(numbers))).indices].tolist()
+            )
+            share = sum(places.get(gold) in best for gold in question["gold"]) / len(
+                question["gold"]
+            )
             found[""].append(share)
             if self._name in DETAILED:
                 kind = question["type"]

@@ -7,7 +7,7 @@ import os
 from collections import defaultdict
 from dataclasses import dataclass
 from multiprocessing import get_context
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sentencepiece
@@ -16,6 +16,9 @@ import torch
 from prepare.normalize import Normalizer, read_fold
 from train.student import MAX_PIECES
 from train.teachers import DEVICE
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _normalize: Normalizer
 
@@ -86,10 +89,16 @@ class Corpus:
         pairs = {name: np.array(found) for name, found in sorted(groups.items())}
         if share < 1:
             return cls._part(texts, np.array(languages), pairs, share)
-        return cls(texts, np.array(languages), {n: torch.from_numpy(p).to(DEVICE) for n, p in pairs.items()})
+        return cls(
+            texts,
+            np.array(languages),
+            {n: torch.from_numpy(p).to(DEVICE) for n, p in pairs.items()},
+        )
 
     @classmethod
-    def _part(cls, texts: list[str], languages: np.ndarray, pairs: dict[str, np.ndarray], share: float) -> Corpus:
+    def _part(
+        cls, texts: list[str], languages: np.ndarray, pairs: dict[str, np.ndarray], share: float
+    ) -> Corpus:
         chosen = {name: found[:: max(1, round(1 / share))] for name, found in pairs.items()}
         kept = np.unique(np.concatenate([found.ravel() for found in chosen.values()]))
         numbers = {int(old): new for new, old in enumerate(kept)}

@@ -19,7 +19,9 @@ def distance(found: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
     return 1 - (found * wanted).sum(1).mean()
 
 
-def shares(vectors: torch.Tensor, temperature: float, left_out: torch.Tensor | None) -> torch.Tensor:
+def shares(
+    vectors: torch.Tensor, temperature: float, left_out: torch.Tensor | None
+) -> torch.Tensor:
     """Return how a teacher shares each text's similarity among the others of a batch."""
     likeness = (vectors @ vectors.T).float() / temperature
     if left_out is not None:
@@ -27,7 +29,9 @@ def shares(vectors: torch.Tensor, temperature: float, left_out: torch.Tensor | N
     return torch.softmax(likeness, 1)
 
 
-def divergence(likeness: torch.Tensor, wanted: torch.Tensor, left_out: torch.Tensor | None = None) -> torch.Tensor:
+def divergence(
+    likeness: torch.Tensor, wanted: torch.Tensor, left_out: torch.Tensor | None = None
+) -> torch.Tensor:
     """Return how far the student's shares are from the teacher's."""
     likeness = likeness.float() / TEMPERATURE
     if left_out is not None:

@@ -26,13 +26,19 @@ def quantized(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.round(values / scale[:, None]).astype(np.int8), scale.astype(np.float32)
 
 
-def write(student: Student, pieces: Path, fold: Path, path: Path, name: str, *, is_static: bool = False) -> None:
+def write(
+    student: Student, pieces: Path, fold: Path, path: Path, name: str, *, is_static: bool = False
+) -> None:
     """Write a student, or its table alone, with the pieces and the folded characters it was trained with."""
-    weights = {key: values.detach().float().cpu().numpy() for key, values in student.state_dict().items()}
+    weights = {
+        key: values.detach().float().cpu().numpy() for key, values in student.state_dict().items()
+    }
     layers = 0 if is_static else len(student.layers)
     tensors: dict[str, np.ndarray] = {}
     tensors["table"], tensors["table.scale"] = quantized(weights["table.weight"])
-    names, scores = zip(*(line.split("\t") for line in pieces.read_text("utf-8").splitlines()), strict=True)
+    names, scores = zip(
+        *(line.split("\t") for line in pieces.read_text("utf-8").splitlines()), strict=True
+    )
     tensors["pieces"] = np.frombuffer("\n".join(names).encode(), np.uint8)
     tensors["scores"] = np.array(scores, np.float32)
     folded = "".join(one + other for one, other in read_fold(fold.read_text("utf-8")).items())
@@ -51,6 +57,13 @@ def write(student: Student, pieces: Path, fold: Path, path: Path, name: str, *, 
     if is_static:
         tensors["gate.weight"] = np.zeros_like(tensors["gate.weight"])
         tensors["gate.bias"] = np.zeros_like(tensors["gate.bias"])
-    header = {"format": "memctx-encoder 1", "name": name, "layers": str(layers), "heads": str(student.heads)}
-    header |= {"max_chars": str(MAX_CHARS), "max_pieces": str(MAX_PIECES)} | {"full_norm": str(FULL_NORM)}
+    header = {
+        "format": "memctx-encoder 1",
+        "name": name,
+        "layers": str(layers),
+        "heads": str(student.heads),
+    }
+    header |= {"max_chars": str(MAX_CHARS), "max_pieces": str(MAX_PIECES)} | {
+        "full_norm": str(FULL_NORM)
+    }
     save_file(tensors, path, header)

@@ -31,7 +31,9 @@ class Layer(nn.Module):
             nn.init.zeros_(part.weight)
             nn.init.zeros_(part.bias)
 
-    def forward(self, values: torch.Tensor, mask: torch.Tensor, turns: torch.Tensor) -> torch.Tensor:
+    def forward(
+        self, values: torch.Tensor, mask: torch.Tensor, turns: torch.Tensor
+    ) -> torch.Tensor:
         """Return the values of each piece after the layer."""
         count, longest, dim = values.shape
         parts = self.attention(self.before_attention(values))
@@ -46,7 +48,9 @@ class Layer(nn.Module):
 class Student(nn.Module):
     """A table of pieces under a few layers."""
 
-    def __init__(self, pieces: int, dim: int = 256, layers: int = 2, heads: int = 4, wide: int = 1024) -> None:
+    def __init__(
+        self, pieces: int, dim: int = 256, layers: int = 2, heads: int = 4, wide: int = 1024
+    ) -> None:
         super().__init__()
         self.table = nn.Embedding(pieces, dim)
         self.layers = nn.ModuleList(Layer(dim, heads, wide) for _ in range(layers))
@@ -55,14 +59,18 @@ class Student(nn.Module):
         nn.init.zeros_(self.gate.weight)
         nn.init.zeros_(self.gate.bias)
 
-    def forward(self, ids: torch.Tensor, lengths: torch.Tensor, *, is_static: bool = False) -> torch.Tensor:
+    def forward(
+        self, ids: torch.Tensor, lengths: torch.Tensor, *, is_static: bool = False
+    ) -> torch.Tensor:
         """Return the sums of texts, not yet of length one; a static one leaves out the layers."""
         counts = torch.arange(ids.shape[1], device=ids.device)[None] < lengths[:, None]
         values = self.table(ids) * counts[..., None]
         if is_static:
             return values.sum(1)
         mask = torch.zeros(len(ids), 1, 1, ids.shape[1], device=ids.device)
-        mask = mask.masked_fill(~counts[:, None, None], -1e4).expand(-1, self.heads, ids.shape[1], -1)
+        mask = mask.masked_fill(~counts[:, None, None], -1e4).expand(
+            -1, self.heads, ids.shape[1], -1
+        )
         turns = rotations(ids.shape[1], values.shape[-1] // self.heads, ids.device)
         for layer in self.layers:
             values = layer(values, mask, turns)
@@ -83,7 +91,9 @@ def _turned(values: torch.Tensor, turns: torch.Tensor) -> torch.Tensor:
     return torch.cat([first * cosines - second * sines, first * sines + second * cosines], -1)
 
 
-def in_buckets(student: Student, ids: torch.Tensor, lengths: torch.Tensor, *, is_static: bool = False) -> torch.Tensor:
+def in_buckets(
+    student: Student, ids: torch.Tensor, lengths: torch.Tensor, *, is_static: bool = False
+) -> torch.Tensor:
     """Run texts in groups of like length, so that little is padded."""
     order = torch.argsort(lengths)
     parts = order.tensor_split(max(1, min(8, len(order) // 64)))

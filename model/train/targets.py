@@ -60,7 +60,9 @@ def load(folder: Path) -> dict[str, Bert | Use]:
     """Load the teachers from a folder with a folder for each."""
 
     def bert(name: str, heads: int, *, takes_first: bool) -> Bert:
-        (model,), (tokenizer,) = (sorted((folder / name).glob(end)) for end in ("*.onnx", "*tokenizer.json"))
+        (model,), (tokenizer,) = (
+            sorted((folder / name).glob(end)) for end in ("*.onnx", "*tokenizer.json")
+        )
         return Bert(model, tokenizer, heads, takes_first=takes_first)
 
     return {
@@ -89,10 +91,16 @@ def teach(
         texts = [corpus.texts[at] for at in numbers]
         parts = []
         for teacher, weight in weights.items():
-            vectors = whole[torch.from_numpy(numbers).to(DEVICE)] if teacher == "use" else teachers[teacher].encode(texts)
+            vectors = (
+                whole[torch.from_numpy(numbers).to(DEVICE)]
+                if teacher == "use"
+                else teachers[teacher].encode(texts)
+            )
             if teacher.startswith("bge"):
                 # Their vectors share one large direction that says nothing.
-                vectors = _unit(vectors, vectors[:: max(1, len(vectors) // 200_000)].float().mean(0))
+                vectors = _unit(
+                    vectors, vectors[:: max(1, len(vectors) // 200_000)].float().mean(0)
+                )
             parts.append(vectors * weight**0.5)
             say("taught", name, teacher, len(vectors))
         return (torch.cat(parts, 1) / sum(weights.values()) ** 0.5).to(HALF)
@@ -115,7 +123,9 @@ def teach(
 
 
 def _unit(vectors: torch.Tensor, mean: torch.Tensor) -> torch.Tensor:
-    return torch.cat([F.normalize(part.float() - mean, dim=1).to(HALF) for part in vectors.split(PART)])
+    return torch.cat(
+        [F.normalize(part.float() - mean, dim=1).to(HALF) for part in vectors.split(PART)]
+    )
 
 
 def _turned(vectors: torch.Tensor) -> tuple[torch.Tensor, float]:
@@ -161,7 +171,9 @@ def _clusters(vectors: torch.Tensor, count: int) -> Callable[[int, int], torch.T
     large = torch.where(sizes >= min(20, int(sizes.max())))[0]
 
     def draw(rows: int, groups: int) -> torch.Tensor:
-        chosen = large[torch.randint(len(large), (groups,), device=DEVICE)].repeat_interleave(rows // groups)
+        chosen = large[torch.randint(len(large), (groups,), device=DEVICE)].repeat_interleave(
+            rows // groups
+        )
         at = first[chosen] + (torch.rand(len(chosen), device=DEVICE) * sizes[chosen]).long()
         return torch.unique(order[at])
 

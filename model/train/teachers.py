@@ -45,9 +45,7 @@ def in_batches(
         tokens = np.zeros((len(part), longest), np.int64)
         for row, at in zip(tokens, part, strict=True):
             row[: lengths[at]] = texts[at]
-        found = run(
-            torch.from_numpy(tokens).to(DEVICE), torch.from_numpy(lengths[part]).to(DEVICE)
-        )
+        found = run(torch.from_numpy(tokens).to(DEVICE), torch.from_numpy(lengths[part]).to(DEVICE))
         out[torch.from_numpy(part).to(DEVICE)] = found.to(HALF)
         start = end
     return out
@@ -102,7 +100,9 @@ class Bert:
             seen = self._dense(seen, f"{name}.attention.output.dense")
             hidden = self._norm(hidden + seen, f"{name}.attention.output")
             wide = F.gelu(self._dense(hidden, f"{name}.intermediate.dense"))
-            hidden = self._norm(hidden + self._dense(wide, f"{name}.output.dense"), f"{name}.output")
+            hidden = self._norm(
+                hidden + self._dense(wide, f"{name}.output.dense"), f"{name}.output"
+            )
         if self._takes_first:
             return F.normalize(hidden[:, 0].float(), dim=1)
         return F.normalize((hidden.float() * counts[..., None]).sum(1), dim=1)
@@ -112,7 +112,9 @@ class Bert:
 
     def _norm(self, values: torch.Tensor, name: str) -> torch.Tensor:
         scale, shift = (self._weights[f"{name}.LayerNorm.{part}"] for part in ("weight", "bias"))
-        return F.layer_norm(values.float(), (self.width,), scale.float(), shift.float(), 1e-12).to(HALF)
+        return F.layer_norm(values.float(), (self.width,), scale.float(), shift.float(), 1e-12).to(
+            HALF
+        )
 
 
 def _weights(model: onnx.ModelProto) -> dict[str, np.ndarray]:
@@ -181,17 +183,25 @@ class Use:
         counts = (torch.arange(longest, device=DEVICE)[None] < lengths[:, None]).float()[..., None]
         pieces = self._table[tokens]
         sizes = [size for size, _ in self.WINDOWS]
-        joined = torch.cat([pieces @ weights[f"proj{size}"] + weights[f"proj_b{size}"] for size in sizes], -1)
+        joined = torch.cat(
+            [pieces @ weights[f"proj{size}"] + weights[f"proj_b{size}"] for size in sizes], -1
+        )
         # One norm over the three projections together.
-        scale, shift = (torch.cat([weights[f"{name}{size}"] for size in sizes]) for name in ("ln_g", "ln_b"))
+        scale, shift = (
+            torch.cat([weights[f"{name}{size}"] for size in sizes]) for name in ("ln_g", "ln_b")
+        )
         joined = F.layer_norm(joined, (joined.shape[-1],), scale, shift, self._eps) * counts
         features = [pieces]
         width = joined.shape[-1] // len(self.WINDOWS)
         for at, (size, before) in enumerate(self.WINDOWS):
             values = joined[..., at * width : (at + 1) * width]
-            hidden = torch.relu(_windows(values, size, before) @ weights[f"w1_{size}"] + weights[f"b1_{size}"])
+            hidden = torch.relu(
+                _windows(values, size, before) @ weights[f"w1_{size}"] + weights[f"b1_{size}"]
+            )
             hidden = (hidden + values) * counts
-            wide = torch.relu(_windows(hidden, size, before) @ weights[f"w2_{size}"] + weights[f"b2_{size}"])
+            wide = torch.relu(
+                _windows(hidden, size, before) @ weights[f"w2_{size}"] + weights[f"b2_{size}"]
+            )
             features.append(wide + hidden)
         everything = torch.cat(features, -1)
         everything = F.layer_norm(
@@ -200,7 +210,9 @@ class Use:
         number = lengths.float()[:, None]
         total = (everything * counts).sum(1) @ weights["cnn_W"] + number * weights["cnn_b"]
         total = total / number.sqrt()
-        first = torch.relu(total @ weights["p1"] + torch.relu(total @ weights["d0"]) @ weights["d1"])
+        first = torch.relu(
+            total @ weights["p1"] + torch.relu(total @ weights["d0"]) @ weights["d1"]
+        )
         second = torch.relu(first @ weights["d2"])
         return F.normalize(torch.tanh(first @ weights["p3"] + second @ weights["d3"]), dim=1)
 

@@ -142,7 +142,9 @@ def test_a_query_that_says_little_is_not_answered_by_its_like(tmp_path: Path) ->
     texts = [("user", text, None, None) for text in ("the port", "zz abc", "base data")]
 
     def is_answered(full_norm: str, folder: str) -> bool:
-        path = write(tmp_path / f"{folder}.safetensors", HEADER | {"full_norm": full_norm}, tensors())
+        path = write(
+            tmp_path / f"{folder}.safetensors", HEADER | {"full_norm": full_norm}, tensors()
+        )
         options = StoreOptions(session_id="s", model=Encoder.load(path))
         with closing(Store(tmp_path / folder, options)) as store:
             store.add(texts)

@@ -10,7 +10,7 @@ from gather.formats import catalogue, fluent
 from gather.items import CODE, TRANSLATION, Item, Pair, Text
 from gather.markdown import strip
 from gather.snapshot import Files
-from gather.text import is_long_enough, is_prose, language, may_translate, normalise, plain
+from gather.text import is_long_enough, is_prose, language, may_translate, normalize, plain
 
 _ROLE = re.compile(r":[\w:+-]+:`[~!]?([^`<]*?)(?:\s*<[^`>]*>)?`")
 _REFERENCE = re.compile(r"`([^`<]*?)\s*<[^`>]*>`_*|``|\|(\w+)\|")
@@ -132,7 +132,7 @@ def _resource(value: str) -> str:
     """Undo the quotes and escapes of a string resource; its tags may be escaped too."""
     value = plain(plain(value)).strip().strip('"')
     value = re.sub(r"\\u([0-9a-fA-F]{4})", lambda escape: chr(int(escape.group(1), 16)), value)
-    return normalise(value.replace('" "', " ").replace("\\n", " ").replace("\\", ""))
+    return normalize(value.replace('" "', " ").replace("\\n", " ").replace("\\", ""))
 
 
 def _keyed(english: _Keyed, other: _Keyed, code: str) -> Iterator[Item]:
@@ -167,7 +167,7 @@ def _leaves(opened: Opened, file: str) -> dict[tuple[str, ...], str]:
             for key, value in node.items():
                 walk(value, place if key in _CODES else (*place, key))
         elif isinstance(node, str) and not _VARIABLE.search(node) and not re.search(r"%\d", node):
-            found[place] = normalise(plain(node))
+            found[place] = normalize(plain(node))
 
     for _, text in opened.here.texts(file.__eq__):
         walk(json.loads(text), ())

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gather.extract.shape import Extractor, Opened, ends
 from gather.items import CODE, Item, Pair
-from gather.text import is_prose, normalise
+from gather.text import is_prose, normalize
 
 _GO = re.compile(r"(?m)((?:^//(?!go:| \+build).*\n)+)(^func [^\n]*\{\n(?:.*\n)*?^\}\n)")
 _LONGEST = 1000
@@ -58,6 +58,6 @@ def go(prefix: str) -> Extractor:
 
 
 def _pair(note: str, body: str) -> Iterator[Item]:
-    note = normalise(note)
+    note = normalize(note)
     if len(note) >= _SHORTEST_NOTE and is_prose(note) and _SHORTEST <= len(body) <= _LONGEST:
         yield Pair(CODE, "en", "code", note, body)

@@ -14,7 +14,7 @@ from gather.extract.shape import Extractor, Opened, ends
 from gather.formats import lines
 from gather.items import PARAPHRASE, TRANSLATION, Item, Pair
 from gather.snapshot import Files
-from gather.text import language, may_translate, normalise
+from gather.text import language, may_translate, normalize
 
 _GLOSSES = 5
 _LONGEST_GLOSSES = 160
@@ -72,7 +72,7 @@ def kengdic(path: str) -> Extractor:
             for row in lines(text):
                 if len(row) < 5 or row[4] == _PROPER or not _HAN.match(row[1]):  # noqa: PLR2004
                     continue
-                english = normalise(row[3].replace("\\n", " ")).strip(" .")
+                english = normalize(row[3].replace("\\n", " ")).strip(" .")
                 if english in {"", "\\N"} or english.startswith("Region") or _HAN.search(english):
                     continue
                 for word in re.split(r"\s*[,/]\s*", re.sub(r"\([^)]*\)", "", row[1])):
@@ -91,11 +91,11 @@ def cedict(suffix: str) -> Extractor:
                 if entry is None or entry.group(3)[:1].isupper():
                     continue
                 glosses = [
-                    normalise(_READING.sub("", gloss))
+                    normalize(_READING.sub("", gloss))
                     for gloss in entry.group(4).split("/")
                     if _NO_MEANING.search(gloss) is None and not _HAN.search(_ASIDE.sub("", gloss))
                 ]
-                plain = [normalise(_ASIDE.sub("", gloss)) for gloss in glosses]
+                plain = [normalize(_ASIDE.sub("", gloss)) for gloss in glosses]
                 yield Pair(
                     TRANSLATION, "en", "zh", _glosses([g for g in plain if g]), entry.group(2)
                 )
@@ -137,7 +137,7 @@ def _japanese(database: sqlite3.Connection) -> Iterator[Item]:
             continue
         spelled = kanji[entry][0] if kanji[entry] else ""
         read = kana[entry][0]
-        glosses = [normalise(_ASIDE.sub("", gloss)) for gloss in meanings[sense]]
+        glosses = [normalize(_ASIDE.sub("", gloss)) for gloss in meanings[sense]]
         word = read if not spelled or _KANA_ALONE in tags[sense] else spelled
         yield Pair(TRANSLATION, "en", "ja", _glosses([gloss for gloss in glosses if gloss]), word)
         if spelled:
@@ -258,7 +258,7 @@ def _lemmas(files: Files, path: str, code: str) -> dict[str, list[str]]:
     for _, text in files.texts(path.__eq__):
         for row in lines(text):
             if len(row) == 3 and row[1].endswith("lemma") and _HAN.search(row[2]):  # noqa: PLR2004
-                word = normalise(row[2].replace("_", " ").replace("+", ""))
+                word = normalize(row[2].replace("_", " ").replace("+", ""))
                 words = found.setdefault(row[0], [])
                 if word not in words and (code != "ko" or language(word) == "ko"):
                     words.append(word)

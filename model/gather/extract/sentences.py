@@ -9,7 +9,7 @@ from itertools import pairwise
 from gather.extract.shape import Extractor, Opened, ends
 from gather.formats import lines, rows
 from gather.items import ANSWER, PARAPHRASE, TRANSLATION, Item, Pair, Text
-from gather.text import is_prose, language, may_translate, normalise, plain
+from gather.text import is_prose, language, may_translate, normalize, plain
 
 _QUESTION = re.compile(r"<Question[^>]*>(.*?)</Question>\s*<Answer>(.*?)</Answer>", re.DOTALL)
 _ASKED = re.compile(r"^What is \(are\) ")
@@ -117,7 +117,7 @@ def field(prefix: str, name: str, code: str, accept: Callable[[str], bool]) -> E
     def extract(opened: Opened) -> Iterator[Item]:
         for _, text in opened.here.texts(ends(prefix, ".json")):
             for record in json.loads(text):
-                value = normalise(plain(record[name] or ""))
+                value = normalize(plain(record[name] or ""))
                 if language(value) == code and accept(value):
                     yield Text(code, value)
 
@@ -230,9 +230,9 @@ def answers(folder: str) -> Extractor:
         for _, text in opened.here.texts(ends(folder, ".xml")):
             for question, answer in _QUESTION.findall(text):
                 asked = _ASKED.sub("What is ", html.unescape(question).replace(" ?", "?"))
-                told = normalise(plain(html.unescape(answer)))
+                told = normalize(plain(html.unescape(answer)))
                 if is_prose(told):
-                    yield Pair(ANSWER, "en", "en", normalise(asked), told)
+                    yield Pair(ANSWER, "en", "en", normalize(asked), told)
 
     return extract
 

@@ -8,7 +8,7 @@ from typing import Any
 from gather.extract.shape import Extractor, Opened, dialogue, ends
 from gather.formats import conversations, members, rows
 from gather.items import ANSWER, PARAPHRASE, REPLY, TRANSLATION, Item, Pair, Text
-from gather.text import language, normalise
+from gather.text import language, normalize
 
 Turns = Callable[[Any], Iterator[list[str]]]
 
@@ -35,7 +35,7 @@ def json_dialogues(pattern: str, code: str, turns: Turns) -> Extractor:
             for text in texts:
                 for talk in turns(json.loads(text)):
                     yield from dialogue(
-                        (normalise(turn.replace("\\r", " ")) for turn in talk), code
+                        (normalize(turn.replace("\\r", " ")) for turn in talk), code
                     )
 
     return extract
@@ -44,7 +44,7 @@ def json_dialogues(pattern: str, code: str, turns: Turns) -> Extractor:
 def listed(field: str, said: str) -> Turns:
     """Find the turns in a list of dialogues, each with a list of turns."""
 
-    def turns(file: Any) -> Iterator[list[str]]:  # noqa: ANN401
+    def turns(file: Any) -> Iterator[list[str]]:
         for talk in file if isinstance(file, list) else file.values():
             found = [turn.get(said) for turn in talk.get(field, [])]
             yield [turn for turn in found if isinstance(turn, str) and turn.strip()]
@@ -55,21 +55,21 @@ def listed(field: str, said: str) -> Turns:
 def both(asked: str, told: str) -> Turns:
     """Find the turns in a list of dialogues whose turns have what the one and the other says."""
 
-    def turns(file: Any) -> Iterator[list[str]]:  # noqa: ANN401
+    def turns(file: Any) -> Iterator[list[str]]:
         for talk in file:
             yield [turn[key] for turn in talk["turns"] for key in (asked, told) if turn.get(key)]
 
     return turns
 
 
-def manuals(file: Any) -> Iterator[list[str]]:  # noqa: ANN401
+def manuals(file: Any) -> Iterator[list[str]]:
     """Find the turns of dialogues about manuals."""
     for maker in file["dial_data"].values():
         for talk in maker:
             yield [turn["utterance"] for turn in talk["turns"] if turn.get("utterance")]
 
 
-def rounds(file: Any) -> Iterator[list[str]]:  # noqa: ANN401
+def rounds(file: Any) -> Iterator[list[str]]:
     """Find the turns of dialogues that are lists of a line and its reply."""
     for talk in file:
         lines = [line for pair in talk["dialogue"] for line in pair]
@@ -79,7 +79,7 @@ def rounds(file: Any) -> Iterator[list[str]]:  # noqa: ANN401
 def single(field: str | None, said: str) -> Turns:
     """Find the turns in a file that is one dialogue."""
 
-    def turns(file: Any) -> Iterator[list[str]]:  # noqa: ANN401
+    def turns(file: Any) -> Iterator[list[str]]:
         found = [turn.get(said) for turn in (file[field] if field is not None else file)]
         yield [turn for turn in found if isinstance(turn, str) and turn.strip()]
 

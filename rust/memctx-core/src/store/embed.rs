@@ -55,7 +55,7 @@ fn embed_each(drafts: &mut [Draft], model: &Model, saved: &Saved) {
 #[derive(Clone, Debug)]
 pub(super) struct QueryVector<'a> {
     pub(super) values: Cow<'a, [f32]>,
-    /// How much the query says, from 0 to 1.
+    /// The content of the query, from 0 (small talk) to 1.
     pub(super) content: f64,
 }
 

@@ -17,7 +17,7 @@ pub(crate) struct Scale {
     unit: f64,
     /// and the one at which a query counts as answered.
     line: f64,
-    /// How much the query says, from 0 to 1.
+    /// The content of the query, from 0 (small talk) to 1.
     content: f64,
     is_centered: bool,
 }
