@@ -129,6 +129,26 @@ def test_a_store_searches_with_an_encoder(path: Path, tmp_path: Path) -> None:
     store.close()
 
 
+@pytest.mark.parametrize("middle", ["zz " * 8, "zz " * 400], ids=["pieces", "characters"])
+def test_of_a_long_query_the_start_and_the_end_count(
+    path: Path, tmp_path: Path, middle: str
+) -> None:
+    options = StoreOptions(session_id="s", model=Encoder.load(path))
+    with closing(Store(tmp_path / "store", options)) as store:
+        store.add([("user", "the port of the database", None, None)])
+        while store.embedding().lacking:
+            store.embed_some()
+
+        def cosine(query: str) -> float:
+            return store.search(query, ranking="best")[0].vector
+
+        start, end = "the port of abc ", " data and the database"
+        whole = cosine(start + middle + end)
+        assert cosine(start + middle.replace("z", "q") + end) == pytest.approx(whole, abs=1e-6)
+        assert cosine(start + middle + " 0123456789") != pytest.approx(whole, abs=1e-3)
+        assert cosine("the 0123456789 " + middle + end) != pytest.approx(whole, abs=1e-3)
+
+
 def test_an_encoder_without_layers_adds_its_rows(tmp_path: Path) -> None:
     kept = {name: values for name, values in tensors().items() if not name.startswith("layers.")}
     path = write(tmp_path / "table.safetensors", HEADER | {"layers": "0"}, kept)

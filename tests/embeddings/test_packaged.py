@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import shutil
+import signal
 import sys
 import threading
 from typing import TYPE_CHECKING, Any
@@ -80,6 +82,17 @@ def test_all_threads_share_one_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
         thread.join()
     assert len(found) == 8
     assert all(encoder is found[0] for encoder in found)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_child_loads_the_encoder_that_its_parent_was_loading() -> None:
+    with packaged._loading:  # noqa: SLF001 - the lock of another thread
+        child = os.fork()
+        if child == 0:
+            signal.alarm(20)  # ends the child if the lock is still held
+            os._exit(0 if packaged_encoder().dim else 1)
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_the_default_of_a_new_store_is_the_encoder(tmp_path: Path) -> None:

@@ -244,3 +244,17 @@ def test_the_model_is_loaded_before_the_first_turn_needs_it(tmp_path: Path) -> N
         turn = memory.prepare([{"role": "user", "content": QUESTION}])
         assert turn.report.degraded == ()
         assert SAID[0] in str(turn.messages)
+
+
+def test_a_package_without_metadata_costs_a_note_and_no_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(name: str) -> str:
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "version", missing)
+    with opened(tmp_path, "use") as memory:
+        archive(memory, *SAID)
+        embedding = memory.health()["embedding"]
+    assert embedding["used"] == "hash"
+    assert "says nothing of its version" in embedding["note"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from importlib import import_module
 from pathlib import Path
@@ -17,6 +18,16 @@ if TYPE_CHECKING:
 
 _loaded: dict[Path, Encoder] = {}
 _loading = threading.Lock()
+
+
+def _unlock() -> None:
+    """Replace the lock in a forked child, where the thread that may hold it is gone."""
+    global _loading  # noqa: PLW0603 - a lock cannot be released by another thread
+    _loading = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unlock)
 
 
 def packaged_encoder(path: str | PathLike[str] | None = None) -> Encoder:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from memctx.embeddings.local.loading import LazyEmbedder, check_texts, group_by_length
+from memctx.errors import ConfigError
 from memctx.providers.sdk import require_packages
 
 if TYPE_CHECKING:
@@ -59,9 +60,15 @@ class UseEmbedder(LazyEmbedder[Encoder]):
 
     def __init__(self) -> None:
         require_packages("UseEmbedder", "use", MODULE)
-        from importlib.metadata import version  # noqa: PLC0415 - slow to import
+        from importlib import metadata  # noqa: PLC0415 - slow to import
 
-        self._revision = f"{version(DISTRIBUTION)}/{MAX_CHARS}"
+        try:
+            version = metadata.version(DISTRIBUTION)
+        except metadata.PackageNotFoundError:
+            raise ConfigError(
+                f"the package {MODULE!r} says nothing of its version: pip install 'memctx[use]'"
+            ) from None
+        self._revision = f"{version}/{MAX_CHARS}"
         super().__init__()
 
     def __repr__(self) -> str:

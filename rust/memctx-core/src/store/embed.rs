@@ -13,8 +13,6 @@ use super::warm::tier::Draft;
 use crate::vector::check_finite;
 use crate::{Error, Result};
 
-/// Characters of a query that its vector is made of.
-const QUERY: usize = 2000;
 /// Drafts that take longer than starting a thread.
 const WORTH_A_THREAD: usize = 32;
 
@@ -70,9 +68,7 @@ pub(super) fn query<'a>(request: &Request<'a>, model: &Model) -> Result<Option<Q
             Some(QueryVector { values: Cow::Borrowed(vector), content: 1.0 })
         }
         None => {
-            let text = request.query;
-            let text = text.char_indices().nth(QUERY).map_or(text, |(end, _)| &text[..end]);
-            let made = model.query_vector(text);
+            let made = model.query_vector(request.query);
             made.map(|(values, content)| QueryVector { values: Cow::Owned(values), content })
         }
     };

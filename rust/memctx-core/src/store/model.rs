@@ -9,11 +9,20 @@ use crate::embed::{Encoder, HashEmbedder, StaticEmbedder};
 use crate::vmem::MAX_DIM;
 use crate::{Error, Result};
 
+/// Characters of a query that its vector is made of.
+const QUERY: usize = 2000;
+
 /// Makes the vector of a text in the thread that asks for it.
 pub trait Maker: fmt::Debug + Send + Sync {
     /// Write the vector of a text: length 1, or zeros if nothing in the text counts. Return how much the text says, from
     /// 0 to 1, or 1 if that is unknown.
     fn embed(&self, text: &str, vector: &mut [f32]) -> f32;
+
+    /// Do the same for a query, of which only so much counts that it takes little time.
+    fn embed_query(&self, text: &str, vector: &mut [f32]) -> f32 {
+        let end = text.char_indices().nth(QUERY).map_or(text.len(), |(end, _)| end);
+        self.embed(&text[..end], vector)
+    }
 }
 
 impl Maker for HashEmbedder {
@@ -26,6 +35,10 @@ impl Maker for HashEmbedder {
 impl Maker for Encoder {
     fn embed(&self, text: &str, vector: &mut [f32]) -> f32 {
         Encoder::embed(self, text, vector)
+    }
+
+    fn embed_query(&self, text: &str, vector: &mut [f32]) -> f32 {
+        Encoder::embed_query(self, text, vector)
     }
 }
 
@@ -174,13 +187,15 @@ impl Model {
 
     /// The vector of a text; none if it is made elsewhere.
     pub(crate) fn vector(&self, text: &str) -> Option<Vec<f32>> {
-        Some(self.query_vector(text)?.0)
+        let mut vector = vec![0.0; self.dim()];
+        self.maker.as_ref()?.embed(text, &mut vector);
+        Some(vector)
     }
 
-    /// The vector of a text, and how much the text says; none if it is made elsewhere.
+    /// The vector of a query, and how much the query says; none if it is made elsewhere.
     pub(crate) fn query_vector(&self, text: &str) -> Option<(Vec<f32>, f64)> {
         let mut vector = vec![0.0; self.dim()];
-        let content = self.maker.as_ref()?.embed(text, &mut vector);
+        let content = self.maker.as_ref()?.embed_query(text, &mut vector);
         Some((vector, f64::from(content)))
     }
 }

@@ -128,12 +128,37 @@ impl Encoder {
     /// # Panics
     /// If `into` has another length than [`Encoder::dim`].
     pub fn embed(&self, text: &str, into: &mut [f32]) -> f32 {
+        let ids = self.tokens(text);
+        let parts = ids.len().div_ceil(self.max_pieces).max(1);
+        self.sum(ids.chunks(ids.len().div_ceil(parts).max(1)), into)
+    }
+
+    /// Write the vector of a query as [`Encoder::embed`] does, but of a long one only the start and the end count: what is
+    /// asked stands before or after what was pasted.
+    ///
+    /// # Panics
+    /// If `into` has another length than [`Encoder::dim`].
+    pub fn embed_query(&self, text: &str, into: &mut [f32]) -> f32 {
+        let ids = if text.chars().nth(self.max_chars).is_some() {
+            let mut from_start = text.char_indices().skip(self.max_chars.div_ceil(2));
+            let mut from_end = text.char_indices().rev().skip(self.max_chars.div_ceil(2) - 1);
+            let (end, start) = (from_start.next().map_or(0, |(at, _)| at), from_end.next().map_or(0, |(at, _)| at));
+            [self.tokens(&text[..end]), self.tokens(&text[start..])].concat()
+        } else {
+            self.tokens(text)
+        };
+        if ids.len() <= self.max_pieces {
+            return self.sum([&ids[..]].into_iter(), into);
+        }
+        let half = self.max_pieces.div_ceil(2);
+        self.sum([&ids[..half], &ids[ids.len() - half..]].into_iter(), into)
+    }
+
+    fn sum<'a>(&self, parts: impl Iterator<Item = &'a [u32]>, into: &mut [f32]) -> f32 {
         assert_eq!(into.len(), self.dim, "room for one vector");
         into.fill(0.0);
-        let ids = self.tokens(text);
         let mut scratch = Scratch::default();
-        let parts = ids.len().div_ceil(self.max_pieces).max(1);
-        for ids in ids.chunks(ids.len().div_ceil(parts).max(1)) {
+        for ids in parts {
             lanes::add(self, ids, into, &mut scratch);
         }
         let norm = dot(into, into).sqrt();

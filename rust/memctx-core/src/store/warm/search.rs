@@ -177,10 +177,7 @@ impl Warm {
         for candidate in chosen {
             match self.read(candidate.segment) {
                 Ok(segment) => {
-                    let explanation = request
-                        .explain
-                        .then(|| self.explain(&candidate, request, vector.map(|vector| &*vector.values)))
-                        .transpose()?;
+                    let explanation = request.explain.then(|| self.explain(&candidate, request, vector)).transpose()?;
                     found.push(candidate.into_found(self, segment, request.ranking, explanation));
                 }
                 Err(fault) => damaged(fault),
@@ -245,18 +242,27 @@ impl Warm {
         all
     }
 
-    fn explain(&self, candidate: &Candidate, request: &Request<'_>, vector: Option<&[f32]>) -> Result<Explanation> {
+    fn explain(
+        &self,
+        candidate: &Candidate,
+        request: &Request<'_>,
+        query: Option<&QueryVector<'_>>,
+    ) -> Result<Explanation> {
         let shown = candidate.shown(request.ranking);
         if candidate.distance > 0 {
             let steps = Explanation::leaf("steps from a result", candidate.distance as f64);
             return Ok(Explanation::of("neighbor", shown, vec![steps]));
         }
-        let ranked = self.explain_rank(candidate, request, vector)?;
+        let ranked = self.explain_rank(candidate, request, query.map(|query| &*query.values))?;
         if request.ranking == Ranking::OpenClaw {
             return Ok(Explanation::of("score", shown, ranked));
         }
         let answer = candidate.answer;
-        let sides = vec![Explanation::leaf("by words", answer.words), Explanation::leaf("by vectors", answer.vectors)];
+        let content = query.map(|query| Explanation::leaf("at most how much the query says", query.content));
+        let sides = vec![
+            Explanation::leaf("by words", answer.words),
+            Explanation::of("by vectors", answer.vectors, content.into_iter().collect()),
+        ];
         let certainty = Explanation::of("sure that the query is answered", answer.certainty(), sides);
         let rank = Explanation::of("rank", candidate.rank, ranked);
         let share = Explanation::of("share of the answer", answer.share(candidate.rank), vec![rank]);
