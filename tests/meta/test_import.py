@@ -62,6 +62,20 @@ def test_opening_a_memory_loads_no_event_loop_or_provider() -> None:
     }.isdisjoint(loaded)
 
 
+def test_tools_load_neither_sdk_nor_event_loop_nor_memory() -> None:
+    program = "import memctx.tools, sys; memctx.tools.schemas('openai')"
+    loaded = run("-c", f"{program}; print(*sys.modules)").stdout.split()
+    assert {
+        "anthropic",
+        "asyncio",
+        "mcp",
+        "memctx.memory",
+        "numpy",
+        "openai",
+        "pydantic",
+    }.isdisjoint(loaded)
+
+
 def test_lazy_names_load_on_first_use() -> None:
     program = "import memctx, sys; memctx.Config(); print('pydantic' in sys.modules)"
     assert run("-c", program).stdout == "True\n"

@@ -265,6 +265,7 @@ PUBLIC = {
         "import_transcripts",
         "read_transcript",
     ],
+    "memctx.tools": ["SchemaFormat", "ToolResult", "Tools", "schemas"],
     "memctx.lowlevel.vmem": ["VmemReport", "append", "read", "verify", "write"],
     "memctx.hosts.openclaw": [
         "Access",
