@@ -15,6 +15,7 @@ from memctx.tools.dispatch import ToolResult, Tools
 from memctx.tools.lookup import find_fact as find_fact
 from memctx.tools.lookup import find_segment as find_segment
 from memctx.tools.lookup import neighbors as neighbors
+from memctx.tools.results import SessionsResult as SessionsResult
 from memctx.tools.schema import SchemaFormat, schemas
 
 __all__ = ["SchemaFormat", "ToolResult", "Tools", "schemas"]

@@ -79,6 +79,11 @@ class Tools:
         self._memory = memory
         self._max_tokens = max_tokens
 
+    @property
+    def memory(self) -> Memory:
+        """The memory that the tools read and change."""
+        return self._memory
+
     @staticmethod
     def schemas(format: SchemaFormat) -> list[dict[str, Any]]:
         """Return the definitions of the tools for an API, as `memctx.tools.schemas` does."""
