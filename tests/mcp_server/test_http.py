@@ -78,3 +78,5 @@ def test_weak_options_are_refused() -> None:
         HttpOptions("short")
     with pytest.raises(ConfigError, match="one interface"):
         HttpOptions("a-token-that-is-long-enough", host="0.0.0.0")  # noqa: S104 - it is refused
+    with pytest.raises(ConfigError, match="port is 70000"):
+        HttpOptions("a-token-that-is-long-enough", port=70_000)

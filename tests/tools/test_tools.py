@@ -205,6 +205,25 @@ def test_sessions_are_listed_newest_first_and_paged(store: Path) -> None:
     assert (found["shop"]["messages"], found["shop"]["is_current"]) == (4, True)
 
 
+def test_pages_of_sessions_are_bounded(tmp_path: Path) -> None:
+    ids = {f"{number:02}-{'long-' * 40}" for number in range(30)}
+    for session in ids:
+        with memctx.open(tmp_path, session_id=session, embedding_model="hash") as memory:
+            memory.archive([{"role": "user", "content": "hello there " * 30}])
+    with memctx.open(
+        tmp_path, session_id="r", embedding_model="hash", cross_session=True
+    ) as memory:
+        tools = Tools(memory, max_tokens=1_000)
+        seen: set[str] = set()
+        offset: int | None = 0
+        while offset is not None:
+            page = tools.call("memory_sessions", {"limit": 100, "offset": offset})
+            assert memctx.estimate_tokens(page.text) <= 1_250
+            seen |= {each["id"] for each in page.data["sessions"]}
+            offset = page.data["next_offset"]
+    assert seen == ids
+
+
 def test_other_sessions_are_invisible(tools: Tools, store: Path) -> None:
     with memctx.open(store, session_id="garden", embedding_model="hash") as other:
         fact = other.facts.add("note", "The gate key is under the stone")
@@ -245,6 +264,7 @@ def test_status_tells_the_session_and_the_counts(tools: Tools) -> None:
         ("memory_get", {"id": "abc"}, "abc"),
         ("memory_get", {"id": "ffffffff-0000"}, "ffffffff-0000"),
         ("memory_store", {"content": "x" * 5_000}, "content"),
+        ("memory_store", {"content": "x", "context": "x" * 5_000}, "context"),
         ("memory_store", {"content": "x", "type": "poem"}, "type"),
         ("memory_update", {"id": "ffffffff", "content": "x"}, "ffffffff"),
     ],

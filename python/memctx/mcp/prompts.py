@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 
 import mcp_types as types
 
+from memctx.mcp.resources import newest_facts
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from memctx.tools import Tools
 
-MAX_FACTS = 50
-"""Most facts in a handoff, the newest."""
+MAX_CHARS = 8_000
+"""Most characters of the facts in a handoff."""
 
 PROMPTS = [
     types.Prompt(
@@ -64,7 +66,5 @@ def write_prompt(tools: Tools, name: str, arguments: Mapping[str, str]) -> str:
         found = tools.call("memory_search", {"query": topic})
         return RECALL.format(topic=topic, found=found.text)
     focus = arguments.get("focus", "").strip()
-    facts = tools.memory.facts.list(limit=MAX_FACTS)
-    items = [{"id": each.id, "type": each.type, "text": each.content} for each in facts]
-    found_facts = json.dumps(items, ensure_ascii=False)
-    return HANDOFF.format(focus=f", which works on {focus}" if focus else "", found=found_facts)
+    known = json.dumps(newest_facts(tools.memory, MAX_CHARS), ensure_ascii=False)
+    return HANDOFF.format(focus=f", which works on {focus}" if focus else "", found=known)

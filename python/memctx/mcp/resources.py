@@ -22,7 +22,7 @@ SCHEME = "memctx://"
 MAX_SESSIONS = 100
 MAX_FACTS = 500
 MAX_CHARS = 40_000
-"""Most characters of a transcript: its newest messages."""
+"""Most characters of a transcript, and of all facts: the newest."""
 JSON, MARKDOWN = "application/json", "text/markdown"
 
 TEMPLATES = [
@@ -86,9 +86,18 @@ def _overview(memory: Memory, kind: str) -> object:
         return {"notes": _note_names(memory)}
     if kind != "facts":
         return None
-    facts = memory.facts.list(limit=MAX_FACTS)
-    items = [{"id": each.id, "type": each.type, "text": each.content} for each in facts]
-    return {"facts": items, "total": len(memory.facts)}
+    return {"facts": newest_facts(memory, MAX_CHARS), "total": len(memory.facts)}
+
+
+def newest_facts(memory: Memory, max_chars: int) -> list[dict[str, str]]:
+    """Return the newest facts whose texts have no more than some characters together."""
+    found: list[dict[str, str]] = []
+    for fact in memory.facts.list(limit=MAX_FACTS):
+        max_chars -= len(fact.content)
+        if max_chars < 0:
+            break
+        found.append({"id": fact.id, "type": fact.type, "text": fact.content})
+    return found
 
 
 def _recent_sessions(memory: Memory) -> SessionsResult:

@@ -23,6 +23,7 @@ MIN_TOKEN = 16
 """Least characters of a token."""
 SHUTDOWN_SECONDS = 3
 """Time that open streams have to end when the server stops."""
+MAX_PORT = 65_535
 PATH = "/mcp"
 
 
@@ -49,6 +50,13 @@ class HttpOptions:
             )
         if self.host in ANY_ADDRESS:
             raise ConfigError(f"host is {self.host!r}; expected the address of one interface")
+        if not 0 <= self.port <= MAX_PORT:
+            raise ConfigError(f"port is {self.port}; expected 0 to {MAX_PORT}")
+
+    @property
+    def url_host(self) -> str:
+        """The host as URLs and the header ``Host`` have it."""
+        return f"[{self.host}]" if ":" in self.host else self.host
 
 
 class BearerAuth:
@@ -63,6 +71,9 @@ class BearerAuth:
         """Pass a request on if it carries the token."""
         if scope["type"] == "lifespan" or self._is_allowed(scope):
             await self._app(scope, receive, send)
+            return
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
             return
         body = b'{"error": "invalid_token", "error_description": "a bearer token is required"}'
         headers = [
@@ -82,7 +93,11 @@ class BearerAuth:
 
 
 def run_stdio(server: Server[Any]) -> None:
-    """Serve one client over stdin and stdout, until it closes them."""
+    """Serve one client over stdin and stdout, until it closes them.
+
+    >>> from memctx.mcp import make_server
+    >>> run_stdio(make_server(handle))  # doctest: +SKIP
+    """
     anyio.run(_serve_stdio, server)
 
 
@@ -90,10 +105,15 @@ def http_app(server: Server[Any], options: HttpOptions) -> ASGIApp:
     """Return the ASGI application: the endpoint ``/mcp``, guarded by token, host and origin.
 
     The check of the host keeps web pages out that have a name of their own resolved to this machine.
+
+    >>> import memctx, tempfile
+    >>> from memctx.mcp import MemoryHandle, make_server
+    >>> handle = MemoryHandle(lambda: memctx.open(tempfile.mkdtemp(), session_id="s1"))
+    >>> app = http_app(make_server(handle), HttpOptions(token="k3VxT9w2Lq8ZpB7n"))  # for any ASGI server
     """
     from mcp.server.transport_security import TransportSecuritySettings  # noqa: PLC0415 - not for stdio
 
-    hosts = dict.fromkeys((*LOOPBACK, options.host))
+    hosts = dict.fromkeys((*LOOPBACK, options.url_host))
     security = TransportSecuritySettings(
         allowed_hosts=[name for host in hosts for name in (host, f"{host}:*")],
         allowed_origins=[
@@ -108,20 +128,24 @@ def http_app(server: Server[Any], options: HttpOptions) -> ASGIApp:
 def run_http(
     server: Server[Any], options: HttpOptions, on_ready: Callable[[str], object] = print
 ) -> None:
-    """Serve clients over HTTP until the process is interrupted; ``on_ready`` is called with the URL."""
+    """Serve clients over HTTP until the process is interrupted; ``on_ready`` is called with the URL.
+
+    >>> from memctx.mcp import make_server
+    >>> run_http(make_server(handle), HttpOptions(token="k3VxT9w2Lq8ZpB7n", port=8765))  # doctest: +SKIP
+    http://127.0.0.1:8765/mcp
+    """
     import uvicorn  # noqa: PLC0415 - not for stdio
 
     family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
     with socket.create_server((options.host, options.port), family=family) as listener:
         port = listener.getsockname()[1]
-        shown = f"[{options.host}]" if ":" in options.host else options.host
         config = uvicorn.Config(
             http_app(server, options),
             log_config=None,
             access_log=False,
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         )
-        on_ready(f"http://{shown}:{port}{PATH}")
+        on_ready(f"http://{options.url_host}:{port}{PATH}")
         uvicorn.Server(config).run(sockets=[listener])
 
 

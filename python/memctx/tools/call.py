@@ -81,6 +81,14 @@ class Call:
             fitted["is_cut"] = fields["is_cut"] or len(shown) < len(text)
         return cast("Item", fitted)
 
+    def take(self, item: object) -> bool:
+        """Return whether a whole item has room, and give it its room."""
+        left = self.tokens_left - estimate_tokens(json.dumps(item, ensure_ascii=False))
+        if left < 0:
+            return False
+        self.tokens_left = left
+        return True
+
     def fit_all(self, items: list[Item], *, most: int | None = None) -> list[Item]:
         """Return the items that fit, in order, each shortened to at most ``most`` tokens."""
         fitted = (self.fit(item, most=most) for item in items)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from memctx._core import SearchFilter, estimate_tokens
@@ -154,9 +155,12 @@ def sessions(call: Call, given: dict[str, Any]) -> SessionsResult:
         if not item["first_words"] and segment.role == "user":
             item["first_words"] = " ".join(segment.content.split())[:FIRST_WORDS_CHARS]
     newest = sorted(items.values(), key=lambda each: each["last_time"], reverse=True)
-    end = offset + limit
+    page = newest[offset : offset + limit]
+    # At least one, so that paging comes to an end.
+    shown = page[:1] + list(takewhile(call.take, page[1:]))
+    end = offset + len(shown)
     return {
-        "sessions": newest[offset:end],
+        "sessions": shown,
         "total": len(newest),
         "next_offset": end if end < len(newest) else None,
     }

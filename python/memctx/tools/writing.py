@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from memctx.tools.results import ForgetResult, StoreResult, UpdateResult
 
 MAX_CHARS = 4_000
-"""Most characters of a fact: longer text belongs into the conversation, which is archived."""
+"""Most characters of a fact and of its context: longer text belongs into the conversation, which is archived."""
 CODE_CHARS = 8
 
 
 def store(call: Call, given: dict[str, Any]) -> StoreResult:
     """Remember a statement: add it, merge it with a known fact, or supersede the fact that it contradicts."""
-    _check_length(given["content"])
+    _check_length(given)
     facts = call.memory.facts
     candidate = CandidateFact(given["type"], given["content"], context=given["context"])
     [step] = apply_candidates(facts.store, [candidate])
@@ -46,7 +46,7 @@ def store(call: Call, given: dict[str, Any]) -> StoreResult:
 
 def update(call: Call, given: dict[str, Any]) -> UpdateResult:
     """Replace the text of a fact under the same id; the earlier text stays in its history."""
-    _check_length(given["content"])
+    _check_length(given)
     old = _find_active(call.memory, given["id"])
     new = call.memory.facts.update(old.id, given["content"], context=given["context"])
     return {"fact": fact_item(new), "previous_text": old.content}
@@ -119,10 +119,12 @@ def _explain_missing(memory: Memory, id: str, error: ConfigError) -> ToolError:
     )
 
 
-def _check_length(content: str) -> None:
-    if len(content) > MAX_CHARS:
-        raise ToolError(
-            "invalid_argument",
-            f"content has {len(content)} characters; at most {MAX_CHARS} are stored",
-            "Store one short statement per call, in your own words.",
-        )
+def _check_length(given: dict[str, Any]) -> None:
+    for name in ("content", "context"):
+        length = len(given[name] or "")
+        if length > MAX_CHARS:
+            raise ToolError(
+                "invalid_argument",
+                f"{name} has {length} characters; at most {MAX_CHARS} are stored",
+                "Store one short statement per call, in your own words.",
+            )

@@ -63,12 +63,15 @@ def run_mcp(  # noqa: PLR0913 - one for each flag
 def _open(request: ShellRequest, session_id: str, *, all_sessions: bool) -> Memory:
     """Open the memory as an agent does; the server archives nothing, so there is nothing to extract."""
     from memctx import registry  # noqa: PLC0415 - the server is ready before
+    from memctx.cli.verbs.shell import keep_hashed  # noqa: PLC0415 - as above
     from memctx.config import Config  # noqa: PLC0415 - as above
 
-    config = Config.load(file=request.config_file).replace(knowledge_extraction=False)
+    path = request.new_store_path()
+    config = keep_hashed(Config.load(file=request.config_file), path)
+    config = config.replace(knowledge_extraction=False)
     if all_sessions:
         config = config.replace(cross_session=True)
-    return registry.open(request.store, session_id=session_id, config=config)
+    return registry.open(path, session_id=session_id, config=config)
 
 
 def _find_token(file: Path | None) -> str:

@@ -74,7 +74,7 @@ class ShellRequest(Request):
         if self.session is not None:
             self._check_session(path, self.session)
             return self._open(path, self.session)
-        config = self.config() if may_reembed else _keep_hashed(self.config(), path)
+        config = self.config() if may_reembed else keep_hashed(self.config(), path)
         config = config.replace(cross_session=True)
         if model is not None:
             config = config.replace(embedding_model=model)
@@ -127,7 +127,7 @@ class ShellRequest(Request):
     def _open(self, path: Path, session: str, window: int | None = None) -> Memory:
         from memctx import registry  # noqa: PLC0415 - as above
 
-        config = _keep_hashed(self.config(), path).replace(cross_session=False)
+        config = keep_hashed(self.config(), path).replace(cross_session=False)
         return registry.open(path, session_id=session, context_window=window, config=config)
 
     def _only_session(self, path: Path) -> str:
@@ -142,7 +142,7 @@ class ShellRequest(Request):
         raise ConfigError(f"name a session with --session; {found}")
 
 
-def _keep_hashed(config: Config, path: Path) -> Config:
+def keep_hashed(config: Config, path: Path) -> Config:
     """Return the settings, with hashing if nothing else is set and the store hashes.
 
     Its agent may have chosen that; looking at a store must not change its model.
