@@ -165,7 +165,9 @@ def test_long_lists_are_paged() -> None:
 
 def test_pages_of_resources_hold_every_session(tmp_path: Path) -> None:
     for number in range(60):
-        with memctx.open(tmp_path, session_id=f"s{number}", embedding_model="hash") as memory:
+        with memctx.open(
+            tmp_path, session_id=f"s{number}", embedding_model="hash", disk={"durability": "os"}
+        ) as memory:
             memory.archive([{"role": "user", "content": f"Parcel {number} left"}])
 
     async def read_all() -> set[str]:

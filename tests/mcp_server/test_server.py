@@ -61,6 +61,11 @@ def test_every_tool_answers(
     server: Server, transport: Transport, mode: Literal["auto", "legacy"]
 ) -> None:
     subject = f"{transport} {mode}"
+    reports: list[tuple[float, float | None]] = []
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        assert message is None
+        reports.append((progress, total))
 
     async def steps(client: Client) -> None:
         listed = (await client.list_tools()).tools
@@ -79,10 +84,12 @@ def test_every_tool_answers(
         assert not asked["is_forgotten"]
         done = await answer(client, "memory_forget", id=key, confirm=asked["confirm"])
         assert done["is_forgotten"]
-        sessions = await answer(client, "memory_sessions")
+        listing = await client.call_tool("memory_sessions", {}, progress_callback=note)
+        sessions: Any = listing.structured_content
         assert [each["id"] for each in sessions["sessions"]] == ["shop"]
         status = await answer(client, "memory_status")
         assert (status["session_id"], status["messages"]) == ("shop", 2)
+        assert reports[0] == (0, 3)
 
     drive(server, transport, steps, mode)
 
@@ -127,22 +134,6 @@ def test_a_hundred_concurrent_calls(server: Server, transport: Transport) -> Non
 
 
 @both
-def test_progress_is_reported(server: Server, transport: Transport) -> None:
-    seen: list[tuple[float, float | None]] = []
-
-    async def note(progress: float, total: float | None, message: str | None) -> None:
-        assert message is None
-        seen.append((progress, total))
-
-    async def steps(client: Client) -> None:
-        await client.call_tool("memory_sessions", {}, progress_callback=note)
-        await client.call_tool("memory_status", {})
-        assert seen[0] == (0, 3)
-
-    drive(server, transport, steps)
-
-
-@both
 def test_a_canceled_call_leaves_the_server_ready(server: Server, transport: Transport) -> None:
     """A store that another process has locked makes the call wait."""
 
@@ -159,7 +150,7 @@ def test_a_canceled_call_leaves_the_server_ready(server: Server, transport: Tran
 
 
 @both
-def test_resources_show_sessions_facts_and_notes(server: Server, transport: Transport) -> None:
+def test_resources_and_prompts_show_what_is_stored(server: Server, transport: Transport) -> None:
     async def steps(client: Client) -> None:
         await answer(client, "memory_store", content="Deployments happen on Fridays")
         uris = [each.uri for each in (await client.list_resources()).resources]
@@ -175,14 +166,6 @@ def test_resources_show_sessions_facts_and_notes(server: Server, transport: Tran
         assert all(want in text for want, text in zip(wanted, texts, strict=True))
         templates = (await client.list_resource_templates()).resource_templates
         assert {each.name for each in templates} == {"session", "note"}
-
-    drive(server, transport, steps)
-
-
-@both
-def test_prompts_bring_what_memory_has(server: Server, transport: Transport) -> None:
-    async def steps(client: Client) -> None:
-        await answer(client, "memory_store", content="Deployments happen on Fridays")
         assert [each.name for each in (await client.list_prompts()).prompts] == [
             "recall",
             "handoff",
