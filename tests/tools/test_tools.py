@@ -85,6 +85,14 @@ def test_search_of_everything_reports_progress(store: Path) -> None:
     assert all(done <= total for done, total in seen)
 
 
+def test_search_of_everything_needs_the_disk_index(store: Path) -> None:
+    with memctx.open(
+        store, session_id="shop", embedding_model="hash", disk={"index": False}
+    ) as memory:
+        told = error(Tools(memory), "memory_search", {"query": "port", "everything": True})
+    assert "disk.index" in told["message"]
+
+
 def test_get_returns_a_message_between_its_neighbors(tools: Tools) -> None:
     [hit] = answer(tools, "memory_search", query="invoices printed", role="user", limit=1)[
         "messages"
@@ -351,6 +359,33 @@ def test_calls_from_many_threads_and_tasks(tools: Tools) -> None:
     with ThreadPoolExecutor(8) as pool:
         assert not any(pool.map(store, range(50)))
     assert not any(asyncio.run(search_all()))
+
+
+def test_cancellation_stops_the_indexing_of_everything(store: Path) -> None:
+    """The next report finds that no caller waits."""
+    reached, resumed = threading.Event(), threading.Event()
+    steps: list[int] = []
+
+    def step(done: int, _total: int) -> None:
+        steps.append(done)
+        reached.set()
+        resumed.wait(10)
+
+    async def cancel(tools: Tools) -> None:
+        arguments = {"query": "payment webhook", "everything": True}
+        task = asyncio.create_task(tools.acall("memory_search", arguments, progress=step))
+        await asyncio.to_thread(reached.wait, 10)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        resumed.set()
+
+    with memctx.open(
+        store, session_id="shop", embedding_model="hash", disk={"max_segments": 1}
+    ) as memory:
+        asyncio.run(cancel(Tools(memory)))
+        assert len(steps) == 1
+        assert not Tools(memory).call("memory_search", {"query": "webhook"}).is_error
 
 
 def test_cancellation_stops_a_long_call(

@@ -287,12 +287,15 @@ def _check_session(memory: Memory, session: str) -> None:
 
 
 def _index_everything(call: Call) -> None:
-    if call.memory.store.catch_up(call.advance) is None:
+    index = call.memory.store.disk_index()
+    if index is None:
         raise ToolError(
             "unavailable",
             "everything is true, but the setting disk.index is off",
             "Leave everything out.",
         )
+    call.advance(index.indexed_bytes, index.log_bytes)
+    call.memory.store.catch_up(call.advance)
 
 
 def _count_unsearched(memory: Memory) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import secrets
+import signal
 import sys
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from memctx.providers.sdk import require_packages
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from types import FrameType
 
     from memctx.cli.verbs.shell import ShellRequest
     from memctx.memory import Memory
@@ -52,6 +54,8 @@ def run_mcp(  # noqa: PLR0913 - one for each flag
     try:
         if is_http:
             options = HttpOptions(_find_token(token_file), host, port, tuple(origins))
+            # uvicorn raises the signal again when it has stopped, which must not keep the memory from being closed.
+            signal.signal(signal.SIGTERM, _exit)
             run_http(server, options, on_ready=lambda url: _tell(f"memctx: serving MCP at {url}"))
         else:
             run_stdio(server)
@@ -93,3 +97,7 @@ def _tell(words: str) -> None:
     """Write to stderr: stdout belongs to the protocol."""
     sys.stderr.write(f"{words}\n")
     sys.stderr.flush()
+
+
+def _exit(_signal: int, _frame: FrameType | None) -> None:
+    sys.exit()
