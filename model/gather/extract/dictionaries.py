@@ -70,7 +70,7 @@ def kengdic(path: str) -> Extractor:
     def extract(opened: Opened) -> Iterator[Item]:
         for _, text in opened.here.texts(path.__eq__):
             for row in lines(text):
-                if len(row) < 5 or row[4] == _PROPER or not _HAN.match(row[1]):  # noqa: PLR2004
+                if len(row) < 5 or row[4] == _PROPER or not _HAN.match(row[1]):  # noqa: PLR2004 - columns of the file
                     continue
                 english = normalize(row[3].replace("\\n", " ")).strip(" .")
                 if english in {"", "\\N"} or english.startswith("Region") or _HAN.search(english):
@@ -257,7 +257,7 @@ def _lemmas(files: Files, path: str, code: str) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for _, text in files.texts(path.__eq__):
         for row in lines(text):
-            if len(row) == 3 and row[1].endswith("lemma") and _HAN.search(row[2]):  # noqa: PLR2004
+            if len(row) == 3 and row[1].endswith("lemma") and _HAN.search(row[2]):  # noqa: PLR2004 - columns of the file
                 word = normalize(row[2].replace("_", " ").replace("+", ""))
                 words = found.setdefault(row[0], [])
                 if word not in words and (code != "ko" or language(word) == "ko"):

@@ -256,7 +256,7 @@ def splits(pattern: str) -> Extractor:
     def extract(opened: Opened) -> Iterator[Item]:
         for _, text in opened.here.texts(lambda path: wanted.fullmatch(path) is not None):
             for row in lines(text):
-                if len(row) == 2:  # noqa: PLR2004
+                if len(row) == 2:  # noqa: PLR2004 - columns of the file
                     whole, parts = (_untoken(cell) for cell in row)
                     yield Pair(PARAPHRASE, "en", "en", whole, parts)
 

@@ -157,7 +157,7 @@ def lists(folders: dict[str, str]) -> Extractor:
                     if any(language(turn) != code for turn in turns):
                         continue
                     kind = ANSWER if turns[0].endswith(("?", "？")) else REPLY  # noqa: RUF001 - people write these marks
-                    if len(turns) == 2 and len(turns[1]) <= _LONGEST_ANSWER:  # noqa: PLR2004
+                    if len(turns) == 2 and len(turns[1]) <= _LONGEST_ANSWER:  # noqa: PLR2004 - question, answer
                         yield Pair(kind, code, code, turns[0], turns[1])
                     else:
                         yield from dialogue(turns, code)
