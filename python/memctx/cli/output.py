@@ -44,7 +44,7 @@ def print_outcome(outcome: Outcome, *, is_json: bool) -> None:
             if number:
                 console.print()
             console.print(_render(part, is_narrow=is_narrow))
-    else:
+    elif outcome.parts:
         click.echo(outcome.text)
     if not outcome.is_ok:
         click.get_current_context().exit(NOT_OK)

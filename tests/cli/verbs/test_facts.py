@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cli.verbs.stocked import opened
-from memctx import ConfigError, StoreError
+from memctx import ConfigError, StoreError, tools
 from memctx.cli.verbs import facts
 from memctx.cli.verbs.request import ChatRequest
 from memctx.cli.verbs.shell import ShellRequest
@@ -122,4 +122,4 @@ def test_ambiguous_fact_id_prefix_lists_the_candidates(memory: memctx.Memory) ->
     for end in "ab":
         memory.facts.store.add("config", f"The color of {end} is {end * 5}", id=f"same-{end}")
     with pytest.raises(ConfigError, match="2 facts begin with it: same-a, same-b"):
-        facts.find_fact(memory, "same")
+        tools.find_fact(memory, "same")

@@ -1,28 +1,22 @@
-"""Verbs on the archive: `search`, `show`; and lookup by a prefix of an id."""
+"""Verbs on the archive: `search`, `show`."""
 
 from __future__ import annotations
 
 from textwrap import indent
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
-from memctx import _core
+from memctx import _core, tools
 from memctx._session import disk_index_data
 from memctx.cli.formatting import Table, excerpt, format_count, format_time, shorten_id
 from memctx.cli.verbs.outcome import Outcome
 from memctx.cli.verbs.store import catch_up, format_indexed_share, is_index_present, is_indexed
-from memctx.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from memctx._core import DiskIndexStatus, Fact, SearchHit, Segment
+    from memctx._core import DiskIndexStatus, SearchHit, Segment
     from memctx.cli.verbs.request import Request
     from memctx.memory import Memory, SearchOptions
-
-Identified = TypeVar("Identified", "Fact", "Segment")
-
-MIN_PREFIX = 4
-"""Least number of characters of an id."""
 
 
 def search(  # noqa: PLR0913 - one for each flag
@@ -69,46 +63,19 @@ def search_archive(memory: Memory, query: str, **options: Unpack[SearchOptions])
 def show(request: Request, id: str, *, neighbors: int = 2) -> Outcome:
     """Show one segment in full, between its neighbors."""
     with request.open_memory() as memory:
-        found = find_segment(memory, id)
-        near = memory.store.neighbors(found.id, neighbors) if neighbors > 0 else []
-        split = _count_before(memory, found, near) if near else 0
+        found = tools.find_segment(memory, id)
+        before, after = tools.neighbors(memory, found, neighbors)
     data = {
         "segment": segment_data(found),
-        "before": [segment_data(each) for each in near[:split]],
-        "after": [segment_data(each) for each in near[split:]],
+        "before": [segment_data(each) for each in before],
+        "after": [segment_data(each) for each in after],
     }
     parts = (
-        *(_format_segment(each, " ") for each in near[:split]),
+        *(_format_segment(each, " ") for each in before),
         _format_segment(found, ">"),
-        *(_format_segment(each, " ") for each in near[split:]),
+        *(_format_segment(each, " ") for each in after),
     )
     return Outcome(data, parts)
-
-
-def find_segment(memory: Memory, id: str) -> Segment:
-    """Return the segment with an id or a prefix of one.
-
-    Raises:
-        ConfigError: there is none, or more than one.
-    """
-    return memory.store.get(id) or find_by_prefix("segment", id, memory.store.segments())
-
-
-def find_by_prefix(noun: str, id: str, items: Iterable[Identified]) -> Identified:
-    """Return the only item whose id begins with ``id``; ``noun`` names the items in errors.
-
-    Raises:
-        ConfigError: there is none, or more than one.
-    """
-    if len(id) < MIN_PREFIX:
-        raise ConfigError(f"id is {id!r}; expected at least {MIN_PREFIX} characters of an id")
-    found = {each.id: each for each in items if each.id.startswith(id)}
-    if len(found) == 1:
-        return next(iter(found.values()))
-    if not found:
-        raise ConfigError(f"id is {id!r}; no {noun} has it")
-    some = ", ".join(sorted(found)[:5])
-    raise ConfigError(f"id is {id!r}; {format_count(len(found), noun)} begin with it: {some}")
 
 
 def hit_table(hits: list[SearchHit]) -> Table:
@@ -172,16 +139,3 @@ def _format_segment(segment: Segment, mark: str) -> str:
     when = format_time(segment.timestamp)
     head = f"{mark} {segment.id}  {when}  {segment.role}  {segment.session_id}"
     return f"{head}\n{indent(segment.content, '    ')}"
-
-
-def _count_before(memory: Memory, found: Segment, near: list[Segment]) -> int:
-    """Return the number of neighbors, which are in order, before a segment."""
-    next_to = [each.id for each in memory.store.neighbors(found.id, 1)]
-    ids = [each.id for each in near]
-    if len(next_to) > 1:
-        return ids.index(next_to[1])
-    if len(near) > 1:  # it is the first or the last of its session
-        return 0 if ids[0] == next_to[0] else len(near)
-    pair = {found.id, *ids}
-    first = next((each.id for each in memory.store.segments() if each.id in pair), found.id)
-    return 0 if first == found.id else len(near)

@@ -34,6 +34,7 @@ MIN_FREE_SPACE = 100 * 1024 * 1024
 OTHERS = 0o077
 EXTRAS = {
     "anthropic": "anthropic",
+    "mcp": "mcp",
     "openai": "openai",
     "remote": "httpx2",
     "static": "wordllama",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from memctx import tools
 from memctx.cli.formatting import Table, excerpt, format_count, format_time, shorten_id
 from memctx.cli.verbs import archive
 from memctx.cli.verbs.outcome import Outcome, Part
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from memctx._core import Fact
     from memctx.cli.verbs.request import Request
     from memctx.hosts.openclaw import Cited
-    from memctx.memory import Memory
     from memctx.protocols import FactType
 
 MAX_FACTS = 20
@@ -71,7 +71,7 @@ def forget_fact(request: Request, id: str, *, is_sure: bool = False) -> Outcome:
     """Retract a fact, or describe it if that is not confirmed."""
     is_confirmed = request.is_confirmed(is_sure=is_sure)
     with request.open_memory() as memory:
-        fact = find_fact(memory, id)
+        fact = tools.find_fact(memory, id)
         if not fact.is_active:
             raise ConfigError(f"id is {id!r}; the fact is no longer active: {fact.content}")
         if is_confirmed:
@@ -128,19 +128,9 @@ def show_history(request: Request, id: str) -> Outcome:
     """Show the states of a fact, oldest first."""
     with request.open_memory() as memory:
         # A forgotten fact is in no list, but has a history.
-        states = memory.facts.history(id) or memory.facts.history(find_fact(memory, id).id)
+        states = memory.facts.history(id) or memory.facts.history(tools.find_fact(memory, id).id)
     data = {"states": [fact_data(fact) for fact in states]}
     return Outcome(data, (fact_table(states, is_history=True),))
-
-
-def find_fact(memory: Memory, id: str) -> Fact:
-    """Return the fact with an id or a prefix of one, superseded or not.
-
-    Raises:
-        ConfigError: there is none, or more than one.
-    """
-    known = memory.facts.get(id)
-    return known or archive.find_by_prefix("fact", id, memory.facts.list(include_superseded=True))
 
 
 def fact_table(facts: Sequence[Fact], *, is_history: bool = False) -> Table:

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from memctx import _core, registry, store_files
+from memctx import _core, store_files
 from memctx.cli import output
 from memctx.cli.verbs.request import ModelContext, Request
-from memctx.config import Config, DiskSettings
-from memctx.embeddings import read_metadata
 from memctx.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -18,6 +16,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from memctx.cli.verbs.request import LimitOptions, Progress
+    from memctx.config import Config
     from memctx.memory import Memory
 
 READER_SESSION = "memctx-cli"
@@ -41,6 +40,8 @@ class ShellRequest(Request):
 
     def config(self, window: int | None = None) -> Config:
         """Return the settings: enabled, without fact extraction, and with old segments visible."""
+        from memctx.config import Config, DiskSettings  # noqa: PLC0415 - an MCP server is ready before
+
         found = Config.load(file=self.config_file)
         config = found.replace(
             enabled=True,
@@ -67,11 +68,13 @@ class ShellRequest(Request):
 
     def open_memory(self, *, model: str | None = None, may_reembed: bool = False) -> Memory:
         """Open the memory of ``--session``, or one that reads all sessions."""
+        from memctx import registry  # noqa: PLC0415 - as above
+
         path = self.store_path()
         if self.session is not None:
             self._check_session(path, self.session)
             return self._open(path, self.session)
-        config = self.config() if may_reembed else _keep_hashed(self.config(), path)
+        config = self.config() if may_reembed else keep_hashed(self.config(), path)
         config = config.replace(cross_session=True)
         if model is not None:
             config = config.replace(embedding_model=model)
@@ -122,7 +125,9 @@ class ShellRequest(Request):
         raise ConfigError(f"session is {session!r}; {path} has no such session")
 
     def _open(self, path: Path, session: str, window: int | None = None) -> Memory:
-        config = _keep_hashed(self.config(), path).replace(cross_session=False)
+        from memctx import registry  # noqa: PLC0415 - as above
+
+        config = keep_hashed(self.config(), path).replace(cross_session=False)
         return registry.open(path, session_id=session, context_window=window, config=config)
 
     def _only_session(self, path: Path) -> str:
@@ -137,11 +142,13 @@ class ShellRequest(Request):
         raise ConfigError(f"name a session with --session; {found}")
 
 
-def _keep_hashed(config: Config, path: Path) -> Config:
+def keep_hashed(config: Config, path: Path) -> Config:
     """Return the settings, with hashing if nothing else is set and the store hashes.
 
     Its agent may have chosen that; looking at a store must not change its model.
     """
+    from memctx.embeddings import read_metadata  # noqa: PLC0415 - as above
+
     metadata = None if "embedding_model" in config.given() else read_metadata(path)
     is_hashed = metadata is not None and metadata["model"] == "hash"
     return config.replace(embedding_model="hash") if is_hashed else config

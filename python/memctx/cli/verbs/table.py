@@ -25,6 +25,7 @@ from memctx.protocols import FACT_TYPES, FactType
 
 DEFAULT_FACT_TYPE: FactType = "config"
 MIN_BENCH_MESSAGES = 100
+MIN_ANSWER_TOKENS = 200
 
 GROUPS = {
     "memory": ("Show, add and search facts and workspace notes", ""),
@@ -380,6 +381,52 @@ VERBS: tuple[Verb, ...] = (
         "Check the installation, the settings and the store",
         "diagnostics:run_doctor",
         common=("store", "config", "json"),
+    ),
+    Verb(
+        "mcp",
+        "Serve the memory to MCP clients",
+        "mcp:run_mcp",
+        details="""Over stdin and stdout, for clients that start the command; with --http, over streamable HTTP at
+        /mcp. HTTP requests need the bearer token in $MEMCTX_MCP_TOKEN or --token-file; without either, a token is
+        made and printed. It needs memctx[mcp].
+
+        \b
+        memctx mcp --session my-project
+        memctx mcp --http --port 8765 --all-sessions""",
+        parameters=(
+            Parameter(
+                "session_id",
+                "Session to store facts in and to read.  [default: mcp]",
+                "--session",
+                metavar="ID",
+            ),
+            flag("all_sessions", "--all-sessions", "Read all sessions of the store."),
+            Parameter(
+                "max_tokens",
+                "Most tokens of an answer.  [default: 4000]",
+                "--max-tokens",
+                kind="integer",
+                minimum=MIN_ANSWER_TOKENS,
+            ),
+            flag("is_http", "--http", "Serve over HTTP instead of stdio."),
+            Parameter("host", "Address to listen on.  [default: 127.0.0.1]", "--host"),
+            Parameter(
+                "port",
+                "Port to listen on; 0 for any free one.  [default: 8765]",
+                "--port",
+                kind="integer",
+                minimum=0,
+            ),
+            Parameter("token_file", "File with the bearer token.", "--token-file", kind="file"),
+            Parameter(
+                "origins",
+                "Origin of a web page that may connect.",
+                "--allow-origin",
+                is_repeated=True,
+                metavar="URL",
+            ),
+        ),
+        common=("store", "config"),
     ),
     Verb(
         "new",
