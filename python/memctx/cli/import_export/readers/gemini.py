@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from memctx.cli.import_export.transcript_file import TranscriptFile
 
 SPEECH = frozenset({"user", "gemini"})
+# Texts of the host in the user's name: the folder, what hooks have added, and the summary of a compression.
+HOST_TEXT = ("<session_context>", "<hook_context>", "<state_snapshot>")
 
 
 def recognizes(line: dict[str, Any]) -> bool:
@@ -41,6 +43,9 @@ def read(transcript: TranscriptFile) -> Iterator[TranscriptMessage]:
             continue
         at = milliseconds(message.get("timestamp"))
         for number, said in enumerate(_contents(message)):
+            if not said["parts"]:
+                transcript.skips["host message"] += 1
+                continue
             yield TranscriptMessage(
                 session, f"{own}.{number}" if number else own, said, "gemini", at
             )
@@ -70,10 +75,13 @@ def _rewind(transcript: TranscriptFile, messages: dict[str, dict[str, Any]], bac
 
 def _contents(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield a message as Gemini contents: its text and calls, then the tool results."""
-    parts = [_part(each) for each in part.blocks(message.get("content")) if each]
     if message["type"] == "user":
-        yield {"role": "user", "parts": parts}
+        # The user's own words, where the host has added to them.
+        content = message.get("displayContent") or message.get("content")
+        said = [_part(each) for each in part.blocks(content) if each]
+        yield {"role": "user", "parts": [each for each in said if not _is_host_text(each)]}
         return
+    parts = [_part(each) for each in part.blocks(message.get("content")) if each]
     results: list[object] = []
     for call in part.items(message.get("toolCalls")):
         name, call_id = part.text(call, "name") or "", part.text(call, "id")
@@ -88,6 +96,10 @@ def _contents(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _part(block: object) -> object:
     return {"text": block} if isinstance(block, str) else block
+
+
+def _is_host_text(block: object) -> bool:
+    return (part.text(block, "text") or "").lstrip().startswith(HOST_TEXT)
 
 
 def _results(name: str, id: str | None, result: object) -> list[object]:

@@ -1,0 +1,112 @@
+"""The command `memctx hook`: reads a payload from stdin, prints the answer, and exits with 0 whatever happens.
+
+It asks the resident helper first, and imports the memory only if there is none.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+ASK_SECONDS = 5.0
+"""Most seconds to wait for the resident helper."""
+PROJECT_VARIABLES = ("CURSOR_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR")
+
+
+class Arguments(NamedTuple):
+    """Arguments of the command."""
+
+    event: str
+    host: str | None = None
+    store: str | None = None
+
+
+def run_command(arguments: Sequence[str]) -> None:
+    """Answer the payload on stdin. Nothing is raised, and the exit code is 0: others would stop the host."""
+    parsed = Arguments("")
+    try:
+        parsed = parse(arguments)
+        payload = json.loads(sys.stdin.buffer.read() or b"{}")
+        if not isinstance(payload, dict):
+            raise TypeError("expected a JSON object on stdin")  # noqa: TRY301 - logged below
+        written = answer_payload(parsed, payload, os.environ)
+        if written:
+            sys.stdout.buffer.write(written.encode("utf-8", "replace"))
+            sys.stdout.buffer.flush()
+    except Exception as error:  # noqa: BLE001 - a fault of memory must not become one of the host
+        _log(parsed, error)
+
+
+def parse(arguments: Sequence[str]) -> Arguments:
+    """Return the arguments ``[--host H] [--store DIR] EVENT``, in any order.
+
+    >>> parse(["Stop", "--host", "codex"])
+    Arguments(event='Stop', host='codex', store=None)
+    """
+    given: dict[str, str] = {}
+    rest = iter(arguments)
+    for each in rest:
+        name, is_joined, value = each.partition("=")
+        if name in {"--host", "--store"}:
+            given[name[2:]] = value if is_joined else next(rest, "")
+        elif each.startswith("-") or "event" in given:
+            raise ValueError(f"unexpected argument {each!r}")
+        else:
+            given["event"] = each
+    return Arguments(given.get("event", ""), given.get("host"), given.get("store"))
+
+
+def answer_payload(
+    arguments: Arguments, payload: dict[str, Any], environ: Mapping[str, str]
+) -> str:
+    """Return what the host reads, from the resident helper or from this process."""
+    folder = next((environ[name] for name in PROJECT_VARIABLES if environ.get(name)), None)
+    if folder is not None:
+        payload.setdefault("project_dir", folder)
+    host = arguments.host
+    if host is None or environ.get("CURSOR_VERSION"):
+        from memctx.hosts.hooks.events import detect_host  # noqa: PLC0415 - not needed with a host's name
+
+        host = detect_host(arguments.host, payload, environ)
+    event = arguments.event or str(payload.get("hook_event_name") or "")
+    if host is None:
+        raise ValueError("nothing tells which host this is; expected --host")
+    asked = {"host": host, "event": event, "payload": payload}
+    client = _client()
+    if client is not None:
+        found = client.ask("hook", asked, ASK_SECONDS, root=arguments.store)
+        if found is not None:
+            return str(found["stdout"])
+    from pathlib import Path  # noqa: PLC0415 - as above
+
+    from memctx.hosts.hooks.answering import answer  # noqa: PLC0415 - imports the memory
+
+    root = None if arguments.store is None else Path(arguments.store).expanduser()
+    written = answer(host, event, payload, root=root).stdout
+    if client is not None:
+        client.start(arguments.store)
+    return written
+
+
+def _client() -> Any:  # noqa: ANN401 - a module, which may not be there
+    """Return the client of the resident helper; None in an installation without it."""
+    try:
+        return import_module("memctx.serve.client")
+    except ImportError:
+        return None
+
+
+def _log(arguments: Arguments, error: Exception) -> None:
+    from pathlib import Path  # noqa: PLC0415 - only errors need them
+
+    from memctx.hosts.hooks.log import log_error  # noqa: PLC0415 - as above
+    from memctx.hosts.hooks.opening import default_root  # noqa: PLC0415 - as above
+
+    root = default_root() if arguments.store is None else Path(arguments.store).expanduser()
+    log_error(root, f"hook {arguments.event}", error)
