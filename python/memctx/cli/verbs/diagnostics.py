@@ -179,7 +179,9 @@ def _check_hosts() -> Iterator[Check]:
 
     for scope in SCOPES:
         place = default_place(scope)
-        for host in (each for each in HOSTS if is_installed(each, place)):
+        for host in HOSTS:
+            if not is_installed(host, place):
+                continue
             name = host if scope == "user" else f"{host} ({scope})"
             checks = check_hooks(host, place)
             bad = [f"{each.event}: {each.words}" for each in checks if not each.is_ok]

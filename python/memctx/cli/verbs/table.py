@@ -444,6 +444,13 @@ VERBS: tuple[Verb, ...] = (
             ),
             flag("all_sessions", "--all-sessions", "Read all sessions of the store."),
             Parameter(
+                "project",
+                "Read the sessions of hosts in this project folder.",
+                "--project",
+                kind="folder",
+                metavar="DIR",
+            ),
+            Parameter(
                 "max_tokens",
                 "Most tokens of an answer.  [default: 4000]",
                 "--max-tokens",

@@ -6,8 +6,11 @@ if TYPE_CHECKING:
     from memctx.hosts.hooks.archiving import archive_messages
     from memctx.hosts.hooks.command import run_command as run_command
     from memctx.hosts.hooks.opening import open_reader
+    from memctx.hosts.hooks.project import ProjectMemory as ProjectMemory
     from memctx.hosts.hooks.recall import recall_text
     from memctx.hosts.hooks.session import HostSession, SessionRecord
+    from memctx.hosts.hooks.session import find_project as find_project
+    from memctx.hosts.hooks.session import find_records as find_records
 else:
     from memctx._lazy import lazy_exports
 
@@ -16,6 +19,9 @@ else:
         {
             "Answer": "memctx.hosts.hooks.answering",
             "HostSession": "memctx.hosts.hooks.session",
+            "ProjectMemory": "memctx.hosts.hooks.project",
+            "find_project": "memctx.hosts.hooks.session",
+            "find_records": "memctx.hosts.hooks.session",
             "SessionRecord": "memctx.hosts.hooks.session",
             "answer": "memctx.hosts.hooks.answering",
             "archive_messages": "memctx.hosts.hooks.archiving",

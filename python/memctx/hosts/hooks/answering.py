@@ -246,7 +246,7 @@ def _tool_messages(call: HookCall) -> list[dict[str, Any]]:
     """Return a call of a tool and its result."""
     own = call.text("tool_use_id") or f"{call.text('generation_id')}-{call.text('tool_name')}"
     result = call.fields.get("tool_output", call.fields.get("tool_response"))
-    asked = {
+    asked: dict[str, Any] = {
         "type": "tool_use",
         "id": own,
         "name": call.text("tool_name"),

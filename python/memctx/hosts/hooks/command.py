@@ -9,7 +9,7 @@ import json
 import os
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,7 +35,7 @@ def run_command(arguments: Sequence[str]) -> None:
         payload = json.loads(sys.stdin.buffer.read() or b"{}")
         if not isinstance(payload, dict):
             raise TypeError("expected a JSON object on stdin")  # noqa: TRY301 - logged below
-        written = answer_payload(parsed, payload, os.environ)
+        written = answer_payload(parsed, cast("dict[str, Any]", payload), os.environ)
         if written:
             sys.stdout.buffer.write(written.encode("utf-8", "replace"))
             sys.stdout.buffer.flush()

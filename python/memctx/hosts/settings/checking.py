@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from memctx import files
 from memctx.errors import MemctxError
@@ -58,11 +58,13 @@ def _commands(host: HostName, place: Place) -> Iterator[tuple[str, list[str] | s
             yield event, [*find_command(place), "hook", event, "--host", host]
         return
     document = JsonText(files.read(path).decode("utf-8"), str(path))
-    for event, entries in (document.get(("hooks",)) or {}).items():
+    events: dict[str, list[dict[str, Any]]] = document.get(("hooks",)) or {}
+    for event, entries in events.items():
         for entry in filter(is_ours, entries):
-            for hook in entry.get("hooks", [entry]):
+            hooks: list[dict[str, Any]] = entry.get("hooks", [entry])
+            for hook in hooks:
                 if is_ours(hook):
-                    arguments = hook.get("args")
+                    arguments: list[str] | None = hook.get("args")
                     command = str(hook["command"])
                     yield event, command if arguments is None else [command, *arguments]
 
@@ -108,7 +110,7 @@ def _fault(done: subprocess.CompletedProcess[bytes], log: Path) -> str | None:
         return f"exit code {done.returncode}: {words[-1] if words else 'no message'}"
     if done.stdout.strip():
         try:
-            answer = cast("Any", json.loads(done.stdout))
+            answer: object = json.loads(done.stdout)
         except ValueError:
             return "its answer is no JSON"
         if not isinstance(answer, dict):

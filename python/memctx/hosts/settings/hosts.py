@@ -262,7 +262,7 @@ def _hooks_file(path: Path, entries: dict[str, dict[str, Any]], base: str = "{}\
     def add(text: str) -> str:
         document = JsonText(text if text.strip() else base, str(path))
         for event, entry in entries.items():
-            known = document.get(("hooks", event)) or []
+            known: list[object] = document.get(("hooks", event)) or []
             if [each for each in known if is_ours(each)] == [entry]:
                 continue
             document.drop_items(("hooks", event), is_ours)
@@ -271,7 +271,8 @@ def _hooks_file(path: Path, entries: dict[str, dict[str, Any]], base: str = "{}\
 
     def remove(text: str) -> str:
         document = JsonText(text, str(path))
-        for event in document.get(("hooks",)) or {}:
+        events: dict[str, object] = document.get(("hooks",)) or {}
+        for event in events:
             known = document.get(("hooks", event))
             if not isinstance(known, list) or not any(map(is_ours, cast("list[object]", known))):
                 continue
