@@ -171,11 +171,15 @@ class _Run:
         )
 
     def _note_compression(self, transcript: Path) -> None:
-        """Note a compression of Gemini CLI, which has no event for it, by the snapshot in its file."""
-        count = sum(b"<state_snapshot>" in line for line in _lines(transcript))
-        if count > read_record(self._root, self._call.session).compactions:
+        """Note a compression of Gemini CLI, which has no event for it, by the summary in its file."""
+        from memctx.cli.import_export import TranscriptFile, find_compressions  # noqa: PLC0415 - loads all readers
+
+        times = find_compressions(TranscriptFile(transcript))
+        if len(times) > read_record(self._root, self._call.session).compactions:
             self._update(
-                lambda known: replace(known, compacted_at=_now(), compactions=count, shown=())
+                lambda known: replace(
+                    known, compacted_at=times[-1], compactions=len(times), shown=()
+                )
             )
 
     def _recall_project(self) -> Recalled:
@@ -258,11 +262,6 @@ def _tool_messages(call: HookCall) -> list[dict[str, Any]]:
         {"role": "assistant", "content": [asked]},
         {"role": "user", "content": [answered]},
     ]
-
-
-def _lines(path: Path) -> list[bytes]:
-    with path.open("rb") as file:
-        return [line for line in file if line.startswith(b'{"$set"')]
 
 
 def _now() -> float:

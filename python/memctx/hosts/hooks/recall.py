@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memctx import _core
 from memctx.hosts.hooks.opening import load_config, open_reader
+from memctx.hosts.hooks.project import newest_sessions
 from memctx.hosts.hooks.session import find_records, read_record
 
 if TYPE_CHECKING:
@@ -156,10 +157,7 @@ def _search_each(  # noqa: PLR0913, PLR0917 - one search
     known: set[str],
 ) -> list[SearchHit]:
     """Search the newest sessions of the project one by one."""
-    sessions = [each for each in memory.store.sessions() if session.is_same_project(each)]
-    newest = list(find_records(Path(memory.store.path), session.project_key))
-    order = {each: rank for rank, each in enumerate(newest)}
-    sessions.sort(key=lambda each: order.get(each, len(order)))
+    sessions = [each for each in newest_sessions(memory) if session.is_same_project(each)]
     found: list[SearchHit] = []
     for each in sessions[:MAX_SESSIONS]:
         hits = memory.store.search(
