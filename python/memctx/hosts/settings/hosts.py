@@ -279,7 +279,7 @@ def _hooks_file(path: Path, entries: dict[str, dict[str, Any]], base: str = "{}\
             document.drop_items(("hooks", event), is_ours)
             if document.get(("hooks", event)) == []:
                 document.remove(("hooks", event))
-        if document.get(("hooks",)) == {}:
+        if document.text != text and document.get(("hooks",)) == {}:
             document.remove(("hooks",))
         return document.text
 
@@ -295,7 +295,7 @@ def _member_file(path: Path, member: tuple[str, ...], value: object) -> Target:
     def remove(text: str) -> str:
         document = JsonText(text, str(path))
         document.remove(member)
-        if document.get(member[:-1]) == {}:
+        if document.text != text and document.get(member[:-1]) == {}:
             document.remove(member[:-1])
         return document.text
 
