@@ -105,7 +105,9 @@ def test_a_session_of_another_host_in_the_project_is_recalled(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("host", ["claude-code", "codex"])
-def test_what_a_compaction_dropped_is_recalled_after_it(host: str, tmp_path: Path) -> None:
+def test_messages_that_a_compaction_dropped_are_recalled_after_it(
+    host: str, tmp_path: Path
+) -> None:
     talk = Conversation(host, tmp_path / "store", tmp_path / "shop")
     talk.call("SessionStart", source="startup")
     talk.call("UserPromptSubmit", prompt=ROLLOUT)

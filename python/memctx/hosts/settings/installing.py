@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 BACKUP = ".memctx-backup"
 """Ending of the file that holds the settings from before the installation."""
+FOLDERS = frozenset({".claude", ".codex", ".cursor", ".gemini", ".opencode", "opencode", "plugin"})
+"""Folders of hosts, which may be made for a settings file."""
 MODE = 0o644
 MAX_BYTES = 64 * 1024 * 1024
 
@@ -95,11 +97,18 @@ def uninstall(changes: list[Change]) -> None:
         _check_unchanged(each)
         if each.after is None:
             each.path.unlink(missing_ok=True)
-            with suppress(OSError):  # other files are in it
-                each.path.parent.rmdir()
+            _remove_folders(each.path.parent)
         else:
             _write(each.path, each.after, _mode(each.path))
         each.backup.unlink(missing_ok=True)
+
+
+def _remove_folders(folder: Path) -> None:
+    """Remove a folder of a host and those around it, as far as they are empty."""
+    with suppress(OSError):  # other files are in it
+        while folder.name in FOLDERS:
+            folder.rmdir()
+            folder = folder.parent
 
 
 def is_installed(host: HostName, place: Place) -> bool:
