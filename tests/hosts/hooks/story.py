@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +47,6 @@ class Conversation:
     """The folder of the memory."""
     project: Path
     id: str = ""
-    lines: list[str] = field(default_factory=list[str])
 
     def __post_init__(self) -> None:
         self.project.mkdir(parents=True, exist_ok=True)

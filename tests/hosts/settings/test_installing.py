@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -285,6 +286,45 @@ def test_the_folders_that_variables_name_are_used(tmp_path: Path) -> None:
         "cursor": ["home/.cursor/hooks.json", "home/.cursor/mcp.json"],
         "opencode": ["g/opencode/plugin/memctx.js", "g/opencode/opencode.json"],
     }
+
+
+@pytest.mark.parametrize("text", TOML_FILES.values(), ids=TOML_FILES)
+def test_trusted_hooks_of_codex_are_as_before_to_the_byte(tmp_path: Path, text: str) -> None:
+    place = place_of(tmp_path)
+    write_files("codex", place, json_text=JSON_FILES["hooks of others"], toml_text=text)
+    before = snapshot(place)
+    install(plan_install("codex", place, trust=True))
+    assert plan_install("codex", place, trust=True) == []
+    hooks, config = (each.path for each in targets("codex", place))
+    state = tomllib.loads(config.read_text())["hooks"]["state"]
+    # The hook of another program stands before.
+    assert f"{hooks}:stop:1:0" in state
+    assert f"{hooks}:user_prompt_submit:0:0" in state
+    assert all(each["trusted_hash"].startswith("sha256:") for each in state.values())
+    config.write_text(config.read_text() + "\n[later]\nnumber = 7\n")
+    changed = tomllib.loads(config.read_text())
+    uninstall(plan_uninstall("codex", place))
+    left = tomllib.loads(config.read_text())
+    assert left["later"] == changed["later"]
+    assert "hooks" not in left
+    config.write_bytes(text.encode())
+    install(plan_install("codex", place, trust=True))
+    uninstall(plan_uninstall("codex", place))
+    assert snapshot(place) == before
+
+
+def test_the_hash_of_a_trusted_hook_is_that_of_codex(tmp_path: Path) -> None:
+    """Compact JSON with sorted names, as compared with Codex 0.166."""
+    place = place_of(tmp_path)
+    install(plan_install("codex", place, trust=True))
+    hooks, config = (each.path for each in targets("codex", place))
+    command = json.loads(hooks.read_text())["hooks"]["PreCompact"][0]["hooks"][0]["command"]
+    body = (
+        f'{{"event_name":"pre_compact","hooks":[{{"async":false,"command":{json.dumps(command)},'
+        '"timeout":60,"type":"command"}]}'
+    )
+    found = tomllib.loads(config.read_text())["hooks"]["state"][f"{hooks}:pre_compact:0:0"]
+    assert found == {"trusted_hash": f"sha256:{sha256(body.encode()).hexdigest()}"}
 
 
 def test_codex_accepts_the_hooks_file() -> None:

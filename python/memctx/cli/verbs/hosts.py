@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 NO_MCP = "The MCP server is not registered: pip install 'memctx[mcp]', then install again."
 TRUST = (
-    "Codex runs new hooks only once they are trusted: start codex, call /hooks and trust those of memctx. Hooks of a "
-    "project also need a trusted project."
+    "Codex runs new hooks only once they are trusted: call /hooks in Codex and trust those of memctx, or install with "
+    "--trust. Hooks of a project also need a trusted project."
 )
 SCOPE = (
     "New conversations are told about earlier ones of the same project; to keep each by itself, set "
@@ -43,18 +43,23 @@ def run_hook(request: ShellRequest, *, event: str, host: str | None = None) -> O
     return Outcome({}, ())
 
 
-def install_host(
+def install_host(  # noqa: PLR0913 - one for each flag
     request: ShellRequest,  # noqa: ARG001 - settings of hosts concern no store
     *,
     host: HostName,
     in_project: bool = False,
     in_home: bool = False,
+    trust: bool = False,
     is_sure: bool = False,
 ) -> Outcome:
     """Add the hooks and the MCP server of memctx to the settings of a host."""
     place = default_place(_scope(in_project=in_project, in_home=in_home))
-    changes = plan_install(host, place, with_mcp=has_mcp())
-    notes = [SCOPE, *([] if has_mcp() else [NO_MCP]), *([TRUST] if host == "codex" else [])]
+    if trust and host != "codex":
+        raise ConfigError(f"--trust is given with {host}; only codex asks for it")
+    changes = plan_install(host, place, with_mcp=has_mcp(), trust=trust)
+    notes = [SCOPE, *([] if has_mcp() else [NO_MCP])]
+    if host == "codex" and not trust:
+        notes.append(TRUST)
     if not changes:
         return Outcome(_data(host, changes, is_done=False), (f"{host}: already installed.",))
     if not _is_confirmed(changes, is_sure=is_sure):

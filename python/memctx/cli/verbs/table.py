@@ -399,7 +399,12 @@ VERBS: tuple[Verb, ...] = (
         \b
         memctx install claude-code
         memctx install codex --project --yes""",
-        parameters=(HOST, *SCOPES, YES),
+        parameters=(
+            HOST,
+            *SCOPES,
+            flag("trust", "--trust", "Tell Codex that you trust these hooks."),
+            YES,
+        ),
         common=("json",),
     ),
     Verb(

@@ -10,9 +10,11 @@ import shlex
 import shutil
 import sys
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
+from memctx import files
 from memctx.errors import ConfigError
 from memctx.hosts.settings.json_text import JsonText
 from memctx.hosts.settings.toml_text import add_table, read_toml, remove_table
@@ -99,18 +101,22 @@ class Target:
     """Text of a file that holds nothing."""
 
 
-def targets(host: HostName, place: Place, *, with_mcp: bool = True) -> list[Target]:
-    """Return the settings files of a host."""
+def targets(
+    host: HostName, place: Place, *, with_mcp: bool = True, trust: bool = False
+) -> list[Target]:
+    """Return the settings files of a host; with ``trust``, Codex is told that the user trusts the hooks."""
     made = {
         "claude-code": _claude_code,
-        "codex": _codex,
         "gemini": _gemini,
         "cursor": _cursor,
         "opencode": _opencode,
     }
-    if host not in made:
+    if host not in HOSTS:
         raise ConfigError(f"host is {host!r}; expected one of {', '.join(HOSTS)}")
-    return made[host](place, find_command(place), with_mcp=with_mcp)
+    command = find_command(place)
+    if host == "codex":
+        return _codex(place, command, with_mcp=with_mcp, trust=trust)
+    return made[host](place, command, with_mcp=with_mcp)
 
 
 def has_mcp() -> bool:
@@ -171,7 +177,7 @@ def _claude_code(place: Place, command: list[str], *, with_mcp: bool) -> list[Ta
     return [*found, _member_file(servers, ("mcpServers", SERVER), server)] if with_mcp else found
 
 
-def _codex(place: Place, command: list[str], *, with_mcp: bool) -> list[Target]:
+def _codex(place: Place, command: list[str], *, with_mcp: bool, trust: bool) -> list[Target]:
     folder = place.folder(".codex", "CODEX_HOME")
     entries = {
         event: {
@@ -185,19 +191,63 @@ def _codex(place: Place, command: list[str], *, with_mcp: bool) -> list[Target]:
         }
         for event, seconds in CODEX.items()
     }
-    found = [_hooks_file(folder / "hooks.json", entries)]
+    hooks = _hooks_file(folder / "hooks.json", entries)
     path, table = folder / "config.toml", ("mcp_servers", SERVER)
     values = {"command": command[0], "args": [*command[1:], *MCP_ARGUMENTS]}
 
-    def add(text: str) -> str:
-        # Another program may have written the table.
-        known = read_toml(text, str(path)).get(table[0], {}).get(table[1])
-        if known == values:
-            return text
-        return add_table(remove_table(text, str(path), table), str(path), table, values)
+    def tables(text: str) -> dict[tuple[str, ...], dict[str, Any]]:
+        found: dict[tuple[str, ...], dict[str, Any]] = {table: values} if with_mcp else {}
+        return found | (_trust_tables(hooks.path, text) if trust else {})
 
-    servers = Target(path, add, lambda text: remove_table(text, str(path), table))
-    return [*found, servers] if with_mcp else found
+    def add(text: str) -> str:
+        for each, wanted in tables(hooks.add(_read(hooks.path))).items():
+            # Another program may have written the table.
+            if _table(text, str(path), each) != wanted:
+                text = add_table(remove_table(text, str(path), each), str(path), each, wanted)
+        return text
+
+    def remove(text: str) -> str:
+        known = {table, *_trust_tables(hooks.path, _read(hooks.path))}
+        for each in known:
+            text = remove_table(text, str(path), each)
+        return text
+
+    return [hooks, Target(path, add, remove)] if with_mcp or trust else [hooks]
+
+
+def _trust_tables(path: Path, text: str) -> dict[tuple[str, ...], dict[str, Any]]:
+    """Return the tables by which Codex knows that the user trusts the hooks of memctx in a file.
+
+    Codex compares a hash of each hook: of its event, command and time limit, as compact JSON with sorted names.
+    """
+    document = JsonText(text, str(path)) if text.strip() else None
+    events: dict[str, list[dict[str, Any]]] = {} if document is None else document.get(("hooks",))
+    found: dict[tuple[str, ...], dict[str, Any]] = {}
+    for event, entries in (events or {}).items():
+        label = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", event).lower()
+        for number, entry in enumerate(entries):
+            if is_ours(entry):
+                hook = {"async": False, "timeout": 600, **entry["hooks"][0]}
+                body = {"event_name": label, "hooks": [hook]}
+                shown = json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+                digest = sha256(shown.encode()).hexdigest()
+                key = f"{path}:{label}:{number}:0"
+                found["hooks", "state", key] = {"trusted_hash": f"sha256:{digest}"}
+    return found
+
+
+def _table(text: str, name: str, path: tuple[str, ...]) -> object:
+    found: object = read_toml(text, name)
+    for each in path:
+        found = cast("dict[str, object]", found).get(each) if isinstance(found, dict) else None
+    return found
+
+
+def _read(path: Path) -> str:
+    try:
+        return files.read(path).decode("utf-8", "replace")
+    except OSError:
+        return ""
 
 
 def _gemini(place: Place, command: list[str], *, with_mcp: bool) -> list[Target]:

@@ -6,6 +6,7 @@ import difflib
 import os
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,7 +54,9 @@ def backup_of(path: Path) -> Path:
     return path.with_name(f"{path.name}{BACKUP}")
 
 
-def plan_install(host: HostName, place: Place, *, with_mcp: bool = True) -> list[Change]:
+def plan_install(
+    host: HostName, place: Place, *, with_mcp: bool = True, trust: bool = False
+) -> list[Change]:
     """Return the changes that install memctx in a host; none where it is installed already.
 
     Raises:
@@ -62,7 +65,7 @@ def plan_install(host: HostName, place: Place, *, with_mcp: bool = True) -> list
     return _changed(
         [
             Change(path, before, _add(each, before), is_first=not _has_memctx(each, before))
-            for each, path, before in _found(host, place, with_mcp=with_mcp)
+            for each, path, before in _found(targets(host, place, with_mcp=with_mcp, trust=trust))
         ]
     )
 
@@ -73,12 +76,17 @@ def plan_uninstall(host: HostName, place: Place) -> list[Change]:
     Raises:
         ConfigError: a file is not understood; the message has its name and the position.
     """
-    return _changed(
-        [
-            Change(path, before, None if before is None else _remove(each, path, before))
-            for each, path, before in _found(host, place, with_mcp=True)
-        ]
-    )
+    variants = [
+        each
+        for with_mcp, trust in product((True, False), repeat=2)
+        for each in targets(host, place, with_mcp=with_mcp, trust=trust)
+    ]
+    changes: list[Change] = []
+    for target, path, before in _found(targets(host, place)):
+        if before is not None:
+            alike = [each for each in variants if each.path == target.path]
+            changes.append(Change(path, before, _remove(target, alike, path, before)))
+    return _changed(changes)
 
 
 def install(changes: list[Change]) -> None:
@@ -119,14 +127,9 @@ def is_installed(host: HostName, place: Place) -> bool:
     return False
 
 
-def _found(
-    host: HostName, place: Place, *, with_mcp: bool
-) -> list[tuple[Target, Path, bytes | None]]:
-    found: list[tuple[Target, Path, bytes | None]] = []
-    for each in targets(host, place, with_mcp=with_mcp):
-        path = _resolve(each.path)
-        found.append((each, path, _read(path)))
-    return found
+def _found(wanted: list[Target]) -> list[tuple[Target, Path, bytes | None]]:
+    paths = [_resolve(each.path) for each in wanted]
+    return [(each, path, _read(path)) for each, path in zip(wanted, paths, strict=True)]
 
 
 def _resolve(path: Path) -> Path:
@@ -139,16 +142,17 @@ def _add(target: Target, before: bytes | None) -> bytes:
     return _encoded(target.add(text))
 
 
-def _remove(target: Target, path: Path, before: bytes) -> bytes | None:
-    """Return a file without memctx: its backup if nothing else has changed, no file if there was none."""
+def _remove(target: Target, alike: list[Target], path: Path, before: bytes) -> bytes | None:
+    """Return a file without memctx: its backup if nothing else has changed, no file if there was none.
+
+    ``alike`` are the target and its variants, one of which was installed.
+    """
     text = _text(before, target.path)
     kept = _read(backup_of(path))
-    if kept is not None and _add_all(target, kept) == before:
-        return kept
     if not _has_memctx(target, before):
         return before
-    if kept is None and _add_all(target, None) == before:
-        return None
+    if any(_add_all(each, kept) == before for each in alike):
+        return kept
     removed = target.remove(text)
     return _encoded(removed) if removed.strip() or kept is not None else None
 

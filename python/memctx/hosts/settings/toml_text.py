@@ -51,7 +51,9 @@ def add_table(text: str, name: str, path: tuple[str, ...], values: dict[str, Any
 def remove_table(text: str, name: str, path: tuple[str, ...]) -> str:
     """Return a text without a table and the tables in it; the same text if it is not there."""
     read_toml(text, name)
-    dotted = r"[ \t]*\.[ \t]*".join(rf'(?:{re.escape(each)}|"{re.escape(each)}")' for each in path)
+    dotted = r"[ \t]*\.[ \t]*".join(
+        f"(?:{re.escape(each)}|{re.escape(json.dumps(each))})" for each in path
+    )
     header = re.compile(
         rf"^[ \t]*\[[ \t]*{dotted}[ \t]*(?:\.[^\]\n]*)?\][^\n]*(?:\n|\Z)", re.MULTILINE
     )
