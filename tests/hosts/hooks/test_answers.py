@@ -96,6 +96,17 @@ def test_sessions_are_kept_apart_if_the_user_says_so(
     assert second.context(PROMPTS[host], prompt=WEBHOOK) == ""
 
 
+def test_a_start_tells_what_the_newest_session_decided(tmp_path: Path) -> None:
+    root, project = tmp_path / "store", tmp_path / "shop"
+    for number, port in enumerate((3000, 8443)):
+        session = HostSession("codex", str(project), f"c{number}")
+        with memctx.open(root, session_id=session.session_id) as memory:
+            memory.facts.add("config", f"The payment webhook listens on port {port}")
+    told = Conversation("codex", root, project, id="new").context("SessionStart", source="startup")
+    assert "port 8443" in told
+    assert "port 3000" not in told
+
+
 def test_a_session_of_another_host_in_the_project_is_recalled(tmp_path: Path) -> None:
     first = first_session("codex", tmp_path)
     second = Conversation("claude-code", first.root, first.project, id="second")

@@ -22,6 +22,16 @@ if TYPE_CHECKING:
     import subprocess
 
 ROLLOUT = "To which region does the first rollout of the shop go?"
+CLIENT = """
+import sys, types
+client = types.ModuleType("memctx.serve.client")
+client.ask = lambda method, params, timeout, *, root: {"stdout": params["event"], "exit_code": 0}
+sys.modules["memctx.serve"] = types.ModuleType("memctx.serve")
+sys.modules["memctx.serve.client"] = client
+from memctx.__main__ import main
+main()
+print("", *sorted(sys.modules), sep="\\n")
+"""
 EVENTS = ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd")
 LIMIT = """
 import resource, signal, sys
@@ -79,6 +89,15 @@ def test_a_hook_as_a_process_answers_on_stdout(talk: Conversation) -> None:
     done = run_hook(talk, "UserPromptSubmit")
     assert "eu-west-9" in json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
     assert done.stderr == ""
+
+
+def test_a_hook_that_a_helper_answers_imports_no_memory(talk: Conversation) -> None:
+    """It runs at every prompt."""
+    answer, *modules = run_hook(talk, "UserPromptSubmit", code=CLIENT).stdout.splitlines()
+    assert answer == "UserPromptSubmit"
+    assert "memctx.hosts.hooks.command" in modules
+    slow = {"click", "numpy", "pydantic", "memctx.memory", "memctx.config", "memctx.store_files"}
+    assert not slow.intersection(modules)
 
 
 @pytest.mark.parametrize(

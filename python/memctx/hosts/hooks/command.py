@@ -9,33 +9,35 @@ import json
 import os
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+TYPE_CHECKING = False  # as type checkers know it, without importing typing
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Any
 
 ASK_SECONDS = 5.0
 """Most seconds to wait for the resident helper."""
 PROJECT_VARIABLES = ("CURSOR_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR")
 
 
-class Arguments(NamedTuple):
+class Arguments:
     """Arguments of the command."""
 
-    event: str
-    host: str | None = None
-    store: str | None = None
+    __slots__ = ("event", "host", "store")
+
+    def __init__(self, event: str = "", host: str | None = None, store: str | None = None) -> None:
+        self.event = event
+        self.host = host
+        self.store = store
 
 
 def run_command(arguments: Sequence[str]) -> None:
     """Answer the payload on stdin. Nothing is raised, and the exit code is 0: others would stop the host."""
-    parsed = Arguments("")
+    parsed = Arguments()
     try:
         parsed = parse(arguments)
-        payload = json.loads(sys.stdin.buffer.read() or b"{}")
-        if not isinstance(payload, dict):
-            raise TypeError("expected a JSON object on stdin")  # noqa: TRY301 - logged below
-        written = answer_payload(parsed, cast("dict[str, Any]", payload), os.environ)
+        payload = read_payload(sys.stdin.buffer.read())
+        written = answer_payload(parsed, payload, os.environ)
         if written:
             sys.stdout.buffer.write(written.encode("utf-8", "replace"))
             sys.stdout.buffer.flush()
@@ -43,11 +45,20 @@ def run_command(arguments: Sequence[str]) -> None:
         _log(parsed, error)
 
 
+def read_payload(data: bytes) -> dict[str, Any]:
+    """Return the payload of an event; raise a `ValueError` if it is no JSON object."""
+    payload: dict[str, Any] = json.loads(data or b"{}")
+    if type(payload) is not dict:
+        raise ValueError("expected a JSON object on stdin")
+    return payload
+
+
 def parse(arguments: Sequence[str]) -> Arguments:
     """Return the arguments ``[--host H] [--store DIR] EVENT``, in any order.
 
-    >>> parse(["Stop", "--host", "codex"])
-    Arguments(event='Stop', host='codex', store=None)
+    >>> found = parse(["Stop", "--host", "codex"])
+    >>> found.event, found.host, found.store
+    ('Stop', 'codex', None)
     """
     given: dict[str, str] = {}
     rest = iter(arguments)

@@ -23,15 +23,15 @@ def load_config(root: Path | None) -> Config:
     from memctx.embeddings import read_metadata  # noqa: PLC0415 - as above
 
     config = Config.load()
-    if root is not None:
-        config = config.replace(storage_path=root)
     given = config.given()
-    config = config.replace(disk={"lock_timeout": min(config.disk.lock_timeout, LOCK_TIMEOUT)})
+    store = config.storage_path if root is None else root
+    lock_timeout = min(config.disk.lock_timeout, LOCK_TIMEOUT)
+    config = config.replace(storage_path=store, disk={"lock_timeout": lock_timeout})
     if "knowledge_extraction" not in given and config.extractor is None:
         config = config.replace(knowledge_extraction="rules")
     if "embedding_model" not in given:
         # Its agent may have chosen hashing; a hook does not change the model of a store.
-        metadata = read_metadata(config.storage_path)
+        metadata = read_metadata(store)
         if metadata is not None and metadata["model"] == "hash":
             config = config.replace(embedding_model="hash")
     return config

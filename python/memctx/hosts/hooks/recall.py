@@ -14,7 +14,7 @@ from memctx.hosts.hooks.session import find_records, read_record
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from memctx._core import Fact, FactHit, SearchHit
+    from memctx._core import Fact, SearchHit
     from memctx.config import Config
     from memctx.hosts.hooks.session import HostSession, SessionRecord
     from memctx.memory import Memory
@@ -32,6 +32,8 @@ MAX_SESSIONS = 20
 """Newest sessions of a project that are searched one by one where other projects crowd them out."""
 MAX_FACTS, FACTS_READ = 30, 1_000
 """Newest facts that a start tells, and facts among which they are found."""
+MAX_COMPARED = 200
+"""Newest facts of a project that are compared with each other."""
 LEAST_SCORE = 0.01
 FIRST_CHARS, LAST_CHARS, ANSWER_CHARS = 300, 300, 900
 HOST_NAMES = {
@@ -87,11 +89,14 @@ def recall_for_prompt(
         found += _search_each(
             memory, query, session, config, visible, {h.segment.id for h in found}
         )
-    facts = [
-        hit
+    scores = {
+        hit.fact: hit.score
         for hit in memory.facts.search(query, limit=CANDIDATES)
-        if _may_read_fact(config, session, record, hit.fact) and hit.fact.id not in record.shown
-    ]
+        if _may_read_fact(config, session, record, hit.fact)
+    }
+    newest = sorted(scores, key=lambda fact: fact.timestamp or 0.0, reverse=True)
+    current = set(find_current(newest))
+    facts = [fact for fact in scores if fact in current and fact.id not in record.shown]
     return _build(query, facts[:MAX_FACT_HITS], found[:MAX_HITS], config)
 
 
@@ -99,12 +104,11 @@ def recall_dropped(
     memory: Memory, config: Config, session: HostSession, record: SessionRecord
 ) -> Recalled:
     """Recall what a compaction dropped: the facts of the conversation, and messages about its last request."""
+    if not config.auto_recall:
+        return Recalled()
     memory.store.refresh()
-    facts = [
-        fact
-        for fact in memory.facts.list(limit=FACTS_READ)
-        if session.owns(fact.session_id) or _may_read_fact(config, session, record, fact)
-    ]
+    known = memory.facts.list(limit=FACTS_READ)
+    facts = find_current([each for each in known if _may_read_fact(config, session, record, each)])
     query = _query(record.last_prompt or record.first_prompt)
     hits: list[SearchHit] = []
     if query:
@@ -117,15 +121,14 @@ def recall_dropped(
             min_score=LEAST_SCORE,
         )
         hits = [hit for hit in found if visible(hit)][:MAX_HITS]
-    lines = [(fact.type, fact.content, 1.0) for fact in facts[:MAX_FACTS]]
-    block, ids = _block(query, lines, hits, config)
-    if not block:
-        return Recalled()
+    recalled = _build(query, facts[:MAX_FACTS], hits, config)
+    if not recalled.text:
+        return recalled
     head = (
         "The conversation was compacted. Memory has its earlier messages; this is what it knows of them. "
         "The tools memory_search and memory_get, if there are any, find the rest."
     )
-    return Recalled(f"{head}\n\n{block}", (*(fact.id for fact in facts[:MAX_FACTS]), *ids))
+    return Recalled(f"{head}\n\n{recalled.text}", recalled.ids)
 
 
 def recall_project(
@@ -137,15 +140,30 @@ def recall_project(
     facts: list[Fact] = []
     if memory is not None:
         known = memory.facts.list(limit=FACTS_READ)
-        facts = [fact for fact in known if session.is_same_project(fact.session_id)][:MAX_FACTS]
-    lines = [(fact.type, fact.content, 1.0) for fact in facts]
-    block, _ = _block("", lines, [], config)
+        facts = find_current([each for each in known if session.is_same_project(each.session_id)])
+    recalled = _build("", facts[:MAX_FACTS], [], config)
     handoff = _handoff(root, session)
-    if not block and not handoff:
-        return Recalled()
+    if not recalled.text and not handoff:
+        return recalled
     head = f"Memory of earlier conversations in {session.project}."
-    text = "\n\n".join(each for each in (head, block, handoff) if each)
-    return Recalled(text[:MAX_CHARS], tuple(fact.id for fact in facts))
+    text = "\n\n".join(each for each in (head, recalled.text, handoff) if each)
+    return Recalled(text[:MAX_CHARS], recalled.ids)
+
+
+def find_current(facts: list[Fact]) -> list[Fact]:
+    """Return the facts that no newer one contradicts or repeats; they are given newest first, of many sessions.
+
+    A session supersedes its own facts only, so that those of another project stay as they are.
+    """
+    oldest = facts[MAX_COMPARED - 1 :: -1] if len(facts) > MAX_COMPARED else facts[::-1]
+    steps = _core.plan_facts([(each.id, each.content, None, None) for each in oldest], [])
+    gone: set[str] = set()
+    for fact, (action, target, *_) in zip(oldest, steps, strict=True):
+        if action == "none":
+            gone.add(fact.id)
+        elif target is not None:
+            gone.add(target)
+    return [each for each in facts[:MAX_COMPARED] if each.id not in gone]
 
 
 def _search_each(  # noqa: PLR0913, PLR0917 - one search
@@ -204,25 +222,20 @@ def _may_read_fact(config: Config, session: HostSession, record: SessionRecord, 
 
 
 def _build(
-    query: str, facts: Sequence[FactHit], hits: Sequence[SearchHit], config: Config
+    query: str, facts: Sequence[Fact], hits: Sequence[SearchHit], config: Config
 ) -> Recalled:
-    lines = [(hit.fact.type, hit.fact.content, hit.score) for hit in facts]
-    text, ids = _block(query, lines, hits, config)
-    return Recalled(text, (*(hit.fact.id for hit in facts), *ids)) if text else Recalled()
-
-
-def _block(
-    query: str, lines: list[tuple[str, str, float]], hits: Sequence[SearchHit], config: Config
-) -> tuple[str, tuple[str, ...]]:
-    """Return a block that fits the hosts' limit, and the ids of the segments in it."""
-    if not lines and not hits:
-        return "", ()
+    """Return a block that fits the limits of the hosts, and the ids of the facts and segments in it."""
+    if not facts and not hits:
+        return Recalled()
+    lines = [(fact.type, fact.content, 1.0) for fact in facts]
     room = min(MAX_TOKENS, config.recall.hard_cap_tokens)
     while True:
         block = _core.build_block(lines, hits, cap=room, query=query or None, annotate=True)
         if len(block.text) <= MAX_CHARS:
-            return block.text, tuple(hits[index].segment.id for index in block.details)
+            break
         room = room * 3 // 4
+    shown = (hits[index].segment.id for index in block.details)
+    return Recalled(block.text, (*(facts[index].id for index in block.facts), *shown))
 
 
 def _handoff(root: Path, session: HostSession) -> str:
