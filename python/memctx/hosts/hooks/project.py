@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from memctx._core import SearchFilter
 from memctx.facts import Facts
-from memctx.hosts.hooks.session import find_records
+from memctx.hosts.hooks.session import newest_sessions
 from memctx.memory import Memory
 
 if TYPE_CHECKING:
@@ -81,14 +81,6 @@ class ProjectMemory(Memory):
             each = cast("SearchOptions", {**options, "filter": conditions})
             found += super().search(query, **each)
         return sorted(found, key=lambda hit: hit.score, reverse=True)
-
-
-def newest_sessions(memory: Memory) -> list[str]:
-    """Return the sessions that a memory reads, those that hooks archived first, newest first."""
-    from pathlib import Path  # noqa: PLC0415 - rarely needed
-
-    order = {each: rank for rank, each in enumerate(find_records(Path(memory.store.path)))}
-    return sorted(memory.store.sessions(), key=lambda each: order.get(each, len(order)))
 
 
 class _ProjectStore:

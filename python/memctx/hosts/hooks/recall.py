@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memctx import _core
 from memctx.hosts.hooks.opening import load_config, open_reader
-from memctx.hosts.hooks.project import newest_sessions
-from memctx.hosts.hooks.session import find_records, read_record
+from memctx.hosts.hooks.session import find_records, newest_sessions, read_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

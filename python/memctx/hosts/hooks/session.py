@@ -15,6 +15,8 @@ from memctx import files, store_files
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from memctx.memory import Memory
+
 FOLDER = "hosts"
 """Folder of a store that holds the records and the log of hooks."""
 MAX_NAME = 40
@@ -152,6 +154,12 @@ def find_records(root: Path, project_key: str | None = None) -> dict[str, Sessio
         for each in _load_all(root, project_key)
     }
     return dict(sorted(found.items(), key=lambda item: item[1].last_at, reverse=True))
+
+
+def newest_sessions(memory: Memory) -> list[str]:
+    """Return the sessions that a memory reads, those that hooks archived first, newest first."""
+    order = {each: rank for rank, each in enumerate(find_records(Path(memory.store.path)))}
+    return sorted(memory.store.sessions(), key=lambda each: order.get(each, len(order)))
 
 
 def _load_all(root: Path, project_key: str | None) -> Iterator[SessionRecord]:
