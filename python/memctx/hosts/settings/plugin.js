@@ -4,8 +4,17 @@ import { spawn } from "node:child_process";
 const COMMAND = __COMMAND__;
 const TIMEOUT = 10000;
 
-// Answers are JSON or nothing; whatever fails, opencode goes on without memory.
+// Calls that opencode may not wait for.
+const pending = new Set();
+
 function hook(event, payload) {
+  const call = run(event, payload).finally(() => pending.delete(call));
+  pending.add(call);
+  return call;
+}
+
+// Answers are JSON or nothing; whatever fails, opencode goes on without memory.
+function run(event, payload) {
   return new Promise((resolve) => {
     try {
       const child = spawn(COMMAND[0], [...COMMAND.slice(1), "hook", event, "--host", "opencode"], {
@@ -52,6 +61,7 @@ export const Memctx = async ({ client, directory, worktree }) => {
       } catch {}
     },
     "experimental.session.compacting": async ({ sessionID }) => archive("experimental.session.compacting", sessionID),
+    dispose: async () => { await Promise.all(pending); },
     event: async ({ event }) => {
       const sessionID = event?.properties?.sessionID;
       if (!sessionID) return;
