@@ -13,6 +13,7 @@ from hosts.hooks.story import Conversation, recorded_payloads
 from memctx import store_files
 from memctx.hosts import HostSession, answer
 from memctx.hosts.hooks import find_records
+from memctx.hosts.hooks.command import Arguments, answer_payload
 from memctx.hosts.hooks.events import EVENTS, detect_host
 from memctx.hosts.hooks.recall import MAX_CHARS
 
@@ -314,6 +315,35 @@ def test_cursor_archives_what_passes_and_is_told_in_its_own_form(tmp_path: Path)
     found = call_cursor("beforeSubmitPrompt", tmp_path, prompt=ROLLOUT, **later)
     assert found["continue"] is True
     assert "eu-west-9" in found["additional_context"]
+
+
+def test_a_host_is_detected_by_its_environment_and_its_payload() -> None:
+    rollout = {"transcript_path": "/x/sessions/rollout-1.jsonl"}
+    for expected, payload, environ in (
+        ("gemini", {}, {"GEMINI_SESSION_ID": "1", "CLAUDECODE": "1"}),
+        ("claude-code", {}, {"CLAUDECODE": "1"}),
+        ("codex", rollout, {}),
+        ("cursor", {"hook_event_name": "beforeSubmitPrompt"}, {}),
+        (None, {"hook_event_name": "unknown"}, {}),
+    ):
+        assert detect_host(None, payload, environ) == expected
+    assert detect_host("codex", {}, {"CURSOR_VERSION": "3.20.17"}) == "codex"
+
+
+def test_the_project_is_the_one_that_the_host_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMCTX_SERVE", "off")
+    store = str(tmp_path / "store")
+    payload = {"session_id": "c1", "cwd": str(tmp_path / "shop" / "deep"), "prompt": "Hello there"}
+    environ = {"CLAUDE_PROJECT_DIR": str(tmp_path / "shop")}
+    for host in ("claude-code", "codex"):
+        answer_payload(Arguments("UserPromptSubmit", host, store), dict(payload), environ)
+    found = {each.host: each.project for each in find_records(tmp_path / "store").values()}
+    assert found == {
+        "claude-code": str(tmp_path / "shop"),
+        "codex": str(tmp_path / "shop" / "deep"),
+    }
 
 
 def test_cursor_that_runs_the_hooks_of_claude_code_gets_its_own_form(tmp_path: Path) -> None:

@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 
 ASK_SECONDS = 5.0
 """Most seconds to wait for the resident helper."""
-PROJECT_VARIABLES = ("CURSOR_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR")
+PROJECT_VARIABLES = {
+    "claude-code": "CLAUDE_PROJECT_DIR",
+    "cursor": "CURSOR_PROJECT_DIR",
+    "gemini": "GEMINI_PROJECT_DIR",
+}
+"""The variable in which a host names the project folder. One host may run inside another."""
 
 
 class Arguments:
@@ -77,9 +82,6 @@ def answer_payload(
     arguments: Arguments, payload: dict[str, Any], environ: Mapping[str, str]
 ) -> str:
     """Return what the host reads, from the resident helper or from this process."""
-    folder = next((environ[name] for name in PROJECT_VARIABLES if environ.get(name)), None)
-    if folder is not None:
-        payload.setdefault("project_dir", folder)
     host = arguments.host
     if host is None or environ.get("CURSOR_VERSION"):
         from memctx.hosts.hooks.events import detect_host  # noqa: PLC0415 - not needed with a host's name
@@ -88,6 +90,9 @@ def answer_payload(
     event = arguments.event or str(payload.get("hook_event_name") or "")
     if host is None:
         raise ValueError("nothing tells which host this is; expected --host")
+    folder = environ.get(PROJECT_VARIABLES.get(host, ""))
+    if folder:
+        payload.setdefault("project_dir", folder)
     asked = {"host": host, "event": event, "payload": payload}
     client = _client()
     if client is not None:

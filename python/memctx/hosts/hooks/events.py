@@ -141,7 +141,7 @@ def detect_host(
     >>> detect_host("claude-code", {}, {"CURSOR_VERSION": "3.20"})
     'cursor'
     """
-    if environ.get("CURSOR_VERSION"):
+    if environ.get("CURSOR_VERSION") and named in {None, "claude-code"}:
         return "cursor"
     if named is not None:
         return named

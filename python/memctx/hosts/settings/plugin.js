@@ -7,14 +7,14 @@ const TIMEOUT = 10000;
 // Calls that opencode may not wait for.
 const pending = new Set();
 
-function hook(event, payload) {
-  const call = run(event, payload).finally(() => pending.delete(call));
-  pending.add(call);
-  return call;
+function track(call) {
+  const tracked = call.finally(() => pending.delete(tracked));
+  pending.add(tracked);
+  return tracked;
 }
 
 // Answers are JSON or nothing; whatever fails, opencode goes on without memory.
-function run(event, payload) {
+function hook(event, payload) {
   return new Promise((resolve) => {
     try {
       const child = spawn(COMMAND[0], [...COMMAND.slice(1), "hook", event, "--host", "opencode"], {
@@ -39,12 +39,12 @@ export const Memctx = async ({ client, directory, worktree }) => {
   const about = async (sessionID) => {
     try { return (await client.session.get({ path: { id: sessionID } })).data?.title ?? ""; } catch { return ""; }
   };
-  const archive = async (event, sessionID) => {
+  const archive = (event, sessionID) => track((async () => {
     try {
       const messages = (await client.session.messages({ path: { id: sessionID } })).data ?? [];
       await hook(event, { sessionID, directory: folder, messages, title: await about(sessionID) });
     } catch {}
-  };
+  })());
   return {
     "chat.message": async (input, output) => {
       try {
@@ -66,7 +66,7 @@ export const Memctx = async ({ client, directory, worktree }) => {
       const sessionID = event?.properties?.sessionID;
       if (!sessionID) return;
       if (event.type === "session.idle") await archive("session.idle", sessionID);
-      if (event.type === "session.compacted") await hook("session.compacted", { sessionID, directory: folder });
+      if (event.type === "session.compacted") await track(hook("session.compacted", { sessionID, directory: folder }));
     },
   };
 };
