@@ -7,6 +7,11 @@ import sys
 
 def main() -> None:
     """Run the command line, or say what it lacks."""
+    if sys.argv[1:2] == ["hook"] and not {"-h", "--help"}.intersection(sys.argv):
+        from memctx.hosts.hooks import run_command  # noqa: PLC0415 - runs at every prompt
+
+        run_command(sys.argv[2:])
+        return
     try:
         from memctx.cli import main as run  # noqa: PLC0415 - click and rich may not be there
     except ModuleNotFoundError as error:

@@ -38,6 +38,7 @@ def test_shell_commands_are_pinned() -> None:
         "facts list", "facts history", "context list", "context detail", "compact", "verify", "reindex",
         "reembed", "gc", "bench",
         "replay", "report", "import", "export", "config show", "config check", "doctor", "mcp",
+        "install", "uninstall", "hook",
     }  # fmt: skip
 
 
@@ -63,11 +64,15 @@ def test_every_command_has_json_and_those_on_a_store_name_it() -> None:
         "context detail",
         "replay",
         "report",
+        "install",
+        "uninstall",
     }
     for path, command in ALL.items():
         names = {option for each in command.params for option in each.opts}
         if " ".join(path) not in GROUPS:
-            assert ("--json" in names) == (path != ("mcp",))  # stdout belongs to the protocol
+            assert ("--json" in names) == (
+                path not in {("mcp",), ("hook",)}
+            )  # stdout belongs to the protocol
             assert ("--store" in names) == (" ".join(path) not in without)
 
 
@@ -77,7 +82,7 @@ def test_commands_that_delete_or_rewrite_have_yes() -> None:
         for path, command in ALL.items()
         if "--yes" in {option for each in command.params for option in each.opts}
     }
-    assert has_yes == {"memory forget", "compact", "verify", "gc"}
+    assert has_yes == {"memory forget", "compact", "verify", "gc", "install", "uninstall"}
 
 
 def test_main_help_shows_every_summary_in_full() -> None:

@@ -243,6 +243,15 @@ PUBLIC = {
         "summarize_in_stages",
         "summarize_with_fallback",
     ],
+    "memctx.hosts": [
+        "Answer",
+        "HostSession",
+        "SessionRecord",
+        "answer",
+        "archive_messages",
+        "open_reader",
+        "recall_text",
+    ],
     "memctx.hosts.pi": [
         "Context",
         "CounterFile",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -88,16 +88,17 @@ def import_transcripts(  # noqa: PLR0913 - the options
     format: Format | None = None,
     extract: bool = False,
     limits: Limits | None = None,
+    name_session: Callable[[str], str] | None = None,
     on_progress: Callable[[ImportProgress], object] | None = None,
 ) -> Imported:
     r"""Import transcripts of other hosts into a store: a file, or all files of a folder.
 
-    Sessions keep their ids and messages their times. Secrets are masked and noise is dropped as by `Memory.archive`,
-    with the settings of the memory; for a path, with those of the environment. ``format`` is detected for each file by
-    default. Facts are extracted only with ``extract``. ``limits`` bound what is read of one file. ``on_progress`` is
-    called after each batch; an exception from it ends the import. An interrupted import resumes when it is called
-    again: nothing is stored twice, and nothing is missing. A subagent's messages are a session of their own, whose
-    segments name the parent in ``metadata["source"]``.
+    Sessions keep their ids, or get those that ``name_session`` returns for them; messages keep their times. Secrets are
+    masked and noise is dropped as by `Memory.archive`, with the settings of the memory; for a path, with those of the
+    environment. ``format`` is detected for each file by default. Facts are extracted only with ``extract``. ``limits``
+    bound what is read of one file. ``on_progress`` is called after each batch; an exception from it ends the import. An
+    interrupted import resumes when it is called again: nothing is stored twice, and nothing is missing. A subagent's
+    messages are a session of their own, whose segments name the parent in ``metadata["source"]``.
 
     >>> import memctx, pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -119,7 +120,15 @@ def import_transcripts(  # noqa: PLR0913 - the options
         raise ConfigError(f"source is {str(source)!r}, the memory itself; expected another folder")
     wanted = None if format is None else check_format(format)
     found = find_sources(source, wanted, without=Path(config.storage_path), limits=limits)
-    run = _Run(config, root, found, extract=extract, limits=limits, on_progress=on_progress)
+    run = _Run(
+        config,
+        root,
+        found,
+        extract=extract,
+        limits=limits,
+        name_session=name_session,
+        on_progress=on_progress,
+    )
     imported = run.import_all()
     if isinstance(memory, Memory):
         memory.store.refresh()
@@ -139,6 +148,7 @@ class _Run:
         *,
         extract: bool,
         limits: Limits | None,
+        name_session: Callable[[str], str] | None,
         on_progress: Callable[[ImportProgress], object] | None,
     ) -> None:
         self._config = config
@@ -146,6 +156,7 @@ class _Run:
         self._files = files
         self._extract = extract
         self._limits = limits
+        self._name_session = name_session
         self._on_progress = on_progress
         self._importer = _core.Importer(
             self._store,
@@ -236,6 +247,8 @@ class _Run:
     ) -> None:
         self._messages += 1
         self._reached[source] = number, False
+        if self._name_session is not None:
+            said = replace(said, session=self._name_session(said.session))
         if said.skip_reason is not None:
             self._skips[said.skip_reason] += 1
             return

@@ -27,11 +27,13 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from memctx.cli.verbs.shell import ShellRequest
+    from memctx.hosts.settings import Scope
 
 State: TypeAlias = Literal["ok", "note", "bad"]
 
 MIN_FREE_SPACE = 100 * 1024 * 1024
 OTHERS = 0o077
+SCOPES: tuple[Scope, ...] = ("user", "project")
 EXTRAS = {
     "anthropic": "anthropic",
     "mcp": "mcp",
@@ -146,6 +148,7 @@ def _run_checks(
     if config.workspace is not None:
         yield _guard("workspace", lambda: _check_workspace(Path(config.workspace or "")))
     yield from _check_store(Path(config.storage_path if path is None else path).expanduser())
+    yield from _check_hosts()
 
 
 def _check_store(store: Path) -> Iterator[Check]:
@@ -168,6 +171,22 @@ def _check_store(store: Path) -> Iterator[Check]:
     if is_writable:
         yield _guard("lock", lambda: _check_lock(store))
     yield _guard("integrity", lambda: _check_integrity(store))
+
+
+def _check_hosts() -> Iterator[Check]:
+    """Run the hooks of every host that memctx is installed in, for the user and for the project in this folder."""
+    from memctx.hosts.settings import HOSTS, check_hooks, default_place, is_installed  # noqa: PLC0415 - rarely there
+
+    for scope in SCOPES:
+        place = default_place(scope)
+        for host in HOSTS:
+            if not is_installed(host, place):
+                continue
+            name = host if scope == "user" else f"{host} ({scope})"
+            checks = check_hooks(host, place)
+            bad = [f"{each.event}: {each.words}" for each in checks if not each.is_ok]
+            events = ", ".join(each.event for each in checks)
+            yield Check(name, "bad" if bad else "ok", "; ".join(bad) or f"hooks work: {events}")
 
 
 def _guard(name: str, look: Callable[[], tuple[State, str]]) -> Check:

@@ -29,6 +29,7 @@ def run_mcp(  # noqa: PLR0913 - one for each flag
     *,
     session_id: str = "mcp",
     all_sessions: bool = False,
+    project: Path | None = None,
     max_tokens: int = 4_000,
     is_http: bool = False,
     host: str = "127.0.0.1",
@@ -37,6 +38,8 @@ def run_mcp(  # noqa: PLR0913 - one for each flag
     origins: tuple[str, ...] = (),
 ) -> Outcome:
     """Serve the memory until the client leaves or the process is interrupted."""
+    if project is not None and all_sessions:
+        raise ConfigError("--project and --all-sessions are given; expected one of them")
     require_packages("memctx mcp", "mcp", "mcp")
     gc.disable()  # the SDK defines thousands of classes, which collections would look through again and again
     from memctx.mcp import (  # noqa: PLC0415 - the SDK is slow to import
@@ -47,7 +50,13 @@ def run_mcp(  # noqa: PLR0913 - one for each flag
         run_stdio,
     )
 
-    handle = MemoryHandle(lambda: _open(request, session_id, all_sessions=all_sessions))
+    handle = MemoryHandle(
+        lambda: (
+            _open(request, session_id, all_sessions=all_sessions)
+            if project is None
+            else _open_project(request, session_id, project)
+        )
+    )
     server = make_server(handle, max_tokens=max_tokens)
     gc.freeze()
     gc.enable()
@@ -76,6 +85,21 @@ def _open(request: ShellRequest, session_id: str, *, all_sessions: bool) -> Memo
     if all_sessions:
         config = config.replace(cross_session=True)
     return registry.open(path, session_id=session_id, config=config)
+
+
+def _open_project(request: ShellRequest, session_id: str, project: Path) -> Memory:
+    """Open a memory that reads the sessions of a project; unless the settings say that each is by itself."""
+    from memctx.cli.verbs.shell import keep_hashed  # noqa: PLC0415 - the server is ready before
+    from memctx.config import Config  # noqa: PLC0415 - as above
+    from memctx.hosts.hooks import HostSession, ProjectMemory, find_project  # noqa: PLC0415 - as above
+
+    session = HostSession("mcp", find_project(str(project)), session_id)
+    path = request.new_store_path()
+    config = keep_hashed(Config.load(file=request.config_file), path)
+    if not config.cross_session and "cross_session" in config.given():
+        return _open(request, session.session_id, all_sessions=False)
+    config = config.replace(knowledge_extraction=False, storage_path=path)
+    return ProjectMemory(config, session)
 
 
 def _find_token(file: Path | None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memctx._session import disk_index_data
@@ -20,6 +21,7 @@ from memctx.cli.verbs.outcome import Outcome, Part
 from memctx.compaction import plan
 from memctx.context import state_writer
 from memctx.errors import ConfigError
+from memctx.hosts.hooks import find_records
 from memctx.hosts.pi import CounterFile
 
 if TYPE_CHECKING:
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
     from memctx.memory import Memory
 
 MAX_SESSIONS = 20
+MAX_NAME, MAX_ID = 60, 100
+"""Most characters of the name of a session, and of the id of one that has a name."""
 
 
 @dataclass(slots=True)
@@ -46,6 +50,14 @@ class SessionStatus:
     compactions: int = 0
     context_tokens: int | None = None
     """Tokens of the last prepared turn, if there was one."""
+    host: str | None = None
+    """The agent host of the session, if one archived it by its hooks."""
+    project: str | None = None
+    """The folder that the session was about."""
+    title: str | None = None
+    """The host's title of the session."""
+    first_prompt: str | None = None
+    """The beginning of the first prompt."""
 
     def add(self, segment: Segment) -> None:
         """Count a segment."""
@@ -60,6 +72,13 @@ class SessionStatus:
         """The time between the first and the last segment."""
         return 0.0 if self.first is None or self.last is None else (self.last - self.first) / 1000
 
+    @property
+    def name(self) -> str:
+        """The session as people know it: host, folder, and its title or first prompt; empty without a host."""
+        folder = Path(self.project).name if self.project else None
+        known = (self.host, folder, self.title or self.first_prompt)
+        return " · ".join(each for each in known if each) if self.host else ""
+
 
 def show_status(request: Request) -> Outcome:
     """Show context usage, compactions and duration of the sessions that the memory sees."""
@@ -67,6 +86,7 @@ def show_status(request: Request) -> Outcome:
         window = plan.resolve_context_window_tokens(memory.config.context_window)
         health = memory.health()
         found = read_sessions(memory)
+        _name_sessions(found, memory)
         if request.messages is not None:
             own = found.setdefault(memory.session_id, _read_session(memory, memory.session_id))
             own.context_tokens = plan.context_tokens(request.messages)
@@ -79,7 +99,9 @@ def show_status(request: Request) -> Outcome:
         "is_ok": is_ok,
         "context_window": window,
         "facts": facts,
-        "sessions": [{**asdict(each), "seconds": each.seconds} for each in ordered],
+        "sessions": [
+            {**asdict(each), "seconds": each.seconds, "name": each.name} for each in ordered
+        ],
     }
     segments = sum(each.segments for each in ordered)
     counts = (
@@ -250,10 +272,22 @@ def _read_session(memory: Memory, id: str) -> SessionStatus:
     return SessionStatus(id, compactions=counters.compaction_count, context_tokens=tokens)
 
 
+def _name_sessions(sessions: dict[str, SessionStatus], memory: Memory) -> None:
+    """Fill in what hooks of hosts have recorded."""
+    for own, record in find_records(Path(memory.store.path)).items():
+        if own in sessions:
+            status = sessions[own]
+            status.host, status.project = record.host, record.project
+            status.title, status.first_prompt = record.title or None, record.first_prompt or None
+            status.compactions = max(status.compactions, record.compactions)
+
+
 def _session_table(sessions: Sequence[SessionStatus], window: int) -> Table:
+    has_names = any(each.name for each in sessions)
     rows = tuple(
         (
-            excerpt(each.id, longest=40),
+            *((excerpt(each.name, longest=MAX_NAME),) if has_names else ()),
+            excerpt(each.id, longest=MAX_ID if each.name else 40),
             f"{each.segments:,}",
             "" if each.context_tokens is None else _format_usage(each.context_tokens, window),
             f"{each.compactions:,}",
@@ -263,7 +297,8 @@ def _session_table(sessions: Sequence[SessionStatus], window: int) -> Table:
         for each in sessions
     )
     headings = ("session", "segments", "context", "compactions", "duration", "last message")
-    return Table(headings, rows, right=("segments", "context", "compactions", "duration"))
+    named = ("name", *headings) if has_names else headings
+    return Table(named, rows, right=("segments", "context", "compactions", "duration"))
 
 
 def _format_usage(tokens: int, window: int) -> str:

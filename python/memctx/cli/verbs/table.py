@@ -27,6 +27,13 @@ DEFAULT_FACT_TYPE: FactType = "config"
 MIN_BENCH_MESSAGES = 100
 MIN_ANSWER_TOKENS = 200
 
+HOSTS = ("claude-code", "codex", "gemini", "cursor", "opencode")
+HOST = Parameter("host", "an agent host", is_required=True, choices=HOSTS, metavar="HOST")
+SCOPES = (
+    flag("in_project", "--project", "Change the settings of the project in this folder."),
+    flag("in_home", "--user", "Change the settings of this user.  [default]"),
+)
+
 GROUPS = {
     "memory": ("Show, add and search facts and workspace notes", ""),
     "facts": ("List facts and their history", ""),
@@ -383,6 +390,46 @@ VERBS: tuple[Verb, ...] = (
         common=("store", "config", "json"),
     ),
     Verb(
+        "install",
+        "Add memory to an agent host: hooks and the MCP server",
+        "hosts:install_host",
+        details="""HOST is claude-code, codex, gemini, cursor or opencode. The changes of its settings files are shown
+        first; comments and formatting are kept, and each file is backed up beside it.
+
+        \b
+        memctx install claude-code
+        memctx install codex --project --yes""",
+        parameters=(
+            HOST,
+            *SCOPES,
+            flag("trust", "--trust", "Tell Codex that you trust these hooks."),
+            YES,
+        ),
+        common=("json",),
+    ),
+    Verb(
+        "uninstall",
+        "Remove memory from an agent host; the store is kept",
+        "hosts:uninstall_host",
+        details="A settings file that has not changed since is as it was before, to the byte.",
+        parameters=(HOST, *SCOPES, YES),
+        common=("json",),
+    ),
+    Verb(
+        "hook",
+        "Answer a hook of an agent host; hosts call it",
+        "hosts:run_hook",
+        details="""Reads the payload of EVENT from stdin and prints the host's form of an answer. Whatever fails, it
+        prints nothing and exits with 0, so that the host goes on; hosts/hooks.log in the store has the error.""",
+        parameters=(
+            Parameter("event", "the name of the event", is_required=True),
+            Parameter(
+                "host", "Host that runs the hook.  [default: detected]", "--host", metavar="HOST"
+            ),
+        ),
+        common=("store",),
+    ),
+    Verb(
         "mcp",
         "Serve the memory to MCP clients",
         "mcp:run_mcp",
@@ -401,6 +448,13 @@ VERBS: tuple[Verb, ...] = (
                 metavar="ID",
             ),
             flag("all_sessions", "--all-sessions", "Read all sessions of the store."),
+            Parameter(
+                "project",
+                "Read the sessions of hosts in this project folder.",
+                "--project",
+                kind="folder",
+                metavar="DIR",
+            ),
             Parameter(
                 "max_tokens",
                 "Most tokens of an answer.  [default: 4000]",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 LOCK = "LOCK"
 LOCK_TIMEOUT = 5.0
-FOLDERS = ("sessions", "extraction")
+FOLDERS = ("sessions", "extraction", "hosts")
 """Folders of the small files of sessions."""
 DAY_MS = 86_400_000
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from memctx.cli.import_export.transcript_file import TranscriptMessage
@@ -38,6 +39,26 @@ def recognizes(line: dict[str, Any]) -> bool:
 
 def read(transcript: TranscriptFile) -> Iterator[TranscriptMessage]:
     """Yield the items of the conversation; the host's own items are marked to be skipped."""
+    held: TranscriptMessage | None = None
+    for said in _items(transcript):
+        if held is not None:
+            yield _mark_summary(held, said)
+        held = said
+    if held is not None:
+        yield held
+
+
+def _mark_summary(said: TranscriptMessage, following: TranscriptMessage) -> TranscriptMessage:
+    """Mark the answer that a compaction made its summary of."""
+    if following.skip_reason != "compaction summary" or said.message.get("role") != "assistant":
+        return said
+    texts = [part.text(block, "text") for block in part.items(said.message.get("content"))]
+    is_summary = any(text and text in following.message["content"] for text in texts)
+    return replace(said, skip_reason="compaction summary") if is_summary else said
+
+
+def _items(transcript: TranscriptFile) -> Iterator[TranscriptMessage]:
+    """Yield the items in the order of the file."""
     session, at, number = transcript.name, None, 0
     is_named = False
     for line in transcript.objects():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from memctx.cli.import_export.transcript_file import TranscriptMessage
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     from memctx.cli.import_export.transcript_file import TranscriptFile
 
 SPEECH = frozenset({"user", "gemini"})
+# Texts of the host in the user's name: the folder, what hooks have added, and the summary of a compression.
+HOST_TEXT = ("<session_context>", "<hook_context>", "<state_snapshot>")
+ACKNOWLEDGED = "Got it. Thanks for the additional context!"
+"""The answer that the host writes behind the summary of a compression."""
 
 
 def recognizes(line: dict[str, Any]) -> bool:
@@ -24,6 +29,7 @@ def recognizes(line: dict[str, Any]) -> bool:
 def read(transcript: TranscriptFile) -> Iterator[TranscriptMessage]:
     """Yield the messages that were not rewound, in their last version."""
     session, messages = transcript.name, dict[str, dict[str, Any]]()
+    summaries: set[str] = set()
     for line in _lines(transcript):
         session = part.text(line, "sessionId") or session
         if (back := part.text(line, "$rewindTo")) is not None:
@@ -31,19 +37,45 @@ def read(transcript: TranscriptFile) -> Iterator[TranscriptMessage]:
             continue
         changes = as_object(line.get("$set")) or line
         # After a compression the host writes what the model still sees; earlier messages are kept.
+        for summary, answer in _summaries(changes):
+            summaries |= {summary, answer}
         for each in (line, *part.items(changes.get("messages"))):
             message = as_object(each)
             if message is not None and isinstance(message.get("id"), str) and "type" in message:
                 messages[message["id"]] = message
     for own, message in messages.items():
-        if part.text(message, "type") not in SPEECH:
-            transcript.skips["host message"] += 1
+        if part.text(message, "type") not in SPEECH or own in summaries:
+            transcript.skips["compaction summary" if own in summaries else "host message"] += 1
             continue
         at = milliseconds(message.get("timestamp"))
         for number, said in enumerate(_contents(message)):
+            if not said["parts"]:
+                transcript.skips["host message"] += 1
+                continue
             yield TranscriptMessage(
                 session, f"{own}.{number}" if number else own, said, "gemini", at
             )
+
+
+def find_compressions(transcript: TranscriptFile) -> list[float]:
+    """Return the times at which the host compressed the conversation, in milliseconds since the epoch."""
+    found: dict[str, float] = {}
+    for line in _lines(transcript):
+        changes = as_object(line.get("$set")) or line
+        for summary, _ in _summaries(changes):
+            # It is written again, with another time, whenever the session is resumed.
+            found.setdefault(summary, milliseconds(changes.get("lastUpdated")) or 0.0)
+    return list(found.values())
+
+
+def _summaries(changes: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the ids of the summary of a compression and of the answer behind it."""
+    for before, message in pairwise(part.items(changes.get("messages"))):
+        answer = [
+            part.text(_part(each), "text") for each in part.blocks(part.get(message, "content"))
+        ]
+        if answer == [ACKNOWLEDGED]:
+            yield part.text(before, "id") or "", part.text(message, "id") or ""
 
 
 def _lines(transcript: TranscriptFile) -> Iterator[dict[str, Any]]:
@@ -70,10 +102,13 @@ def _rewind(transcript: TranscriptFile, messages: dict[str, dict[str, Any]], bac
 
 def _contents(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield a message as Gemini contents: its text and calls, then the tool results."""
-    parts = [_part(each) for each in part.blocks(message.get("content")) if each]
     if message["type"] == "user":
-        yield {"role": "user", "parts": parts}
+        # The user's own words, where the host has added to them.
+        content = message.get("displayContent") or message.get("content")
+        said = [_part(each) for each in part.blocks(content) if each]
+        yield {"role": "user", "parts": [each for each in said if not _is_host_text(each)]}
         return
+    parts = [_part(each) for each in part.blocks(message.get("content")) if each]
     results: list[object] = []
     for call in part.items(message.get("toolCalls")):
         name, call_id = part.text(call, "name") or "", part.text(call, "id")
@@ -88,6 +123,10 @@ def _contents(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _part(block: object) -> object:
     return {"text": block} if isinstance(block, str) else block
+
+
+def _is_host_text(block: object) -> bool:
+    return (part.text(block, "text") or "").lstrip().startswith(HOST_TEXT)
 
 
 def _results(name: str, id: str | None, result: object) -> list[object]:

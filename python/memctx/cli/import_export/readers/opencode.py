@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from memctx.cli.import_export.streams import SQLITE_MAGIC, open_database, table_columns
-from memctx.cli.import_export.transcript_file import TranscriptMessage
+from memctx.cli.import_export.transcript_file import TranscriptFile, TranscriptMessage
 from memctx.hosts.pi import as_object
 from memctx.messages import part
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from memctx.cli.import_export.transcript_file import SkipReason, TranscriptFile
+    from memctx.cli.import_export.transcript_file import SkipReason
 
 TABLES = frozenset({"session", "message", "part"})
 TAKEN_BACK = "taken back by the user"
@@ -38,6 +38,19 @@ def read(transcript: TranscriptFile) -> Iterator[TranscriptMessage]:
         is_database = file.read(len(SQLITE_MAGIC)) == SQLITE_MAGIC
     for message in _read_database(transcript) if is_database else _read_files(transcript):
         yield from _convert_message(transcript, message)
+
+
+def read_parts(messages: object) -> list[dict[str, Any]]:
+    """Return messages in Anthropic's format, given as opencode's own API returns those of a session."""
+    transcript = TranscriptFile("opencode")
+    found: list[dict[str, Any]] = []
+    for each in part.items(messages):
+        info = as_object(part.get(each, "info")) or {}
+        parts = [as_object(block) or {} for block in part.items(part.get(each, "parts"))]
+        message = _Message(str(info.get("id", "")), "", None, info, parts)
+        said = _convert_message(transcript, message)
+        found += [one.message for one in said if one.skip_reason is None]
+    return found
 
 
 def recognizes(line: dict[str, Any]) -> bool:
