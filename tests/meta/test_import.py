@@ -105,7 +105,7 @@ def test_the_mcp_package_loads_its_sdk_on_first_use() -> None:
 
 
 def test_lazy_names_load_on_first_use() -> None:
-    program = "import memctx, sys; memctx.Config(); print('pydantic' in sys.modules)"
+    program = "import memctx, sys; memctx.Config(); print('memctx.config.settings' in sys.modules)"
     assert run("-c", program).stdout == "True\n"
 
 
