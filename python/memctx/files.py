@@ -12,7 +12,6 @@ import errno
 import os
 import stat
 import sys
-import tempfile
 import time
 from functools import partial
 from pathlib import Path
@@ -152,6 +151,8 @@ def append(path: Path, lines: bytes, *, sync: bool = True) -> None:
 
 def replace(path: Path, data: bytes, *, sync: bool = True) -> None:
     """Replace a file: readers see the old one or the new one, also after a crash."""
+    import tempfile  # noqa: PLC0415 - slow to import, and a search writes nothing
+
     handle, name = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:

@@ -85,6 +85,29 @@ def test_opening_a_memory_loads_no_event_loop_or_provider() -> None:
     }.isdisjoint(loaded)
 
 
+def test_a_search_loads_neither_turns_nor_arrays_nor_models() -> None:
+    program = (
+        "import memctx, sys, tempfile; memory = memctx.open(tempfile.mkdtemp(), session_id='s');"
+        "memory.search('which port has the webhook?'); memory.close()"
+    )
+    loaded = run("-c", f"{program}; print(*sys.modules)").stdout.split()
+    assert "memctx.memory" in loaded
+    assert {
+        "concurrent.futures",
+        "difflib",
+        "memctx.context.turns",
+        "memctx.embeddings.queries",
+        "memctx.facts",
+        "memctx.messages",
+        "memctx.protocols",
+        "memctx.providers.breaker",
+        "numpy",
+        "pydantic_core",
+        "socket",
+        "tomllib",
+    }.isdisjoint(loaded)
+
+
 def test_tools_load_neither_sdk_nor_event_loop_nor_memory() -> None:
     program = "import memctx.tools, sys; memctx.tools.schemas('openai')"
     loaded = run("-c", f"{program}; print(*sys.modules)").stdout.split()
