@@ -21,6 +21,8 @@ class _HasText(Protocol):
 
 
 PREFIX = "MEMCTX_"
+OTHER = frozenset({"MEMCTX_MCP_TOKEN", "MEMCTX_SERVE"})
+"""Variables of memctx that are no settings."""
 WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 # Likeness of a misspelled name: other programs may have variables under the same prefix.
 SLIP = 0.85
@@ -50,8 +52,10 @@ def read(environ: Mapping[str, str], paths: Collection[str]) -> tuple[dict[str, 
     for name, text in environ.items():
         if name in known:
             found[known[name]] = text
-        elif name.startswith(PREFIX) and (
-            near := name if name in without_group else nearest(name, meant, SLIP)
+        elif (
+            name.startswith(PREFIX)
+            and name not in OTHER
+            and (near := name if name in without_group else nearest(name, meant, SLIP))
         ):
             right = (without_group | meant)[near]
             faults.append(f"{name} in the environment is no setting; did you mean {right}?")
