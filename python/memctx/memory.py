@@ -73,6 +73,7 @@ class Memory:
         self._closed = False
         self._session = session = Session(config, session_id)
         self._store = session.store
+        self._facts: Facts | None = None
 
     @property
     def session_id(self) -> str:
@@ -92,10 +93,11 @@ class Memory:
     @property
     def facts(self) -> Facts:
         """Facts of the session: `Facts.add`, `Facts.search`, `Facts.update`, `Facts.supersede`, `Facts.forget`."""
-        from memctx.facts import Facts  # noqa: PLC0415 - not every process needs them
+        if self._facts is None:  # it has no state, so that threads may each make one
+            from memctx.facts import Facts  # noqa: PLC0415 - not every process needs them
 
-        made: Facts | None = self.__dict__.get("_made_facts")
-        return made or self.__dict__.setdefault("_made_facts", Facts(self._session.fact_store))
+            self._facts = Facts(self._session.fact_store)
+        return self._facts
 
     @property
     def extraction(self) -> BackgroundExtraction | None:
