@@ -8,7 +8,7 @@ What leaves an agent's context window is archived verbatim and found again:
 ...     [hit.segment.content for hit in memory.search("which port has the webhook?")]
 ['The webhook listens on port 8443']
 
-Importing it imports neither numpy, pydantic nor any SDK. The primitives it stands on are in `memctx.lowlevel`.
+Each name is imported on first use. The primitives it stands on are in `memctx.lowlevel`.
 """
 
 from memctx._lazy import lazy_exports
