@@ -47,6 +47,14 @@ def test_every_setting_is_described() -> None:
     assert [name for name, field in Config.fields.items() if not field.description] == []
 
 
+@pytest.mark.parametrize("path", Config.paths())
+def test_defaults_are_values_that_their_settings_take(path: str) -> None:
+    kind = Config.paths()[path].kind
+    value = attrgetter(path)(Config())
+    assert not isinstance(kind, type)
+    assert kind.check(value) == value
+
+
 def test_every_setting_is_a_typed_argument() -> None:
     """The dictionary that type checkers see has the fields of the class, no more and no less."""
     fields = Config.fields.keys()

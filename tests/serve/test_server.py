@@ -91,6 +91,18 @@ def test_conversations_do_not_see_each_other(launch: Launch, root: str) -> None:
     assert status["sessions"] == ["pi/src/shop/c1", "pi/src/shop/c2"]  # kept open
 
 
+def test_a_conversation_keeps_its_window(launch: Launch, root: str) -> None:
+    launch()
+    long = [{"role": "user", "content": f"Parcel {number}. " * 300} for number in range(40)]
+    for window in (8_000, None):
+        params: dict[str, Any] = SPOKEN | {"messages": long}
+        params |= {} if window is None else {"window": window}
+        found = client.ask("prepare", params, 60, root=root)
+        assert found is not None
+        assert found["report"]["trimmed"]
+        assert client.ask("tool", SPOKEN | {"name": "memory_status"}, 60, root=root)
+
+
 def test_stores_have_helpers_of_their_own(launch: Launch, tmp_path: Path) -> None:
     roots = [str(tmp_path / name) for name in ("one", "two")]
     children = [launch(root) for root in roots]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
@@ -9,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 from memctx import registry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Generator, Mapping
 
     from memctx.memory import Memory
 
@@ -72,14 +74,34 @@ METHODS: dict[str, Callable[[str, Params], dict[str, Any]]] = {
 }
 
 
-def _open(root: str, params: Params) -> Memory:
+class _Conversation:
+    """A conversation of a host, of which one request is answered at a time."""
+
+    __slots__ = ("lock", "window")
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.window: int | None = None
+        """The window that a request named last: a memory is open with one window at a time."""
+
+
+_conversations: dict[str, _Conversation] = {}
+
+
+@contextmanager
+def _open(root: str, params: Params) -> Generator[Memory]:
     """Open the memory of a conversation; it stays open when the request is answered."""
-    conversation = [_text(params, name) for name in ("host", "project", "conversation")]
-    session_id: str = _hosts().HostSession(*conversation).session_id
+    names = [_text(params, name) for name in ("host", "project", "conversation")]
+    session_id: str = _hosts().HostSession(*names).session_id
     window = params.get("window")
-    if window is not None and (not isinstance(window, int) or window < 1):
+    if window is not None and (type(window) is not int or window < 1):
         raise RequestError("invalid", "window is no number of tokens of at least 1")
-    return registry.open(root, session_id=session_id, context_window=window)
+    conversation = _conversations.setdefault(session_id, _Conversation())
+    with conversation.lock:
+        conversation.window = window or conversation.window
+        window = conversation.window
+        with registry.open(root, session_id=session_id, context_window=window) as memory:
+            yield memory
 
 
 def _hosts() -> Any:  # noqa: ANN401 - a module, imported with the first request that needs it
