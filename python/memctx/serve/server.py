@@ -15,7 +15,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from memctx import registry
+from memctx import checks, registry
 from memctx.errors import MemctxError
 from memctx.serve import client
 from memctx.serve.methods import METHODS, RequestError
@@ -48,12 +48,13 @@ class Server:
     """
 
     def __init__(
-        self, root: str | None = None, *, idle_seconds: float = client.IDLE_SECONDS
+        self, root: str | None = None, *, idle_seconds: float | None = client.IDLE_SECONDS
     ) -> None:
-        """Prepare to serve the store in ``root``, by default that of the environment."""
-        self.root = client.store_root(root)
+        """Prepare to serve the store in ``root``, by default that of the environment; None is never idle."""
+        self.root = client.store_root(None if root is None else str(checks.path(root)))
         self.path = Path(client.socket_path(self.root))
-        self._idle_seconds = idle_seconds
+        limit = checks.seconds("idle_seconds", idle_seconds)
+        self._idle_seconds = threading.TIMEOUT_MAX if limit is None else limit
         self._stopped = threading.Event()
         self._lock = threading.Lock()
         self._connections = 0
