@@ -103,7 +103,16 @@ _LATER = {
 }
 
 if not TYPE_CHECKING:  # a type checker would accept any name
-    __getattr__ = lazy_exports(globals(), _LATER)
+    _import_name = lazy_exports(globals(), _LATER)
+
+    def __getattr__(name: str) -> object:
+        found = _import_name(name)
+        if "MemctxError" not in globals():
+            # With the first name: an `except` clause must not import, since it may be there for want of file handles.
+            for each, module in _LATER.items():
+                if module == "memctx.errors":
+                    _import_name(each)
+        return found
 
 
 def __dir__() -> list[str]:
