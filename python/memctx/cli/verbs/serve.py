@@ -13,7 +13,7 @@ from memctx.serve import client
 if TYPE_CHECKING:
     from memctx.cli.verbs.shell import ShellRequest
 
-START_SECONDS = 10.0
+WAIT_SECONDS = 10.0
 
 
 def run_server(
@@ -29,10 +29,11 @@ def run_server(
     root = str(request.new_store_path())
     if is_stopping:
         status = client.ask("stop", root=root)
+        _wait(root, is_running=False)
         return _outcome(root, status, "stopped" if status else "not running")
     if is_background:
         client.start(root)
-        return _outcome(root, _wait(root), "serving")
+        return _outcome(root, _wait(root, is_running=True), "serving")
     from memctx.serve import Server  # noqa: PLC0415 - it needs a system with sockets
 
     server = Server(root, idle_seconds=idle_seconds)
@@ -51,12 +52,13 @@ def _outcome(root: str, status: dict[str, Any] | None, state: str) -> Outcome:
     return Outcome(data, (f"{state}: {path}",))
 
 
-def _wait(root: str) -> dict[str, Any]:
-    """Wait for the helper that was just started, or is running."""
-    deadline = time.monotonic() + START_SECONDS
+def _wait(root: str, *, is_running: bool) -> dict[str, Any] | None:
+    """Wait until a helper answers, or none does any more; return its status."""
+    deadline = time.monotonic() + WAIT_SECONDS
     while time.monotonic() < deadline:
         status = client.ask("hello", root=root)
-        if status is not None:
+        if (status is not None) == is_running:
             return status
         time.sleep(0.02)
-    raise MemctxError(f"the helper did not start within {START_SECONDS:g} s")
+    change = "start" if is_running else "stop"
+    raise MemctxError(f"the helper did not {change} within {WAIT_SECONDS:g} s")
