@@ -8,35 +8,34 @@ What leaves an agent's context window is archived verbatim and found again:
 ...     [hit.segment.content for hit in memory.search("which port has the webhook?")]
 ['The webhook listens on port 8443']
 
-Importing it imports neither numpy, pydantic nor any SDK. The primitives it stands on are in `memctx.lowlevel`.
+Each name is imported on first use. The primitives it stands on are in `memctx.lowlevel`.
 """
 
-from memctx import errors, lowlevel
-from memctx._core import (
-    Fact,
-    Redactor,
-    SearchFilter,
-    SearchHit,
-    Segment,
-    __version__,
-    estimate_tokens,
-    tokenize,
-)
 from memctx._lazy import lazy_exports
-from memctx.errors import (
-    ConfigError,
-    ContextOverflowError,
-    MemctxError,
-    MessageFormatError,
-    StoreError,
-)
 
 TYPE_CHECKING = False  # as type checkers know it, without importing typing
 if TYPE_CHECKING:
-    from memctx import embeddings, testing
+    from memctx import embeddings, errors, lowlevel, testing
+    from memctx._core import (
+        Fact,
+        Redactor,
+        SearchFilter,
+        SearchHit,
+        Segment,
+        __version__,
+        estimate_tokens,
+        tokenize,
+    )
     from memctx.compaction import Compacted
     from memctx.config import Config
     from memctx.context import Archived, Report, Turn
+    from memctx.errors import (
+        ConfigError,
+        ContextOverflowError,
+        MemctxError,
+        MessageFormatError,
+        StoreError,
+    )
     from memctx.facts import extractors
     from memctx.memory import Memory
     from memctx.messages import repair, validate
@@ -72,23 +71,48 @@ __all__ = [
     "validate",
 ]
 
+# Imported on first use: a client of the resident helper needs none of them.
 _LATER = {
     "Archived": "memctx.context",
     "Compacted": "memctx.compaction",
     "Config": "memctx.config",
+    "ConfigError": "memctx.errors",
+    "ContextOverflowError": "memctx.errors",
+    "Fact": "memctx._core",
+    "MemctxError": "memctx.errors",
     "Memory": "memctx.memory",
+    "MessageFormatError": "memctx.errors",
+    "Redactor": "memctx._core",
     "Report": "memctx.context",
+    "SearchFilter": "memctx._core",
+    "SearchHit": "memctx._core",
+    "Segment": "memctx._core",
+    "StoreError": "memctx.errors",
     "Turn": "memctx.context",
+    "__version__": "memctx._core",
     "embeddings": "memctx.embeddings",
+    "errors": "memctx.errors",
+    "estimate_tokens": "memctx._core",
     "extractors": "memctx.facts.extractors",
+    "lowlevel": "memctx.lowlevel",
     "open": "memctx.registry",
     "repair": "memctx.messages",
     "testing": "memctx.testing",
+    "tokenize": "memctx._core",
     "validate": "memctx.messages",
 }
 
 if not TYPE_CHECKING:  # a type checker would accept any name
-    __getattr__ = lazy_exports(globals(), _LATER)
+    _import_name = lazy_exports(globals(), _LATER)
+
+    def __getattr__(name: str) -> object:
+        found = _import_name(name)
+        if "MemctxError" not in globals():
+            # With the first name: an `except` clause must not import, since it may be there for want of file handles.
+            for each, module in _LATER.items():
+                if module == "memctx.errors":
+                    _import_name(each)
+        return found
 
 
 def __dir__() -> list[str]:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, cast
 
+TYPE_CHECKING = False  # as type checkers know it, without importing typing
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Any
 
 
-def lazy_exports(
-    namespace: dict[str, object], modules: Mapping[str, str]
-) -> Callable[[str], object]:
+def lazy_exports(namespace: dict[str, Any], modules: Mapping[str, str]) -> Callable[[str], object]:
     """Return the `__getattr__` of a package that imports each name from its module on first use.
 
     Functions and constructors in ``__all__`` are guarded as `checks.guard` does for eager exports.
@@ -26,7 +25,7 @@ def lazy_exports(
             namespace[name] = module
             return module
         namespace[name] = getattr(module, name)
-        if name in cast("list[str]", namespace["__all__"]):
+        if name in namespace["__all__"]:
             from memctx import checks  # noqa: PLC0415 - importing memctx stays cheap
 
             checks.guard(namespace, [name])

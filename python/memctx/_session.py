@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
+import threading
 from dataclasses import asdict
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from memctx import _core, store_files
-from memctx.context import Intake, Recall, Turns
-from memctx.embeddings import EmbeddingService, Resolution
+from memctx import _core, context, embeddings, store_files
+from memctx.embeddings import Resolution
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from memctx._core import DiskIndexStatus
     from memctx.config import Config
+    from memctx.context import Intake, Turns
+    from memctx.embeddings import EmbeddingService
     from memctx.facts.worker import BackgroundExtraction
     from memctx.hosts.openclaw import WorkspaceSearch
 
@@ -60,17 +62,38 @@ class Session:
         self.fact_store = _core.FactStore(config.storage_path, options)
         self.extraction = self._open_extraction()
         self.embedding = self._open_embedding()
-        self.intake = Intake(
+        self._making = threading.Lock()
+        self._turns: Turns | None = None
+        self._is_closed = False
+        self._log_fallback()
+        self._extraction_note = self._note_missing_extractor()
+
+    @cached_property
+    def intake(self) -> Intake:
+        """The way of messages into the store; it has no state, so that threads may each make one."""
+        return context.Intake(
             self.store,
-            tools=config.privacy.archive_tools,
+            tools=self.config.privacy.archive_tools,
             embedding=self.embedding,
             extraction=self.extraction,
         )
-        recall = Recall(self.store, self.fact_store, config, self.embedding)
-        # Nothing here refers to the `Memory`, so that a closed one is freed with its last reference.
-        self.turns = Turns(recall, self.intake.put)
-        self._log_fallback()
-        self._extraction_note = self._note_missing_extractor()
+
+    @property
+    def turns(self) -> Turns:
+        """Turns of the session, made on first use: a process that only searches does without."""
+        with self._making:
+            if self._turns is None:
+                recall = context.Recall(self.store, self.fact_store, self.config, self.embedding)
+                # Nothing here refers to the `Memory`, so that a closed one is freed with its last reference.
+                self._turns = context.Turns(recall, self.intake.put)
+                if self._is_closed:
+                    self._turns.close()
+            return self._turns
+
+    def settle(self) -> None:
+        """Wait until everything of the last turn is archived."""
+        if self._turns is not None:
+            self._turns.settle()
 
     @cached_property
     def workspace_search(self) -> WorkspaceSearch | None:
@@ -145,12 +168,17 @@ class Session:
             self.extraction.reopen()
         if self.embedding is not None:
             self.embedding.reopen()
-        self.turns.reopen()
+        self._making = threading.Lock()  # as above
+        if self._turns is not None:
+            self._turns.reopen()
         self.__dict__.pop("workspace_search", None)  # its lock may be held in the parent
 
     def close(self) -> None:
         """Finish the last turn, stop the workers and close the stores."""
-        self.turns.close()
+        with self._making:
+            self._is_closed = True
+        if self._turns is not None:
+            self._turns.close()
         made: WorkspaceSearch | None = self.__dict__.get("workspace_search")
         if made is not None:
             made.close()
@@ -202,7 +230,9 @@ class Session:
         embedder = self.resolution.embedder
         if embedder is None:
             return None
-        return EmbeddingService(self.store, embedder, timeout_ms=self.config.embedding.timeout_ms)
+        return embeddings.EmbeddingService(
+            self.store, embedder, timeout_ms=self.config.embedding.timeout_ms
+        )
 
 
 def disk_index_data(status: DiskIndexStatus) -> dict[str, Any]:

@@ -7,7 +7,6 @@ import functools
 import inspect
 import math
 import os
-import sysconfig
 import traceback
 from numbers import Real
 from pathlib import Path
@@ -25,7 +24,7 @@ Class = TypeVar("Class")
 UNFIT = (ArithmeticError, AttributeError, LookupError, OSError, RecursionError, ValueError)
 """Exceptions that Python raises for unsuitable arguments, beside `TypeError`."""
 _OWN = os.path.dirname(__file__)  # noqa: PTH120 - compared with names of files
-_LIBRARY = sysconfig.get_path("stdlib")
+_LIBRARY = os.path.dirname(os.__file__)  # noqa: PTH120 - as above
 
 
 def seconds(name: str, value: object) -> float | None:

@@ -12,10 +12,8 @@ import errno
 import os
 import stat
 import sys
-import tempfile
 import time
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from memctx import _core
@@ -24,6 +22,7 @@ from memctx.errors import StoreError, StoreLockedError
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
     from io import BufferedReader
+    from pathlib import Path
 
 if sys.platform != "win32":
     import fcntl
@@ -33,6 +32,7 @@ PRIVATE = 0o600
 
 _has_flock = sys.platform != "win32"
 _CLOSED = -1
+_NOT_TEXT = getattr(os, "O_BINARY", 0)
 _sync_data = getattr(os, "fdatasync", os.fsync)
 
 
@@ -152,18 +152,20 @@ def append(path: Path, lines: bytes, *, sync: bool = True) -> None:
 
 def replace(path: Path, data: bytes, *, sync: bool = True) -> None:
     """Replace a file: readers see the old one or the new one, also after a crash."""
-    handle, name = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.parent)
+    # As `tempfile` does, which is slow to import.
+    name = path.parent / f".{os.urandom(8).hex()}.tmp"
+    handle = os.open(name, os.O_CREAT | os.O_EXCL | os.O_RDWR | _NOT_TEXT, PRIVATE)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
             if sync:
                 os.fsync(file.fileno())
-        Path(name).replace(path)
+        name.replace(path)
         if sync:
             sync_folder(path.parent)
     except BaseException as error:
-        Path(name).unlink(missing_ok=True)
+        name.unlink(missing_ok=True)
         if isinstance(error, OSError):
             raise StoreError(f"{path}: not replaced: {error}") from error
         raise

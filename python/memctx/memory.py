@@ -13,20 +13,9 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypedDict, TypeVar, Unpack
 
-from memctx import checks
+from memctx import checks, context, embeddings
 from memctx._session import Session
-from memctx.context import (
-    Archived,
-    Observed,
-    Report,
-    Turn,
-    answer_tokens,
-    prompt_tokens,
-    state_writer,
-)
-from memctx.embeddings import wait_for_vectors
 from memctx.errors import ConfigError, EmbeddingError, MemctxError, StoreError
-from memctx.facts import Facts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -42,6 +31,8 @@ if TYPE_CHECKING:
         RunTurn,
     )
     from memctx.config import Config, Ranking
+    from memctx.context import Archived, Observed, Turn, Turns
+    from memctx.facts import Facts
     from memctx.facts.worker import BackgroundExtraction, FactsFuture
     from memctx.hosts.openclaw import Cited, Source
     from memctx.hosts.pi import Counters
@@ -82,8 +73,7 @@ class Memory:
         self._closed = False
         self._session = session = Session(config, session_id)
         self._store = session.store
-        self._turns = session.turns
-        self._facts = Facts(session.fact_store)
+        self._facts: Facts | None = None
 
     @property
     def session_id(self) -> str:
@@ -103,6 +93,10 @@ class Memory:
     @property
     def facts(self) -> Facts:
         """Facts of the session: `Facts.add`, `Facts.search`, `Facts.update`, `Facts.supersede`, `Facts.forget`."""
+        if self._facts is None:  # it has no state, so that threads may each make one
+            from memctx.facts import Facts  # noqa: PLC0415 - not every process needs them
+
+            self._facts = Facts(self._session.fact_store)
         return self._facts
 
     @property
@@ -129,7 +123,7 @@ class Memory:
         self._check_open()
         if not self._config.enabled:
             skipped = len(messages)
-            return Archived(
+            return context.Archived(
                 (), added=0, duplicates=0, skipped=skipped, reasons={"disabled": skipped}
             )
         return self._session.intake.add(self._turns.read(messages, format))
@@ -165,7 +159,7 @@ class Memory:
             )
         if not self._config.enabled:
             same = messages if isinstance(messages, list) else list(messages)
-            return Turn(same, Report(format or "unknown", degraded=(DISABLED,)))
+            return context.Turn(same, context.Report(format or "unknown", degraded=(DISABLED,)))
         turn = self._turns.prepare(messages, format=format, pinned=pinned, model=model)
         made: Compactor | None = self.__dict__.get("_made_compactor")
         if made is None or (changed := made.apply_context_hooks(turn)).messages is turn.messages:
@@ -192,21 +186,25 @@ class Memory:
         (True, 2010, 40)
         """
         self._check_open()
-        if not isinstance(turn, Turn | None):  # pyright: ignore[reportUnnecessaryIsInstance]
+        if not isinstance(turn, context.Turn | None):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"turn is {type(turn).__name__}; expected a Turn of Memory.prepare")
         if not self._config.enabled:
-            return Observed(
-                prompt_tokens(usage), answer_tokens(usage), is_used=False, note=DISABLED
+            return context.Observed(
+                context.prompt_tokens(usage),
+                context.answer_tokens(usage),
+                is_used=False,
+                note=DISABLED,
             )
         return self._turns.observe(
-            prompt_tokens(usage), answer_tokens(usage), turn, self._count_usage
+            context.prompt_tokens(usage), context.answer_tokens(usage), turn, self._count_usage
         )
 
     def _count_usage(self, observed: Observed) -> None:
         """Add the tokens of a call to the counters of the session; log a failure."""
         from memctx.hosts.pi import CounterFile  # noqa: PLC0415 - most processes start without
 
-        path = state_writer.path_of(self._store.path, self.session_id).with_suffix(".counters.json")
+        state = context.state_writer.path_of(self._store.path, self.session_id)
+        path = state.with_suffix(".counters.json")
         tokens_in, tokens_out = observed.input_tokens, max(observed.output_tokens, 0)
         try:
             CounterFile(path, session_id=self.session_id).update(
@@ -254,7 +252,7 @@ class Memory:
         self._check_open()
         if everything and not self._config.disk.index:
             raise ConfigError("everything is True; expected the setting disk.index to be on")
-        self._turns.settle()
+        self._session.settle()
         return self._store.search(
             query,
             vector=self._session.query_vector(query),
@@ -312,9 +310,9 @@ class Memory:
         session = self._session
         if session.resolution.note is not None:
             raise EmbeddingError(session.resolution.note)
-        self._turns.settle()
+        self._session.settle()
         worker = None if session.embedding is None else session.embedding.worker
-        wait_for_vectors(self._store, worker, progress)
+        embeddings.wait_for_vectors(self._store, worker, progress)
         return self._store.embedding()
 
     def wait_for_facts(self, timeout: float | None = None) -> FactsFuture:
@@ -333,7 +331,7 @@ class Memory:
         """
         self._check_open()
         checks.seconds("timeout", timeout)
-        self._turns.settle()
+        self._session.settle()
         if self._session.extraction is not None:
             return self._session.extraction.wait_for_facts(timeout)
         from memctx.facts.worker import FactsFuture, FactsReady, Progress  # noqa: PLC0415 - slow to import
@@ -376,7 +374,7 @@ class Memory:
         (1, True, None)
         """
         self._check_open()
-        self._turns.settle()
+        self._session.settle()
         return self._session.stats()
 
     def health(self) -> dict[str, Any]:
@@ -417,6 +415,10 @@ class Memory:
     def __repr__(self) -> str:
         state = ", closed" if self._closed else ""
         return f"<memctx.Memory of session {self.session_id!r} in {self._store.path!r}{state}>"
+
+    @property
+    def _turns(self) -> Turns:
+        return self._session.turns
 
     def _check_open(self) -> None:
         if self._closed:

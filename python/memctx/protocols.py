@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, get_args, runtime_checkable
 
@@ -79,6 +78,12 @@ FACT_TYPES: tuple[FactType, ...] = get_args(FactType)
 Action: TypeAlias = Literal["add", "update", "supersede", "none", "delete"]
 
 
+def _new_id() -> str:
+    import uuid  # noqa: PLC0415 - slow to import, and facts are often only read
+
+    return str(uuid.uuid4())
+
+
 @dataclass(frozen=True, slots=True)
 class CandidateFact:
     """A fact that an extractor proposes.
@@ -96,7 +101,7 @@ class CandidateFact:
     """The action that the extractor proposes; None where it proposes none."""
     target: str | None = None
     """Id of the known fact that the action changes."""
-    id: str = field(default_factory=lambda: str(uuid.uuid4()))
+    id: str = field(default_factory=_new_id)
     """The id it will have once it is stored."""
 
 

@@ -17,6 +17,7 @@ import logging
 import os
 import threading
 import weakref
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
@@ -29,11 +30,14 @@ from memctx.errors import ConfigError, MemctxError
 from memctx.memory import Memory
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
     from os import PathLike
 
     from memctx.config.settings import OpenArguments
 
 __all__ = ["bind", "memories", "of", "open", "runtime"]
+
+logger = logging.getLogger("memctx.registry")
 
 Key: TypeAlias = tuple[str, str]  # the directory with links resolved, and the session
 
@@ -42,12 +46,14 @@ Key: TypeAlias = tuple[str, str]  # the directory with links resolved, and the s
 class _Entry:
     memory: Memory
     opened: int = 1
+    """Callers that have not closed it; below 0 while it closes after it was kept without one."""
 
 
 _lock = threading.RLock()
 _entries: dict[Key, _Entry] = {}
 _bound: dict[int, tuple[weakref.ref[object], Memory]] = {}
 _fork_is_watched = False
+_kept = 0
 
 
 @checks.public
@@ -80,6 +86,9 @@ def open(  # noqa: A001 - public as `memctx.open`
     key = (os.path.realpath(folder), session_id)
     with _lock:
         entry = _entries.get(key)
+        if entry is not None and not entry.opened and not _is_same(entry.memory, wanted):
+            _close(key)  # kept open, but of no use
+            entry = None
         if entry is None:
             _watch_fork()
             wanted = wanted.replace(storage_path=folder)
@@ -146,6 +155,27 @@ def of(owner: object) -> Memory | None:
     return found[1]
 
 
+@contextmanager
+def keep_open(count: int) -> Generator[None]:
+    """Keep up to ``count`` memories open when their callers close them, for processes that open them again and again.
+
+    >>> import memctx, tempfile
+    >>> with memctx.registry.keep_open(1), memctx.open(tempfile.mkdtemp(), session_id="s1") as first:
+    ...     first.close()
+    ...     memctx.open(tempfile.mkdtemp(), session_id="s2").close()
+    ...     first.closed  # one is kept, the newest
+    True
+    """
+    global _kept  # noqa: PLW0603 - as there is one registry
+    _kept = count
+    try:
+        yield
+    finally:
+        _kept = 0
+        with _lock:
+            _close_all_but(0)
+
+
 def _release(key: Key, memory: Memory) -> bool:
     """Count one `close`; return whether it was the last one."""
     with _lock:
@@ -153,10 +183,35 @@ def _release(key: Key, memory: Memory) -> bool:
         if entry is None or entry.memory is not memory:  # another thread was faster
             return False
         entry.opened -= 1
-        if entry.opened:
+        if entry.opened > 0:
+            return False
+        if _kept and entry.opened == 0:
+            _entries[key] = _entries.pop(key)  # the newest last
+            _close_all_but(_kept)
             return False
         del _entries[key]
         return True
+
+
+def _close_all_but(count: int) -> None:
+    """Close the memories without a caller, the oldest first, until ``count`` are left."""
+    idle = [key for key, entry in _entries.items() if not entry.opened]
+    for key in idle[: max(len(idle) - count, 0)]:
+        _close(key)
+
+
+def _close(key: Key) -> None:
+    """Close a memory that is kept without a caller."""
+    try:
+        _entries[key].memory.close()  # one more than there were callers
+    except (MemctxError, OSError):
+        logger.exception("%s not closed", key)
+
+
+def _is_same(memory: Memory, wanted: Config) -> bool:
+    """Return whether a memory has the very settings; its caller cannot know what an earlier one asked for."""
+    settings = [{**each.given(), "storage_path": None} for each in (memory.config, wanted)]
+    return settings[0] == settings[1]
 
 
 def _check_same(memory: Memory, wanted: Config) -> None:
@@ -181,6 +236,4 @@ def _reopen_all() -> None:
         try:
             entry.memory.reopen()
         except (MemctxError, OSError):
-            logging.getLogger("memctx.registry").exception(
-                "%r not reopened after fork", entry.memory
-            )
+            logger.exception("%r not reopened after fork", entry.memory)

@@ -13,7 +13,6 @@ import json
 import os
 import stat
 import threading
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
@@ -52,6 +51,8 @@ def path_of(store: str | PathLike[str], folder: str, session_id: str, ending: st
     """Return the path of a session's file in a folder of the store; the id may hold any character."""
     name = quote(session_id.encode("utf-8", "surrogatepass"), safe="").replace(".", "%2E")
     if len(name) > LONGEST_NAME:
+        from hashlib import sha256  # noqa: PLC0415 - slow to import
+
         digest = sha256(session_id.encode("utf-8", "surrogatepass")).hexdigest()
         name = f"{name[: LONGEST_NAME - 33]}~{digest[:32]}"
     return Path(store) / folder / f"{name}{ending}"

@@ -38,7 +38,7 @@ def test_shell_commands_are_pinned() -> None:
         "facts list", "facts history", "context list", "context detail", "compact", "verify", "reindex",
         "reembed", "gc", "bench",
         "replay", "report", "import", "export", "config show", "config check", "doctor", "mcp",
-        "install", "uninstall", "hook",
+        "install", "uninstall", "hook", "serve",
     }  # fmt: skip
 
 

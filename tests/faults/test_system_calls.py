@@ -192,6 +192,7 @@ def test_a_store_works_without_a_second_thread(tmp_path: Path, first: int) -> No
 NO_HANDLES = """
     import json, os, resource, sys, memctx
     folder, early = sys.argv[1], sys.argv[2] == "early"
+    memctx.lowlevel.Store, memctx.lowlevel.StoreOptions  # names are imported on first use, which takes handles
     store = None if early else memctx.lowlevel.Store(folder, memctx.lowlevel.StoreOptions(session_id="s1"))
     found = [] if early else [len(store.search("deploy failed"))]
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -217,6 +217,43 @@ sys.exit(os.waitstatus_to_exitcode(status))
 """
 
 
+def test_memories_are_kept_open_and_the_oldest_are_closed(tmp_path: Path) -> None:
+    with registry.keep_open(2):
+        kept: list[Memory] = []
+        for name in ("a", "b", "c"):
+            with memctx.open(tmp_path, session_id=name) as memory:
+                memory.archive([{"role": "user", "content": f"The port of {name} is 8443"}])
+            kept.append(memory)
+        assert [memory.closed for memory in kept] == [True, False, False]
+        with memctx.open(tmp_path, session_id="b") as memory:
+            assert memory is kept[1]
+        with memctx.open(tmp_path, session_id="d"):
+            assert not kept[2].closed  # one in use is not counted
+        assert [memory.closed for memory in kept] == [True, False, True]
+    assert all(memory.closed for memory in kept)
+    assert registry.memories() == []
+
+
+def test_a_kept_memory_does_not_lend_its_settings(tmp_path: Path) -> None:
+    """The next caller did not ask for what an earlier one was allowed to see."""
+    with memctx.open(tmp_path, session_id="other") as memory:
+        memory.archive([{"role": "user", "content": "The webhook listens on port 8443"}])
+    with registry.keep_open(2):
+        with memctx.open(tmp_path, session_id="s", cross_session=True) as wide:
+            assert wide.search("port of the webhook")
+        with memctx.open(tmp_path, session_id="s") as narrow:
+            assert wide.closed
+            assert not narrow.search("port of the webhook")
+
+
+def test_a_memory_in_use_outlives_the_end_of_keeping(tmp_path: Path) -> None:
+    with registry.keep_open(2):
+        memory = memctx.open(tmp_path, session_id="s")
+    assert not memory.closed
+    memory.close()
+    assert memory.closed
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_a_forked_child_has_stores_of_its_own(tmp_path: Path) -> None:
     """Parent and child write to the same directory after the fork, and neither loses a word."""

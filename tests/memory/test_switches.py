@@ -125,4 +125,4 @@ def test_the_reserves_of_a_turn_and_of_a_compaction_have_names_of_their_own() ->
         trim={"reply_reserve_tokens": 1_000}, compaction={"reserveTokens": 2_000}
     )
     assert (config.trim.reply_reserve_tokens, config.compaction.reserve_tokens) == (1_000, 2_000)
-    assert "reserve_tokens" not in memctx.Config.model_fields
+    assert "reserve_tokens" not in memctx.Config.fields

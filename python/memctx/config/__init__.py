@@ -73,7 +73,7 @@ __all__ = [
     "WorkspaceSearchSettings",
 ]
 
-# Imported on first use, because the names of embedders are needed without pydantic.
+# Imported on first use, because the names of embedders are needed without the settings.
 _LATER = {
     "BootstrapSettings": "memctx.config.groups",
     "Checked": "memctx.config.settings",

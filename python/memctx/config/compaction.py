@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias, get_args
 
-from pydantic import BeforeValidator, Field
-
-from memctx.config.group import Group
-from memctx.config.groups import Count, CountOrZero, Switch  # noqa: TC001 - pydantic reads them
+from memctx.config.group import Group, setting
+from memctx.config.kinds import (
+    ABOVE_ZERO,
+    COUNT,
+    COUNT_OR_ZERO,
+    STRING,
+    SWITCH,
+    Kind,
+    number,
+    one_of,
+    optional,
+)
 
 CompactionMode: TypeAlias = Literal["default", "safeguard"]
 
@@ -21,10 +29,7 @@ def _soft_threshold(value: object) -> object:
     raise ValueError("expected a number of tokens, or a share of the window below 1")
 
 
-Seconds = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
-
-
-class CompactionSettings(Group, frozen=True):
+class CompactionSettings(Group):
     """Settings of compactions, of their summaries, and of the notes written before.
 
     >>> CompactionSettings(memoryFlush={"softThresholdTokens": 6_000}).soft_threshold
@@ -60,59 +65,78 @@ class CompactionSettings(Group, frozen=True):
         }
     )
 
-    enabled: Switch = Field(
+    enabled: bool = setting(
+        SWITCH,
         default=True,
         description="Whether it is ever due by itself; one that is asked for is made either way",
     )
-    mode: CompactionMode = Field(
+    mode: CompactionMode = setting(
+        one_of(*get_args(CompactionMode)),
         default="safeguard",
         description="`safeguard` summarizes in stages, with required sections and a check of them; `default` in one "
         "call where that fits",
     )
-    reserve_tokens: CountOrZero = Field(
+    reserve_tokens: int = setting(
+        COUNT_OR_ZERO,
         default=16_384,
         description="Tokens of the window kept free for the next prompt and its answer",
     )
-    reserve_tokens_floor: CountOrZero = Field(
+    reserve_tokens_floor: int = setting(
+        COUNT_OR_ZERO,
         default=20_000,
         description="Tokens kept free at least, but for small windows; 0 is no such floor",
     )
-    keep_recent_tokens: Count = Field(
-        default=20_000, description="Tokens of the newest messages that stay as they are"
+    keep_recent_tokens: int = setting(
+        COUNT, default=20_000, description="Tokens of the newest messages that stay as they are"
     )
-    max_history_share: Annotated[float, Field(strict=True, ge=0.1, le=0.9)] = Field(
+    max_history_share: float = setting(
+        number(float, at_least=0.1, at_most=0.9),
         default=0.5,
         description="Share of the window that the history may take where the newest messages crowd it",
     )
-    compact_at: Annotated[float, Field(strict=True, ge=0.5, le=0.7)] | None = Field(
-        default=None, description="Share of the window at which to compact earlier, 0.5 to 0.7"
+    compact_at: float | None = setting(
+        optional(number(float, at_least=0.5, at_most=0.7)),
+        default=None,
+        description="Share of the window at which to compact earlier, 0.5 to 0.7",
     )
-    instructions: str | None = Field(
-        default=None, description="What every summary is to heed, such as `Keep all ports`"
+    instructions: str | None = setting(
+        optional(STRING),
+        default=None,
+        description="What every summary is to heed, such as `Keep all ports`",
     )
-    quality_retries: Annotated[int, Field(strict=True, ge=0, le=3)] = Field(
-        default=1, description="How often a summary that lacks something is asked for again"
+    quality_retries: int = setting(
+        number(int, at_least=0, at_most=3),
+        default=1,
+        description="How often a summary that lacks something is asked for again",
     )
-    timeout_seconds: Seconds = Field(
+    timeout_seconds: float = setting(
+        ABOVE_ZERO,
         default=600.0,
         description="Seconds that all summaries of one compaction take together at most",
     )
-    hook_seconds: Seconds = Field(
-        default=10.0, description="Seconds that hooks are waited for, all of one kind together"
+    hook_seconds: float = setting(
+        ABOVE_ZERO,
+        default=10.0,
+        description="Seconds that hooks are waited for, all of one kind together",
     )
-    memory_flush: Switch = Field(
+    memory_flush: bool = setting(
+        SWITCH,
         default=True,
         description="Whether the model may write notes into the `workspace` shortly before a compaction",
     )
-    soft_threshold: Annotated[int | float, BeforeValidator(_soft_threshold)] = Field(
+    soft_threshold: int | float = setting(
+        Kind(_soft_threshold),
         default=4_000,
         description="How many tokens before the compaction that is; below 1, from which share of the window on",
     )
-    flush_prompt: str | None = Field(
+    flush_prompt: str | None = setting(
+        optional(STRING),
         default=None,
         description="User prompt of that turn; `YYYY-MM-DD` stands for the day",
     )
-    flush_system_prompt: str | None = Field(default=None, description="System prompt of that turn")
+    flush_system_prompt: str | None = setting(
+        optional(STRING), default=None, description="System prompt of that turn"
+    )
 
     @classmethod
     def from_scalar(cls, value: object) -> object:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 from importlib.util import find_spec
 from inspect import getattr_static
 from typing import TYPE_CHECKING, TypeAlias
@@ -106,6 +105,8 @@ def is_import_path(name: str) -> bool:
 
 
 def _suggestion(name: str) -> str:
+    from difflib import get_close_matches  # noqa: PLC0415 - for misspelled names alone
+
     names = [*BUILT_IN, *_registered]
     if near := get_close_matches(name.lower(), names, 1):
         return f"did you mean {near[0]!r}?"

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_origin
+from typing import TYPE_CHECKING, Protocol
 
 from memctx.config.names import OPENCLAW_NAMES, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from pydantic.fields import FieldInfo
+    from memctx.config.kinds import Text
+
+
+class _HasText(Protocol):
+    """A setting, of which only the form of its text matters here."""
+
+    @property
+    def text(self) -> Text: ...
+
 
 PREFIX = "MEMCTX_"
+OTHER = frozenset({"MEMCTX_MCP_TOKEN", "MEMCTX_SERVE"})
+"""Variables of memctx that are no settings."""
 WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 # Likeness of a misspelled name: other programs may have variables under the same prefix.
 SLIP = 0.85
@@ -43,8 +52,10 @@ def read(environ: Mapping[str, str], paths: Collection[str]) -> tuple[dict[str, 
     for name, text in environ.items():
         if name in known:
             found[known[name]] = text
-        elif name.startswith(PREFIX) and (
-            near := name if name in without_group else nearest(name, meant, SLIP)
+        elif (
+            name.startswith(PREFIX)
+            and name not in OTHER
+            and (near := name if name in without_group else nearest(name, meant, SLIP))
         ):
             right = (without_group | meant)[near]
             faults.append(f"{name} in the environment is no setting; did you mean {right}?")
@@ -61,28 +72,24 @@ def source(path: str, texts: Mapping[str, str]) -> str:
     return " and ".join(names)
 
 
-def parse(texts: Mapping[str, str], fields: Mapping[str, FieldInfo]) -> dict[str, object]:
+def parse(texts: Mapping[str, str], fields: Mapping[str, _HasText]) -> dict[str, object]:
     """Return the values of variables, by path."""
     return {
-        path: _value(text, fields[path].annotation if path in fields else None)
+        path: _value(text, fields[path].text if path in fields else "json")
         for path, text in sorted(texts.items())  # a group before its settings, which win
     }
 
 
-def _value(text: str, annotation: object) -> object:
+def _value(text: str, form: Text) -> object:
     """Parse the text of a variable: words for a name or a path, else a switch, JSON, or items between commas."""
-    is_word = (
-        any(annotation is word for word in (str, Path, Any)) or get_origin(annotation) is Literal
-    )
-    if is_word:
+    if form == "words":
         return text
     word = text.strip().lower()
     if word in WORDS:
         return WORDS[word]
-    if annotation is bool and word in {"0", "1"}:
+    if form == "switch" and word in {"0", "1"}:
         return word == "1"
     try:
         return json.loads(text)
     except ValueError:
-        is_list = annotation == bool | tuple[str, ...] or get_origin(annotation) is tuple
-        return [item.strip() for item in text.split(",")] if is_list else text
+        return [item.strip() for item in text.split(",")] if form == "items" else text

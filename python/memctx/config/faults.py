@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
@@ -14,9 +15,6 @@ from memctx.errors import ConfigError, mask_and_shorten
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Iterable
 
-    from pydantic import ValidationError
-    from pydantic_core import ErrorDetails
-
 LONGEST_VALUE = 80
 # Characters of a longer value that are searched for secrets.
 MOST_MASKED = 2_000
@@ -25,32 +23,51 @@ _collector: ContextVar[list[str] | None] = ContextVar("settings_without_effect",
 _logged: set[tuple[str, str]] = set()
 
 
-def refused(error: ValidationError, paths: Collection[str], label: str = "") -> ConfigError:
-    """Convert pydantic's error, one line for each invalid setting; ``label`` is the group that was validated."""
-    return ConfigError("\n".join(sentence for _, sentence in explain(error, paths, label)))
+class Fault:
+    """A setting that is refused: its path in the group, the reason, and the given value."""
+
+    __slots__ = ("is_unknown", "path", "reason", "value")
+
+    def __init__(
+        self, path: tuple[str, ...], reason: str, value: object, *, is_unknown: bool = False
+    ) -> None:
+        """Keep all of it; ``is_unknown`` is a name that the group does not have."""
+        self.path = path
+        self.reason = reason
+        self.value = value
+        self.is_unknown = is_unknown
+
+    def inside(self, group: str) -> Fault:
+        """Return the fault as one of the settings around its group."""
+        return Fault((group, *self.path), self.reason, self.value, is_unknown=self.is_unknown)
+
+
+def refused(faults: Iterable[Fault], paths: Collection[str], label: str = "") -> ConfigError:
+    """Return the error, one line for each fault; ``label`` is the group that was validated."""
+    return ConfigError("\n".join(sentence for _, sentence in explain(faults, paths, label)))
 
 
 def explain(
-    error: ValidationError, paths: Collection[str], label: str = ""
+    faults: Iterable[Fault], paths: Collection[str], label: str = ""
 ) -> list[tuple[str, str]]:
     """Return the path of each invalid setting, and a sentence that names it, its value and the remedy."""
     found: list[tuple[str, str]] = []
-    for detail in error.errors(include_url=False):
-        path = ".".join(str(part) for part in (label, *detail["loc"]) if part != "")
-        found.append((path, _sentence(detail, path, paths)))
+    for fault in faults:
+        path = ".".join(part for part in (label, *fault.path) if part != "")
+        found.append((path, _sentence(fault, path, paths)))
     return found
 
 
-def _sentence(detail: ErrorDetails, path: str, paths: Collection[str]) -> str:
+def _sentence(fault: Fault, path: str, paths: Collection[str]) -> str:
     name = _shortened(path)
-    if detail["type"] == "extra_forbidden":
+    if fault.is_unknown:
         return f"{name} {_unknown(path[:LONGEST_VALUE], paths)}"
     is_group = any(each.startswith(f"{path}.") for each in paths)
-    if is_group and detail["type"] == "value_error":  # settings that contradict each other
-        return f"{name}: {_expectation(detail['msg'])}"
+    if is_group and isinstance(fault.value, Mapping):  # settings that contradict each other
+        return f"{name}: {fault.reason}"
     # Masked before it is cut: half of a secret may no longer look like one.
-    value = mask_and_shorten(checks.describe(detail["input"])[:MOST_MASKED])
-    return f"{name} is {_shortened(value)}; {_expectation(detail['msg'])}"
+    value = mask_and_shorten(checks.describe(fault.value)[:MOST_MASKED])
+    return f"{name} is {_shortened(value)}; {fault.reason}"
 
 
 def _unknown(given: str, paths: Collection[str]) -> str:
@@ -68,16 +85,6 @@ def _unknown(given: str, paths: Collection[str]) -> str:
 
 def _shortened(text: str) -> str:
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
-
-
-def _expectation(message: str) -> str:
-    message = message.removeprefix("Value error, ")
-    expected = message.removeprefix("Input should be ")
-    if expected == message:
-        return message
-    if expected.startswith(("greater", "less")):
-        return f"expected a value {expected}"
-    return f"expected {expected}"
 
 
 def note_without_effect(source: str, names: Iterable[str]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from copy import deepcopy
 from functools import lru_cache
 from pathlib import Path
@@ -70,7 +69,7 @@ def read(path: str | PathLike[str]) -> dict[str, Any]:
 
 def _parse(path: Path) -> dict[str, Any]:
     readers: dict[str, Callable[[str], object]] = {
-        ".toml": tomllib.loads,
+        ".toml": _toml,
         ".json": _json,
         ".json5": _json,
     }
@@ -84,6 +83,12 @@ def _parse(path: Path) -> dict[str, Any]:
         kind = type(found).__name__
         raise ConfigError(f"expected an object with settings in it, not a {kind}")
     return cast("dict[str, Any]", found)
+
+
+def _toml(text: str) -> object:
+    import tomllib  # noqa: PLC0415 - few settings are in such a file
+
+    return tomllib.loads(text)
 
 
 def _json(text: str) -> object:

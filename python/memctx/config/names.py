@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -91,4 +90,6 @@ def suggestion(given: str, paths: Collection[str]) -> str | None:
 
 def nearest(name: str, names: Collection[str], likeness: float = 0.6) -> str | None:
     """Return the most similar name."""
+    import difflib  # noqa: PLC0415 - for misspelled names alone
+
     return next(iter(difflib.get_close_matches(name, names, 1, likeness)), None)

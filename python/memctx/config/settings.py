@@ -5,27 +5,34 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, TypedDict, Unpack, cast
-
-from pydantic import BeforeValidator, Field, ValidationError
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    Self,
+    TypeAlias,
+    TypedDict,
+    Unpack,
+    cast,
+    get_args,
+)
 
 from memctx.config import environment, files
-from memctx.config.compaction import CompactionSettings  # noqa: TC001 - pydantic reads it
-from memctx.config.faults import collect_without_effect, explain
-from memctx.config.group import Group, flatten, nest
+from memctx.config.compaction import CompactionSettings
+from memctx.config.faults import Fault, collect_without_effect, explain
+from memctx.config.group import Group, flatten, nest, setting
 from memctx.config.groups import (
     BootstrapSettings,
-    Count,
     DiskSettings,
     EmbeddingSettings,
     PrivacySettings,
     PruningSettings,
     RecallSettings,
-    Switch,
     TrimSettings,
     check_model,
 )
-from memctx.config.workspace_search import WorkspaceSearchSettings  # noqa: TC001 - pydantic reads it
+from memctx.config.kinds import COUNT, PATH, SWITCH, Kind, one_of, optional
+from memctx.config.workspace_search import WorkspaceSearchSettings
 from memctx.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -54,7 +61,7 @@ def _redaction(value: object) -> object:
     value = environment.WORDS.get(value, value) if isinstance(value, str) else value
     if isinstance(value, bool):
         return "mask" if value else "off"
-    return value
+    return one_of(*get_args(Redaction)).check(value)
 
 
 def _knowledge_extraction(value: object) -> object:
@@ -86,11 +93,6 @@ def _summarizer(value: object) -> object:
     raise ValueError(
         "expected 'anthropic', 'anthropic:<model>', a summarizer or a function of a request"
     )
-
-
-def _group() -> Any:  # noqa: ANN401 - it becomes the group of its field
-    """Return the settings of a group that is not set; an instance would build its schema a second time."""
-    return {}
 
 
 class OpenArguments(TypedDict, total=False):
@@ -138,7 +140,7 @@ class Checked:
     """Settings that OpenClaw has and memctx does not."""
 
 
-class Config(Group, frozen=True, defer_build=False):
+class Config(Group):
     """Settings of one memory: the most used ones here, the others in groups.
 
     A group is an object of its class or a mapping. Where settings come from several sources, and in `replace`, the
@@ -149,115 +151,134 @@ class Config(Group, frozen=True, defer_build=False):
     (True, 'os')
     """
 
-    storage_path: Path = Field(
+    storage_path: Path = setting(
+        PATH,
         default=Path("~/.memctx"),
         description="The directory of the store, where `memctx.open` is given none",
     )
-    context_window: Count | None = Field(
+    context_window: int | None = setting(
+        optional(COUNT),
         default=None,
         description="Tokens the model can take",
     )
-    working_budget: Count | None = Field(
+    working_budget: int | None = setting(
+        optional(COUNT),
         default=None,
         description="Tokens a turn may take, where that is to be less than the window",
     )
-    enabled: Switch = Field(
+    enabled: bool = setting(
+        SWITCH,
         default=True,
         description="Whether memory does anything: where it is off, `prepare` gives the messages as they came and "
         "`archive` stores nothing",
     )
-    cross_session: Switch = Field(
+    cross_session: bool = setting(
+        SWITCH,
         default=False,
         description="Whether a search sees every session of the directory or only its own",
     )
-    capture: Capture = Field(
+    capture: Capture = setting(
+        one_of(*get_args(Capture)),
         default="all",
         description="What a turn archives: `all` messages as they arrive, only `evicted` ones as they leave the "
         "context, or none with `off`",
     )
-    auto_recall: Switch = Field(
+    auto_recall: bool = setting(
+        SWITCH,
         default=True,
         description="Whether a turn recalls by itself",
     )
-    placement: Placement = Field(
+    placement: Placement = setting(
+        one_of(*get_args(Placement)),
         default="stable",
         description="Where recalled text goes: `stable` keeps the prompt cache, `head` after the system prompt as "
         "OpenClaw's plugin does, `tail` before the newest user message",
     )
-    redaction: Annotated[Redaction, BeforeValidator(_redaction)] = Field(
+    redaction: Redaction = setting(
+        Kind(_redaction, "words"),
         default="mask",
         description="How secrets are masked before they reach the disk: `mask`, `off`, or `openclaw` as "
         "OpenClaw's plugin does",
     )
-    embedding_model: Annotated[Any, BeforeValidator(check_model)] = Field(
+    embedding_model: Any = setting(
+        Kind(check_model, "words"),
         default="auto",
         description="What makes vectors: `auto`, a remote one that is configured, else `memctx`, else `hash`; "
         "`memctx`, the encoder that comes with memctx, also with `:<file>`; `hash`; `transformer`, `static`, each also "
         "with `:<folder>`; `use`; `openai`, `gemini`, `voyage`, each also with `:<model>`; `package.module:attribute`; "
         "or an `Embedder`",
     )
-    knowledge_extraction: Annotated[
-        bool | Literal["rules"], BeforeValidator(_knowledge_extraction)
-    ] = Field(
+    knowledge_extraction: KnowledgeExtraction = setting(
+        Kind(_knowledge_extraction),
         default=True,
         description="Whether facts are extracted from what was archived: by the `extractor`, or by `rules` alone, "
         "which cost nothing and find what is stated explicitly",
     )
-    extractor: Annotated[Any | None, BeforeValidator(_extractor)] = Field(
+    extractor: Any | None = setting(
+        Kind(_extractor),
         default=None,
         description="What extracts facts: `anthropic` or `anthropic:<model>`, `openai:<model>`, an `Extractor` or a "
         "function; without one no model is asked",
     )
-    summarizer: Annotated[Any | None, BeforeValidator(_summarizer)] = Field(
+    summarizer: Any | None = setting(
+        Kind(_summarizer),
         default=None,
         description="What summarizes: `anthropic` or `anthropic:<model>`, a `Summarizer` or a function; without one a "
         "compaction leaves a list of what there was",
     )
-    workspace: Path | None = Field(
+    workspace: Path | None = setting(
+        optional(PATH),
         default=None,
         description="The folder of the agent's own files, where notes are written before a compaction",
     )
-    disk: DiskSettings = Field(
-        default_factory=_group,
+    disk: DiskSettings = setting(
+        DiskSettings,
+        default_factory=DiskSettings,
         description="The store on disk, what of it is held in memory, and the index of the rest",
     )
-    recall: RecallSettings = Field(
-        default_factory=_group,
+    recall: RecallSettings = setting(
+        RecallSettings,
+        default_factory=RecallSettings,
         description="What a turn recalls, and how much text that may take",
     )
-    trim: TrimSettings = Field(
-        default_factory=_group,
+    trim: TrimSettings = setting(
+        TrimSettings,
+        default_factory=TrimSettings,
         description="When a turn is trimmed, and what is kept",
     )
-    embedding: EmbeddingSettings = Field(
-        default_factory=_group,
+    embedding: EmbeddingSettings = setting(
+        EmbeddingSettings,
+        default_factory=EmbeddingSettings,
         description="The server that makes vectors",
     )
-    privacy: PrivacySettings = Field(
-        default_factory=_group,
+    privacy: PrivacySettings = setting(
+        PrivacySettings,
+        default_factory=PrivacySettings,
         description="What reaches the disk, besides `redaction`",
     )
-    pruning: PruningSettings = Field(
-        default_factory=_group,
+    pruning: PruningSettings = setting(
+        PruningSettings,
+        default_factory=PruningSettings,
         description="How old tool results are shortened: a mode, or settings",
     )
-    compaction: CompactionSettings = Field(
-        default_factory=_group,
+    compaction: CompactionSettings = setting(
+        CompactionSettings,
+        default_factory=CompactionSettings,
         description="When and how conversations are compacted: on, off, a mode, or settings",
     )
-    bootstrap: BootstrapSettings = Field(
-        default_factory=_group,
+    bootstrap: BootstrapSettings = setting(
+        BootstrapSettings,
+        default_factory=BootstrapSettings,
         description="The files of the workspace in the system prompt",
     )
-    workspace_search: WorkspaceSearchSettings = Field(
-        default_factory=_group,
+    workspace_search: WorkspaceSearchSettings = setting(
+        WorkspaceSearchSettings,
+        default_factory=WorkspaceSearchSettings,
         description="How the files of the workspace are searched: on, off, or settings",
     )
 
     def __init__(self, **settings: Unpack[Arguments]) -> None:
         super().__init__(**settings)
-
-    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]  # pyright: ignore[reportFunctionMemberAccess]
 
     @classmethod
     def load(
@@ -337,14 +358,15 @@ class Config(Group, frozen=True, defer_build=False):
         config, faults, named = cls(), slips, list[str]()
         for source, read in sources:
             with collect_without_effect(source) as without_effect:
+                found, wrong = config, list[Fault]()
                 try:
-                    config = cls.model_validate(config.given() | flatten(read(), cls))
+                    found, wrong = cls.validate(config.given() | flatten(read(), cls))
                 except ConfigError as error:
                     faults.append(f"{source}: {error}")
-                except ValidationError as error:
-                    for path, sentence in explain(error, paths):
-                        is_text = source == ENVIRONMENT
-                        label = environment.source(path, texts) if is_text else source
-                        faults.append(f"{label}: {sentence}")
+                for path, sentence in explain(wrong, paths):
+                    is_text = source == ENVIRONMENT
+                    label = environment.source(path, texts) if is_text else source
+                    faults.append(f"{label}: {sentence}")
+                config = config if wrong else found
             named += without_effect
         return config, faults, named

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from pathlib import Path  # noqa: TC003 - pydantic reads the annotations
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
-from pydantic import BeforeValidator, Field, model_validator
+from memctx.config.group import Group, setting
+from memctx.config.groups import URL, check_model
+from memctx.config.kinds import (
+    ABOVE_ZERO,
+    COUNT,
+    COUNT_OR_ZERO,
+    PATH,
+    SHARE,
+    SWITCH,
+    Kind,
+    items,
+    number,
+    one_of,
+    optional,
+)
 
-from memctx.config.group import Group
-from memctx.config.groups import Count, CountOrZero, EmbeddingUrl, Share, Switch, check_model
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SearchSource: TypeAlias = Literal["memory", "sessions"]
 
@@ -25,11 +38,7 @@ WITH_MODEL = ("openai", "gemini", "voyage")
 MMR_LAMBDA, HALF_LIFE_DAYS = 0.7, 30.0
 
 
-def _optional_model(value: object) -> object:
-    return None if value is None else check_model(value)
-
-
-class WorkspaceSearchSettings(Group, frozen=True):
+class WorkspaceSearchSettings(Group):
     """Settings of the search of workspace files, further files and session files.
 
     >>> WorkspaceSearchSettings(query={"maxResults": 3}, extraPaths=["~/docs"]).max_results
@@ -68,47 +77,64 @@ class WorkspaceSearchSettings(Group, frozen=True):
         }
     )
 
-    enabled: Switch = Field(default=True, description="Whether the workspace is searched at all")
-    sources: tuple[SearchSource, ...] = Field(
+    enabled: bool = setting(
+        SWITCH, default=True, description="Whether the workspace is searched at all"
+    )
+    sources: tuple[SearchSource, ...] = setting(
+        items(one_of("memory", "sessions")),
         default=("memory",),
         description="What is searched: `memory` for the workspace and `extra_paths`, `sessions` for session files",
     )
-    extra_paths: tuple[Path, ...] = Field(
+    extra_paths: tuple[Path, ...] = setting(
+        items(PATH),
         default=(),
         description="Further files, and folders of Markdown files, that are searched; seen from the workspace",
     )
-    sessions: tuple[Path, ...] = Field(
+    sessions: tuple[Path, ...] = setting(
+        items(PATH),
         default=(),
         description="Session files, or folders of them; for an `openclaw.json` those of the agents beside it",
     )
-    embedding_model: Annotated[Any | None, BeforeValidator(_optional_model)] = Field(
-        default=None, description="Another `embedding_model` than that of the memory"
+    embedding_model: Any | None = setting(
+        optional(Kind(check_model)),
+        default=None,
+        description="Another `embedding_model` than that of the memory",
     )
-    embedding_url: EmbeddingUrl = Field(
-        default=None, description="The server of that model, where it is not the provider's own"
+    embedding_url: str | None = setting(
+        URL,
+        default=None,
+        description="The server of that model, where it is not the provider's own",
     )
-    max_results: Count = Field(default=6, description="Passages that a search gives at most")
-    min_score: Share = Field(
-        default=0.0, description="Score that a passage must reach; OpenClaw has 0.35"
+    max_results: int = setting(COUNT, default=6, description="Passages that a search gives at most")
+    min_score: float = setting(
+        SHARE, default=0.0, description="Score that a passage must reach; OpenClaw has 0.35"
     )
-    vector_weight: Share | None = Field(
+    vector_weight: float | None = setting(
+        optional(SHARE),
         default=None,
         description="Weight of vectors; 0.7, or 0.2 where they are hashed and know no meanings",
     )
-    text_weight: Share | None = Field(
-        default=None, description="Weight of words; what `vector_weight` leaves of 1"
+    text_weight: float | None = setting(
+        optional(SHARE),
+        default=None,
+        description="Weight of words; what `vector_weight` leaves of 1",
     )
-    candidate_multiplier: Annotated[int, Field(strict=True, ge=1, le=20)] = Field(
-        default=4, description="Candidates looked at for each result, by words and by vectors"
+    candidate_multiplier: int = setting(
+        number(int, at_least=1, at_most=20),
+        default=4,
+        description="Candidates looked at for each result, by words and by vectors",
     )
-    chunk_tokens: Count = Field(default=400, description="Tokens of a passage")
-    overlap_tokens: CountOrZero = Field(
-        default=80, description="Tokens that a passage shares with the one before"
+    chunk_tokens: int = setting(COUNT, default=400, description="Tokens of a passage")
+    overlap_tokens: int = setting(
+        COUNT_OR_ZERO, default=80, description="Tokens that a passage shares with the one before"
     )
-    half_life_days: Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)] | None = Field(
-        default=None, description="Days after which a note of a day counts half; OpenClaw has 30"
+    half_life_days: float | None = setting(
+        optional(ABOVE_ZERO),
+        default=None,
+        description="Days after which a note of a day counts half; OpenClaw has 30",
     )
-    mmr_lambda: Share | None = Field(
+    mmr_lambda: float | None = setting(
+        optional(SHARE),
         default=None,
         description="Relevance against variety when passages are chosen, 1 is relevance alone; OpenClaw has 0.7",
     )
@@ -136,8 +162,8 @@ class WorkspaceSearchSettings(Group, frozen=True):
             found["embedding_model"] = found.pop("model")
         return found
 
-    @model_validator(mode="after")
-    def _fit(self) -> Self:
+    def check_together(self) -> None:
+        """Raise `ValueError` if settings contradict each other."""
         if not self.sources:
             raise ValueError("sources is empty; expected 'memory', 'sessions' or both")
         if self.overlap_tokens >= self.chunk_tokens:
@@ -146,7 +172,6 @@ class WorkspaceSearchSettings(Group, frozen=True):
             )
         if self.vector_weight == 0 and self.text_weight == 0:
             raise ValueError("vector_weight and text_weight are 0; expected one of them to be more")
-        return self
 
 
 def _switch(found: dict[str, Any], switch: str, field: str, usual: float) -> None:

@@ -30,11 +30,14 @@ def conversation(*lengths: int, name: str = "read") -> list[Message]:
 
 
 def plan(messages: list[Message], **settings: Any) -> list[_core.Pruned]:
-    call = {name: settings.pop(name) for name in CALL & settings.keys()}
+    call: dict[str, Any] = {"context_window": 1000}
+    call |= {name: settings.pop(name) for name in CALL & settings.keys()}
+    unchecked = PruningSettings()
+    vars(unchecked).update({"mode": "adaptive", **settings})
     return _core.plan_prune(
         _core.MessageReader().read(messages),
-        PruningSettings.model_construct(**{"mode": "adaptive", **settings}),
-        **{"context_window": 1000, **call},
+        unchecked,
+        **call,
     )
 
 

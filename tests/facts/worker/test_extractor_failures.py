@@ -13,7 +13,7 @@ import pytest
 from memctx import StoreError
 from memctx.errors import ExtractionError
 from memctx.facts.extractors import ExtractionResult
-from memctx.facts.plan import update
+from memctx.facts.planning import update
 from memctx.facts.worker.batches import BREAKER
 
 from .sessions import LONG, Model, Session, candidates_of, text, until, wait

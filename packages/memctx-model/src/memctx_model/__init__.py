@@ -5,7 +5,6 @@
 'encoder.safetensors'
 """
 
-from hashlib import file_digest
 from pathlib import Path
 
 __version__ = "0.1.0"
@@ -31,5 +30,7 @@ def is_intact() -> bool:
     Raises:
         OSError: The file or its checksum is missing or cannot be read.
     """
+    from hashlib import file_digest  # noqa: PLC0415 - slow to import, and only the path is needed to load the weights
+
     with PATH.open("rb") as file:
         return file_digest(file, "sha256").hexdigest() == sha256()

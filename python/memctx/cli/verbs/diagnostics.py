@@ -83,7 +83,7 @@ def list_settings(
     config = Config.load(file=file, environ=environ)
     by_file = {} if file is None else Config.load(file=file, environ={}).given()
     by_environ = Config.load(environ=environ).given()
-    values: dict[str, Any] = config.model_dump(mode="json")
+    values = config.to_dict()
     listed: dict[str, dict[str, Any]] = {}
     for path in Config.paths():
         name, _, inner = path.partition(".")

@@ -483,6 +483,30 @@ VERBS: tuple[Verb, ...] = (
         common=("store", "config"),
     ),
     Verb(
+        "serve",
+        "Keep memories open for hooks and plugins",
+        "serve:run_server",
+        details="""Answers at a Unix socket that only its user can reach, and exits when it is not used. Hooks start
+        it themselves, and do without where it does not run; MEMCTX_SERVE=off in the environment keeps them from it.
+
+        \b
+        memctx serve --background --json
+        memctx serve --stop""",
+        parameters=(
+            Parameter(
+                "idle_seconds",
+                "Seconds without requests after which it exits.  [default: 600]",
+                "--idle",
+                kind="number",
+                minimum=0,
+                metavar="SECONDS",
+            ),
+            flag("is_background", "--background", "Return when it answers; it stays running."),
+            flag("is_stopping", "--stop", "Stop the one that is running."),
+        ),
+        common=("store", "json"),
+    ),
+    Verb(
         "new",
         "Archive the conversation and start a new session",
         "chat:start_session",

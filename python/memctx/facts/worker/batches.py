@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from memctx.errors import ConfigError, ExtractionError, MemctxError
 from memctx.facts.extractors import ExtractionResult, Known, Request, Usage
-from memctx.facts.plan import update
+from memctx.facts.planning import update
 from memctx.facts.worker import queue
 from memctx.facts.worker.log import Log
 from memctx.facts.worker.queue import Backlog, FailedBatch, Pending

@@ -5,10 +5,12 @@ It asks the resident helper first, and imports the memory only if there is none.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
-from importlib import import_module
+
+from memctx.serve import client
 
 TYPE_CHECKING = False  # as type checkers know it, without importing typing
 if TYPE_CHECKING:
@@ -38,14 +40,17 @@ class Arguments:
 
 def run_command(arguments: Sequence[str]) -> None:
     """Answer the payload on stdin. Nothing is raised, and the exit code is 0: others would stop the host."""
+    gc.disable()  # the process ends before there is garbage worth collecting
     parsed = Arguments()
     try:
         parsed = parse(arguments)
         payload = read_payload(sys.stdin.buffer.read())
-        written = answer_payload(parsed, payload, os.environ)
+        written, is_helped = answer_payload(parsed, payload, os.environ)
         if written:
             sys.stdout.buffer.write(written.encode("utf-8", "replace"))
             sys.stdout.buffer.flush()
+        if not is_helped:
+            client.start(parsed.store)
     except Exception as error:  # noqa: BLE001 - a fault of memory must not become one of the host
         _log(parsed, error)
 
@@ -80,8 +85,8 @@ def parse(arguments: Sequence[str]) -> Arguments:
 
 def answer_payload(
     arguments: Arguments, payload: dict[str, Any], environ: Mapping[str, str]
-) -> str:
-    """Return what the host reads, from the resident helper or from this process."""
+) -> tuple[str, bool]:
+    """Return what the host reads, and whether the resident helper has answered instead of this process."""
     host = arguments.host
     if host is None or environ.get("CURSOR_VERSION"):
         from memctx.hosts.hooks.events import detect_host  # noqa: PLC0415 - not needed with a host's name
@@ -94,28 +99,15 @@ def answer_payload(
     if folder:
         payload.setdefault("project_dir", folder)
     asked = {"host": host, "event": event, "payload": payload}
-    client = _client()
-    if client is not None:
-        found = client.ask("hook", asked, ASK_SECONDS, root=arguments.store)
-        if found is not None:
-            return str(found["stdout"])
+    found = client.ask("hook", asked, ASK_SECONDS, root=arguments.store)
+    if found is not None:
+        return str(found["stdout"]), True
     from pathlib import Path  # noqa: PLC0415 - as above
 
     from memctx.hosts.hooks.answering import answer  # noqa: PLC0415 - imports the memory
 
     root = None if arguments.store is None else Path(arguments.store).expanduser()
-    written = answer(host, event, payload, root=root).stdout
-    if client is not None:
-        client.start(arguments.store)
-    return written
-
-
-def _client() -> Any:  # noqa: ANN401 - a module, which may not be there
-    """Return the client of the resident helper; None in an installation without it."""
-    try:
-        return import_module("memctx.serve.client")
-    except ImportError:
-        return None
+    return answer(host, event, payload, root=root).stdout, False
 
 
 def _log(arguments: Arguments, error: Exception) -> None:
