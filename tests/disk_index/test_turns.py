@@ -72,6 +72,7 @@ def test_a_turn_recalls_messages_on_disk_with_default_settings(tmp_path: Path) -
         assert turn.report.degraded == ()
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("placement", ["stable", "head", "tail"])
 def test_a_late_disk_index_is_reported_and_serves_the_next_step(
     tmp_path: Path, placement: Any
@@ -91,6 +92,7 @@ def test_a_late_disk_index_is_reported_and_serves_the_next_step(
         assert third.report.cache.first_changed is None
 
 
+@pytest.mark.timing
 def test_an_old_message_is_recalled_by_a_later_process_if_the_first_was_late(
     tmp_path: Path,
 ) -> None:
@@ -101,6 +103,7 @@ def test_an_old_message_is_recalled_by_a_later_process_if_the_first_was_late(
         assert text(3) in str(memory.prepare([ask(3), *step("a")]).messages)
 
 
+@pytest.mark.timing
 def test_signed_thinking_is_kept_rather_than_late_messages_added(tmp_path: Path) -> None:
     filled(tmp_path)
     thought = [

@@ -7,9 +7,12 @@ import json
 import subprocess
 import sys
 import threading
+import urllib.error
+import urllib.request
 from typing import TYPE_CHECKING, Any
 
 import anyio
+import pytest
 from click.testing import CliRunner
 from mcp import Client
 
@@ -23,8 +26,6 @@ from memctx.mcp.server import take_page
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 INITIALIZE = {
     "jsonrpc": "2.0",
@@ -73,6 +74,8 @@ def test_a_token_is_made_and_printed_if_none_is_set(tmp_path: Path) -> None:
     )
     assert child.stderr is not None
     token, url = child.stderr.readline(), child.stderr.readline()
+    with pytest.raises(urllib.error.HTTPError, match="401"):  # it serves, and asks for the token
+        urllib.request.urlopen(url.split()[-1], timeout=20)  # noqa: S310 - http, as the command says
     child.terminate()
     _, more = child.communicate(timeout=10)
     assert (child.returncode, more) == (0, "") or sys.platform == "win32"  # it closed the memory

@@ -98,6 +98,8 @@ def run_stdio(server: Server[Any]) -> None:
     >>> from memctx.mcp import make_server
     >>> run_stdio(make_server(handle))  # doctest: +SKIP
     """
+    if not callable(getattr(server, "run", None)):
+        raise TypeError(f"server is {type(server).__name__}; expected that of make_server")
     anyio.run(_serve_stdio, server)
 
 
