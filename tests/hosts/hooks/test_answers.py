@@ -425,3 +425,16 @@ def test_a_switched_off_memory_does_nothing(
     for event in EVENTS["claude-code"]:
         assert talk.context(event) == ""
     assert not talk.root.exists()
+
+
+def test_an_excerpt_shows_no_part_of_a_secret(tmp_path: Path) -> None:
+    """What is masked before it makes the text shorter, so that the excerpt reaches far into the prompt."""
+    token = f"ghp_{'aB3x' * 9}"
+    key = "\n".join(["-----BEGIN RSA PRIVATE KEY-----", *["Q2F0" * 16] * 17])
+    prompt = f"{key}\n-----END RSA PRIVATE KEY-----\n{'.' * 12} {token}"
+    assert prompt.index(token) < 1_200 < len(prompt)
+    payload = {"session_id": "c1", "cwd": str(tmp_path), "prompt": prompt}
+    answer("claude-code", "UserPromptSubmit", payload, root=tmp_path / "store")
+    [record] = find_records(tmp_path / "store").values()
+    assert "REDACTED" in record.first_prompt
+    assert "ghp_aB3x" not in record.first_prompt

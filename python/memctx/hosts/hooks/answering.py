@@ -22,10 +22,13 @@ if TYPE_CHECKING:
     from memctx.hosts.hooks.recall import Recalled
     from memctx.hosts.hooks.session import SessionRecord
 
-SECONDS_FOR_FACTS = {"archive": 2.0, "stop": 5.0, "end": 0.7, "subagent": 0.0}
-"""Most seconds to wait for facts by job; the rest is extracted by a later call."""
+SECONDS_FOR_FACTS = {"archive": 2.0, "stop": 3.0, "end": 0.7, "subagent": 0.0}
+"""Most seconds to wait for facts by job; the rest is extracted by a later call. All are shorter than a hook waits for
+the resident helper, or it would do the same again itself."""
 MAX_PROMPT, MAX_ANSWER = 300, 900
 """Most characters of the excerpts in a record."""
+MAX_MASKED = 65_536
+"""Characters of a text that are searched for secrets before an excerpt is taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,8 +232,8 @@ class _Run:
         redactor = Redactor(
             self._config.redaction, pii=privacy.pii, patterns=privacy.patterns or None
         )
-        # A secret that is cut is no longer found.
-        return redactor.mask(text[: most * 4]).text[:most].strip()
+        # A secret that is cut is no longer found, so far more is masked than is kept.
+        return redactor.mask(text[:MAX_MASKED]).text[:most].strip()
 
     @property
     def _is_store(self) -> bool:
