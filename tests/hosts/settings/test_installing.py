@@ -339,6 +339,14 @@ def test_codex_accepts_the_hooks_file() -> None:
     assert document["hooks"]["SessionEnd"][0]["hooks"][0]["timeout"] <= 3
 
 
+def test_claude_code_waits_for_every_hook() -> None:
+    """One that runs in the background is killed when `claude -p` ends."""
+    place = Place(Path("/nowhere"), None, {})
+    document: dict[str, Any] = json.loads(targets("claude-code", place)[0].add(""))
+    for [entry] in document["hooks"].values():
+        assert set(entry["hooks"][0]) == {"type", "command", "args", "timeout"}
+
+
 @pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize("host", ["claude-code", "cursor"])
 def test_the_check_runs_each_hook_and_names_the_broken_one(host: HostName, tmp_path: Path) -> None:

@@ -33,7 +33,8 @@ MCP_ARGUMENTS = ["mcp", "--project", "."]
 PLUGIN = Path(__file__).with_name("plugin.js")
 PLUGIN_SIGN = "// memctx:"
 
-# Seconds that a host waits for each of its hooks.
+# Seconds that a host waits for each of its hooks. None is asynchronous: Claude Code kills those that still run when
+# `claude -p` ends, and takes 1.5 s over it.
 CLAUDE_CODE = {
     "SessionStart": 15,
     "UserPromptSubmit": 10,
@@ -42,8 +43,6 @@ CLAUDE_CODE = {
     "SubagentStop": 60,
     "SessionEnd": 10,
 }
-IN_BACKGROUND = frozenset({"Stop", "SubagentStop"})
-"""Hooks that Claude Code does not wait for."""
 # Codex waits no longer than 3 seconds for the last one.
 CODEX = {
     "SessionStart": 15,
@@ -160,8 +159,6 @@ def _claude_code(place: Place, command: list[str], *, with_mcp: bool) -> list[Ta
             "args": [*command[1:], "hook", event, "--host", "claude-code"],
             "timeout": seconds,
         }
-        if event in IN_BACKGROUND:
-            hook["async"] = True
         return {"hooks": [hook]}
 
     folder = place.folder(".claude", "CLAUDE_CONFIG_DIR")
