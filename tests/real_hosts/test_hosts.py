@@ -54,7 +54,10 @@ def test_fact_from_before_compaction_reaches_the_model_after_it(played: Played) 
 
 
 def test_second_conversation_is_told_what_the_first_decided(played: Played) -> None:
-    assert DECISION in played.memory.turns["begin"].sent()
+    told = played.memory.turns["begin"].sent()
+    assert DECISION in told
+    assert "[decision]" in told
+    assert "- The last answer: Let me see." in told
     assert CODENAME in played.memory.turns["ask again"].sent()
     for turn in ("begin", "ask again"):
         assert DECISION not in played.control.turns[turn].sent()

@@ -406,6 +406,32 @@ def test_opencode_sends_its_messages_and_gets_a_context(tmp_path: Path) -> None:
     assert '"The shop"' in found["context"]
 
 
+def test_opencode_puts_prompts_in_quotes_that_are_no_part_of_them(tmp_path: Path) -> None:
+    """As `opencode run` does; a decision in quotes would be no fact. The last answer is told from the messages."""
+    root, project = tmp_path / "store", tmp_path / "shop"
+    project.mkdir()
+    base = {"sessionID": "ses_1", "directory": str(project)}
+    prompt = '"We decided that the payment webhook listens on \\"8443\\". Please note it."'
+    answer("opencode", "chat.message", {**base, "prompt": prompt}, root=root)
+    messages = [
+        {"info": {"id": "msg_1", "role": "user"}, "parts": [{"type": "text", "text": prompt}]},
+        {
+            "info": {"id": "msg_2", "role": "assistant"},
+            "parts": [{"type": "text", "text": "Noted, the webhook is settled."}],
+        },
+    ]
+    answer("opencode", "session.idle", {**base, "messages": messages}, root=root)
+    said = contents(root, HostSession("opencode", str(project), "ses_1").session_id)
+    assert said[0] == (
+        "user",
+        'We decided that the payment webhook listens on "8443". Please note it.',
+    )
+    later = {**base, "sessionID": "ses_2", "prompt": "Good morning."}
+    told = json.loads(answer("opencode", "chat.message", later, root=root).stdout)["context"]
+    assert "[decision] We decided" in told
+    assert "- The last answer: Noted, the webhook is settled." in told
+
+
 @pytest.mark.parametrize("host", EVENTS)
 def test_unknown_events_and_payloads_without_a_conversation_do_nothing(
     host: str, tmp_path: Path

@@ -128,7 +128,8 @@ def _convert_message(transcript: TranscriptFile, message: _Message) -> Iterator[
     results: list[dict[str, Any]] = []
     for each in message.parts:
         if each.get("type") == "text" and not (each.get("synthetic") or each.get("ignored")):
-            content.append({"type": "text", "text": each.get("text", "")})
+            text = each.get("text", "")
+            content.append({"type": "text", "text": _unquote(text) if role == "user" else text})
         elif each.get("type") == "tool":
             state, call_id = each.get("state"), each.get("callID")
             asked = {
@@ -158,6 +159,13 @@ def _convert_message(transcript: TranscriptFile, message: _Message) -> Iterator[
         yield replace(
             said, id=f"{message.id}.results", message={"role": "user", "content": results}
         )
+
+
+def _unquote(text: object) -> object:
+    """Return a prompt without the quotes that `opencode run` puts around it."""
+    if isinstance(text, str) and len(text) > 2 and text[0] == text[-1] == '"':  # noqa: PLR2004 - more than quotes
+        return text[1:-1].replace('\\"', '"')
+    return text
 
 
 def _whole(
