@@ -22,7 +22,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
 .PHONY: help dev demo test lint redaction extractors contradictions bench bench-cold recall turn-recall bench-rust wheel fuzz crash \
-	integrations check clean extension release cargo recall-data
+	hosts integrations check clean extension release cargo recall-data
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -131,6 +131,13 @@ crash: extension ## Kill, cut power, fill disks and flip bits under a store; CRA
 integrations: extension $(VENV)-integrations/.installed ## Run other people's frameworks against a loopback provider
 	PYTHONPATH=python:$(MODEL)/src $(VENV)-integrations/bin/python -m pytest -m integrations -W default -p no:unraisableexception \
 		tests/integrations
+
+# Each host is one package of npm, unpacked; none of npm's scripts run. About 1 GB.
+HOSTS ?= target/hosts
+
+hosts: extension $(VENV)/.installed ## Run Claude Code, Codex, opencode and Gemini CLI against a loopback provider, kept in HOSTS=folder
+	cd tests && ../$(BIN)/python -m real_hosts.install "$(abspath $(HOSTS))"
+	HOSTS="$(abspath $(HOSTS))" $(BIN)/pytest -m real_hosts tests/real_hosts
 
 check: lint test fuzz wheel ## Everything that must hold before a change lands
 

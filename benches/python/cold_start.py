@@ -1,9 +1,10 @@
 """Cold start of a hook: processor time and wall time of a whole process that answers one prompt from memory.
 
-A store of 20,000 segments with vectors of the default encoder is made once. Each run is a process of its own, which
-imports memctx, opens the store, searches it for a prompt, prints what it found and exits; or which asks a resident
-helper that does the same. Times inside of a process are its own; the total is what the system counted for the process
-from its start to its end, the interpreter included. Medians of 20 runs, in turn.
+A store of 20,000 segments with vectors of the default encoder is made once. Each run is a process of its own: one that
+imports memctx, opens the store, searches it, prints what it found and exits, step by step; and `memctx hook
+UserPromptSubmit` as Claude Code runs it, in process and with the resident helper. Times inside of a process are its
+own; the total is what the system counted for the process from its start to its end, the interpreter included. Medians
+of 20 runs, in turn.
 
     python benches/python/cold_start.py
     python benches/python/cold_start.py --store /tmp/store --against ../other/python
@@ -20,14 +21,24 @@ import sys
 import tempfile
 from pathlib import Path
 from statistics import median
-from time import perf_counter
-from typing import Any
+from time import perf_counter, sleep
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from memctx.hosts import HostSession
+from memctx.serve import client
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 PROMPT = "which port has the payment webhook of the shop?"
 ANSWER = "The payment webhook of the shop listens on port 8443"
 SEGMENTS = 20_000
 SEED = 7
 STEPS = ("import", "open", "search", "answer")
+PROJECT = "/nowhere/shop"
+SESSION = HostSession("claude-code", PROJECT, "earlier").session_id
+HOOK = ("-m", "memctx", "hook", "--host", "claude-code", "--store")
 
 HEAD = """
 import sys
@@ -38,31 +49,13 @@ def mark():
 """
 IN_PROCESS = """
 import memctx; memctx.open; mark()
-memory = memctx.open(sys.argv[1], session_id="bench"); mark()
+memory = memctx.open(sys.argv[1], session_id=sys.argv[3]); mark()
 hits = memory.search(sys.argv[2], limit=5); mark()
 print(hits[0].segment.content); memory.close(); mark()
-"""
-ASKING = """
-from memctx.serve import client; mark()
-mark()
-params = {"host": "bench", "event": "Prompt", "payload": {"prompt": sys.argv[2]}}
-found = client.ask("hook", params, root=sys.argv[1]); mark()
-print(found["stdout"]); mark()
 """
 TAIL = """
 import json
 sys.stderr.write(json.dumps(marks))
-"""
-HELPER = """
-import sys, types
-import memctx, memctx.hosts
-from memctx.serve import Server
-def answer(host, event, payload, *, root):
-    with memctx.open(root, session_id="bench") as memory:
-        hits = memory.search(payload["prompt"], limit=5)
-    return types.SimpleNamespace(stdout=hits[0].segment.content, exit_code=0)
-memctx.hosts.answer = answer
-Server(sys.argv[1]).run(lambda: print("ready", flush=True))
 """
 
 
@@ -75,7 +68,7 @@ def fill(folder: Path) -> None:
     words = ["".join(draw.choices(syllables, k=draw.randint(1, 4))) for _ in range(20_000)]
     weights = [1 / rank for rank in range(1, len(words) + 1)]
     roles = ("user", "assistant")
-    with memctx.open(folder, session_id="bench", disk={"durability": "os"}) as memory:
+    with memctx.open(folder, session_id=SESSION, disk={"durability": "os"}) as memory:
         for start in range(1, SEGMENTS, 500):
             memory.archive(
                 [
@@ -93,31 +86,54 @@ def fill(folder: Path) -> None:
         assert memory.stats()["segments"] == SEGMENTS
 
 
-def run(code: str, store: Path, package: Path | None) -> dict[str, tuple[float, float]]:
-    """Return wall and processor milliseconds of each step and in total."""
-    environ = os.environ | ({} if package is None else {"PYTHONPATH": str(package)})
-    program = f"{HEAD}{code}{TAIL}"
+def time_process(
+    arguments: list[str], environ: dict[str, str], given: bytes = b""
+) -> tuple[bytes, bytes, tuple[float, float]]:
+    """Return stdout, stderr, and the wall and processor milliseconds of a Python process."""
     began = perf_counter()
     child = subprocess.Popen(
-        [sys.executable, "-c", program, str(store), PROMPT],
+        [sys.executable, *arguments],
         env=environ,
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
+    assert child.stdin is not None
     assert child.stdout is not None
     assert child.stderr is not None
+    child.stdin.write(given)
+    child.stdin.close()
     printed, told = child.stdout.read(), child.stderr.read()
     _, status, used = os.wait4(child.pid, 0)
     wall = perf_counter() - began
     child.returncode = os.waitstatus_to_exitcode(status)
     assert not child.returncode, told.decode()
+    return printed, told, (wall * 1000, (used.ru_utime + used.ru_stime) * 1000)
+
+
+def run_steps(store: Path, package: Path | None) -> dict[str, tuple[float, float]]:
+    """Return wall and processor milliseconds of each step and in total."""
+    environ = os.environ | ({} if package is None else {"PYTHONPATH": str(package)})
+    program = f"{HEAD}{IN_PROCESS}{TAIL}"
+    printed, told, total = time_process(["-c", program, str(store), PROMPT, SESSION], environ)
     assert printed.decode().strip() == ANSWER
     marks = json.loads(told)
     found = {
         step: ((after[0] - before[0]) * 1000, (after[1] - before[1]) * 1000)
         for step, before, after in zip(STEPS, marks, marks[1:], strict=False)
     }
-    return found | {"total": (wall * 1000, (used.ru_utime + used.ru_stime) * 1000)}
+    return found | {"total": total}
+
+
+def run_hook(store: Path, helper: str) -> dict[str, tuple[float, float]]:
+    """Return wall and processor milliseconds of the hook of a prompt, in a conversation that has begun."""
+    environ = os.environ | {"MEMCTX_SERVE": helper}
+    fields = {"session_id": str(uuid4()), "cwd": PROJECT, "source": "startup", "prompt": PROMPT}
+    given = json.dumps(fields).encode()
+    time_process([*HOOK, str(store), "SessionStart"], environ, given)
+    printed, _, total = time_process([*HOOK, str(store), "UserPromptSubmit"], environ, given)
+    assert ANSWER in printed.decode()
+    return {"total": total}
 
 
 def used_by(pid: int) -> float:
@@ -128,28 +144,35 @@ def used_by(pid: int) -> float:
 
 def show(name: str, runs: list[dict[str, tuple[float, float]]]) -> None:
     for at, kind in ((1, "processor"), (0, "wall")):
-        steps = " | ".join(f"{median(each[step][at] for each in runs):.1f}" for step in runs[0])
-        print(f"| {name} | {kind} | {steps} |")
+        steps = [
+            f"{median(each[step][at] for each in runs):.1f}" if step in runs[0] else ""
+            for step in (*STEPS, "total")
+        ]
+        print(f"| {name} | {kind} | {' | '.join(steps)} |")
 
 
 def measure(store: Path, runs: int, against: Path | None) -> None:
     """Print the table; variants take turns, so that other load on the machine falls on all of them."""
-    command = [sys.executable, "-c", HELPER, str(store)]
-    helper = subprocess.Popen(command, stdout=subprocess.PIPE)
-    assert helper.stdout is not None
-    helper.stdout.readline()
-    variants: dict[str, tuple[str, Path | None]] = {"in process": (IN_PROCESS, None)}
+    command = [sys.executable, "-m", "memctx.serve", str(store)]
+    helper = subprocess.Popen(command)
+    variants: dict[str, Callable[[], dict[str, tuple[float, float]]]] = {
+        "steps": lambda: run_steps(store, None),
+        "hook, in process": lambda: run_hook(store, "off"),
+        "hook, with the helper": lambda: run_hook(store, "on"),
+    }
     if against is not None:
-        variants = {"in process, before": (IN_PROCESS, against), **variants}
-    variants["with the helper"] = (ASKING, None)
+        variants = {"steps, before": lambda: run_steps(store, against), **variants}
     try:
-        for code, package in variants.values():
-            run(code, store, package)  # files are in the cache of the system from here on
+        while client.ask("hello", root=str(store)) is None:
+            assert helper.poll() is None
+            sleep(0.05)
+        for variant in variants.values():
+            variant()  # files are in the cache of the system from here on
         found: dict[str, list[Any]] = {name: [] for name in variants}
         before = used_by(helper.pid)
         for _ in range(runs):
-            for name, (code, package) in variants.items():
-                found[name].append(run(code, store, package))
+            for name, variant in variants.items():
+                found[name].append(variant())
         of_helper = (used_by(helper.pid) - before) / runs
     finally:
         helper.terminate()
@@ -157,7 +180,7 @@ def measure(store: Path, runs: int, against: Path | None) -> None:
     print(f"| ms | | {' | '.join((*STEPS, 'total'))} |\n|---|---|{'---:|' * (len(STEPS) + 1)}")
     for name, each in found.items():
         show(name, each)
-    print(f"\nThe helper itself used {of_helper:.1f} ms of processor time for each prompt.")
+    print(f"\nThe helper used {of_helper:.1f} ms of processor time for a start and a prompt.")
 
 
 def main() -> None:

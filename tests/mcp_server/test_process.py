@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 import subprocess
 import sys
 import threading
@@ -52,12 +53,30 @@ def test_the_server_ends_when_its_client_leaves(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_the_server_ends_at_a_signal_although_stdin_is_open(name: str, tmp_path: Path) -> None:
+    """Hosts that leave interrupt their servers first, and wait."""
+    store = fill(tmp_path / "store")
+    child = process.start(
+        command(store), env=environment(store), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert child.stdin is not None
+    assert child.stdout is not None
+    child.stdin.write(f"{json.dumps(INITIALIZE)}\n")
+    child.stdin.flush()
+    assert json.loads(child.stdout.readline())["id"] == 1
+    child.send_signal(getattr(signal, name))
+    assert child.wait(10) == 0
+    process.finish(child)
+
+
 def test_the_start_imports_neither_numpy_nor_the_memory(tmp_path: Path) -> None:
     """The client gets its first answer before the memory is opened."""
     program = (
         "import sys\n"
         "from memctx.mcp import transports\n"
-        "transports.run_stdio = lambda server: None\n"
+        "transports.run_stdio = lambda *_: None\n"
         "from memctx.cli import main\n"
         f"main(['mcp', '--store', {str(tmp_path)!r}], standalone_mode=False)\n"
         "print(*sys.modules)"

@@ -35,6 +35,16 @@ class Reply:
 
     text: str | None
     calls: tuple[tuple[str, dict[str, Any]], ...] = ()
+    reported: int | None = None
+    """Tokens of the request that the response tells, if not its own: programs compact by them."""
+
+
+class ScriptedModel(Protocol):
+    """The model behind the provider."""
+
+    def reply(self, asked: Asked, sent: str) -> Reply:
+        """Return the model's part, given everything that was sent to it."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -84,13 +94,16 @@ def tokens(value: object) -> int:
 
 
 def wire(value: object) -> str:
-    """Return a value as a cache of prompts compares it: marks for the cache do not count."""
+    """Return a value as a cache of prompts compares it: without marks for the cache, text as a list of one part."""
     return json.dumps(_unmarked(value), ensure_ascii=False, sort_keys=True)
 
 
 def _unmarked(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _unmarked(each) for key, each in value.items() if key != "cache_control"}
+        kept = {key: _unmarked(each) for key, each in value.items() if key != "cache_control"}
+        if isinstance(kept.get("content"), str):
+            kept["content"] = [{"type": "text", "text": kept["content"]}]
+        return kept
     return [_unmarked(each) for each in value] if isinstance(value, list) else value
 
 

@@ -16,7 +16,7 @@ from .openai_chat import OpenAIChat
 from .openai_responses import OpenAIResponses
 
 if TYPE_CHECKING:
-    from .api import Api, Body, Event
+    from .api import Api, Body, Event, ScriptedModel
 
 TAG = "<recalled-context"
 
@@ -48,6 +48,7 @@ class Provider:
 
     window: int = WINDOW
     reasoning: bool = False
+    model: ScriptedModel = field(default_factory=Model)
     requests: list[Request] = field(default_factory=list[Request])
     url: str = ""
 
@@ -58,7 +59,7 @@ class Provider:
             OpenAIResponses(reasoning=self.reasoning),
             Gemini(),
         )
-        self._model, self._lock, self._last = Model(), threading.Lock(), list[str]()
+        self._lock, self._last = threading.Lock(), list[str]()
         handler = type("Handler", (_Handler,), {"provider": self})
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self._server.daemon_threads = True
@@ -105,7 +106,7 @@ class Provider:
             )
             cached = sum(map(len, head + sent[:kept])) / sum(map(len, head + sent))
             whole = json.dumps(asked.messages, ensure_ascii=False)
-            reply = self._model.reply(asked, whole)
+            reply = self.model.reply(asked, whole)
             self.requests.append(
                 Request(
                     body,
@@ -119,6 +120,8 @@ class Provider:
             )
             self._last = sent
             usage = Usage(tokens, int(tokens * cached) if kept else 0)
+            if reply.reported:
+                usage = Usage(reply.reported, 0)
             return 200, api.answer(body, reply, usage, len(self.requests))
 
 
@@ -131,6 +134,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:
         """Log nothing."""
+
+    def do_GET(self) -> None:
+        self._send(404, {"error": {"message": f"no such path: {self.path}", "type": "not_found"}})
 
     def do_POST(self) -> None:
         path = self.path.partition("?")[0]

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import hmac
+import os
+import signal
 import socket
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -92,15 +95,18 @@ class BearerAuth:
         return scheme.lower() == b"bearer" and hmac.compare_digest(token.strip(), self._token)
 
 
-def run_stdio(server: Server[Any]) -> None:
+def run_stdio(server: Server[Any], on_signal: Callable[[], object] | None = None) -> None:
     """Serve one client over stdin and stdout, until it closes them.
+
+    At SIGINT or SIGTERM, ``on_signal`` is called and the process ends at once: the thread that reads stdin cannot be
+    interrupted, and hosts wait for a server that they stop.
 
     >>> from memctx.mcp import make_server
     >>> run_stdio(make_server(handle))  # doctest: +SKIP
     """
     if not callable(getattr(server, "run", None)):
         raise TypeError(f"server is {type(server).__name__}; expected that of make_server")
-    anyio.run(_serve_stdio, server)
+    anyio.run(_serve_stdio, server, on_signal)
 
 
 def http_app(server: Server[Any], options: HttpOptions) -> ASGIApp:
@@ -151,8 +157,20 @@ def run_http(
         uvicorn.Server(config).run(sockets=[listener])
 
 
-async def _serve_stdio(server: Server[Any]) -> None:
+async def _serve_stdio(server: Server[Any], on_signal: Callable[[], object] | None) -> None:
     from mcp.server.stdio import stdio_server  # noqa: PLC0415 - not for HTTP
 
-    async with stdio_server() as (incoming, outgoing):
-        await server.run(incoming, outgoing, server.create_initialization_options())
+    async with anyio.create_task_group() as tasks:
+        if sys.platform != "win32":
+            tasks.start_soon(_exit_on_signal, on_signal)
+        async with stdio_server() as (incoming, outgoing):
+            await server.run(incoming, outgoing, server.create_initialization_options())
+        tasks.cancel_scope.cancel()
+
+
+async def _exit_on_signal(on_signal: Callable[[], object] | None) -> None:
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async for _ in signals:
+            if on_signal is not None:
+                on_signal()
+            os._exit(0)

@@ -11,6 +11,7 @@ import pytest
 import memctx
 from hosts.hooks.story import Conversation, recorded_payloads
 from memctx import store_files
+from memctx.cli.import_export import read_parts
 from memctx.hosts import HostSession, answer
 from memctx.hosts.hooks import find_records
 from memctx.hosts.hooks.command import Arguments, answer_payload
@@ -406,6 +407,39 @@ def test_opencode_sends_its_messages_and_gets_a_context(tmp_path: Path) -> None:
     assert '"The shop"' in found["context"]
 
 
+def test_opencode_puts_prompts_in_quotes_that_are_no_part_of_them(tmp_path: Path) -> None:
+    """As `opencode run` does; a decision in quotes would be no fact. The last answer is told from the messages."""
+    root, project = tmp_path / "store", tmp_path / "shop"
+    project.mkdir()
+    base = {"sessionID": "ses_1", "directory": str(project)}
+    prompt = '"We decided that the payment webhook listens on \\"8443\\". Please note it."'
+    answer("opencode", "chat.message", {**base, "prompt": prompt}, root=root)
+    messages = [
+        {"info": {"id": "msg_1", "role": "user"}, "parts": [{"type": "text", "text": prompt}]},
+        {
+            "info": {"id": "msg_2", "role": "assistant"},
+            "parts": [{"type": "text", "text": "Noted, the webhook is settled."}],
+        },
+    ]
+    answer("opencode", "session.idle", {**base, "messages": messages}, root=root)
+    said = contents(root, HostSession("opencode", str(project), "ses_1").session_id)
+    assert said[0] == (
+        "user",
+        'We decided that the payment webhook listens on "8443". Please note it.',
+    )
+    later = {**base, "sessionID": "ses_2", "prompt": "Good morning."}
+    told = json.loads(answer("opencode", "chat.message", later, root=root).stdout)["context"]
+    assert "[decision] We decided" in told
+    assert "- The last answer: Noted, the webhook is settled." in told
+
+
+def test_quotes_of_an_opencode_user_stay() -> None:
+    typed = '"one" and "two"'
+    parts = [{"info": {"id": "m", "role": "user"}, "parts": [{"type": "text", "text": typed}]}]
+    [message] = read_parts(parts)
+    assert message["content"] == [{"type": "text", "text": typed}]
+
+
 @pytest.mark.parametrize("host", EVENTS)
 def test_unknown_events_and_payloads_without_a_conversation_do_nothing(
     host: str, tmp_path: Path
@@ -428,7 +462,7 @@ def test_a_switched_off_memory_does_nothing(
 
 
 def test_an_excerpt_shows_no_part_of_a_secret(tmp_path: Path) -> None:
-    """What is masked before it makes the text shorter, so that the excerpt reaches far into the prompt."""
+    """Masking makes the text shorter, so that the excerpt reaches far into the prompt."""
     token = f"ghp_{'aB3x' * 9}"
     key = "\n".join(["-----BEGIN RSA PRIVATE KEY-----", *["Q2F0" * 16] * 17])
     prompt = f"{key}\n-----END RSA PRIVATE KEY-----\n{'.' * 12} {token}"

@@ -67,7 +67,7 @@ def run_mcp(  # noqa: PLR0913 - one for each flag
             signal.signal(signal.SIGTERM, _exit)
             run_http(server, options, on_ready=lambda url: _tell(f"memctx: serving MCP at {url}"))
         else:
-            run_stdio(server)
+            run_stdio(server, handle.close)
     finally:
         handle.close()
     return Outcome({}, ())

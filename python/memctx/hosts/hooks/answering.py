@@ -124,8 +124,9 @@ class _Run:
 
     def _archive(self) -> None:
         call, seconds = self._call, SECONDS_FOR_FACTS.get(self._call.job, 0.0)
+        messages = self._opencode_messages()
         if call.job in {"stop", "response", "end"}:
-            said = call.answer
+            said = call.answer or _last_answer(messages)
             self._update(
                 lambda known: replace(
                     known,
@@ -138,8 +139,8 @@ class _Run:
             self._store([{"role": "assistant", "content": call.answer}])
         elif call.job == "tool":
             self._store(_tool_messages(call))
-        elif call.host == "opencode":
-            self._store_opencode(seconds)
+        elif messages:
+            self._store(messages, seconds)
         elif call.transcript is not None and call.transcript.is_file():
             from memctx.hosts.hooks.archiving import store_transcript  # noqa: PLC0415 - not for prompts
 
@@ -153,12 +154,13 @@ class _Run:
             if call.host == "gemini":
                 self._note_compression(call.transcript)
 
-    def _store_opencode(self, seconds: float) -> None:
+    def _opencode_messages(self) -> list[dict[str, Any]]:
+        """Return the messages that the plugin of opencode sends, in Anthropic's format."""
+        if self._call.host != "opencode":
+            return []
         from memctx.cli.import_export import read_parts  # noqa: PLC0415 - loads all readers
 
-        said = read_parts(self._call.fields.get("messages"))
-        if said:
-            self._store(said, seconds)
+        return read_parts(self._call.fields.get("messages"))
 
     def _store(self, messages: list[dict[str, Any]], seconds: float = 0.0) -> None:
         from memctx.hosts.hooks.archiving import store_messages  # noqa: PLC0415 - not for prompts
@@ -247,6 +249,16 @@ def _join(found: list[Recalled]) -> Recalled:
     if sum(map(len, texts)) > MAX_CHARS:
         texts = texts[-1:]  # the prompt's own
     return Recalled("\n\n".join(texts), tuple(own for each in found for own in each.ids))
+
+
+def _last_answer(messages: list[dict[str, Any]]) -> str:
+    """Return the text of the last message of the assistant."""
+    for message in reversed(messages):
+        texts = [block.get("text") for block in message["content"]]
+        said = [text for text in texts if isinstance(text, str)]
+        if message["role"] == "assistant" and said:
+            return "\n".join(said)
+    return ""
 
 
 def _tool_messages(call: HookCall) -> list[dict[str, Any]]:

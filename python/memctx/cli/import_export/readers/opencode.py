@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 TABLES = frozenset({"session", "message", "part"})
 TAKEN_BACK = "taken back by the user"
+_QUOTED = re.compile(r'"(?:[^"]|(?<=\\)")+"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,8 @@ def _convert_message(transcript: TranscriptFile, message: _Message) -> Iterator[
     results: list[dict[str, Any]] = []
     for each in message.parts:
         if each.get("type") == "text" and not (each.get("synthetic") or each.get("ignored")):
-            content.append({"type": "text", "text": each.get("text", "")})
+            text = each.get("text", "")
+            content.append({"type": "text", "text": _unquote(text) if role == "user" else text})
         elif each.get("type") == "tool":
             state, call_id = each.get("state"), each.get("callID")
             asked = {
@@ -158,6 +161,13 @@ def _convert_message(transcript: TranscriptFile, message: _Message) -> Iterator[
         yield replace(
             said, id=f"{message.id}.results", message={"role": "user", "content": results}
         )
+
+
+def _unquote(text: object) -> object:
+    """Return a prompt without the quotes that `opencode run` puts around it; it escapes those inside."""
+    if isinstance(text, str) and _QUOTED.fullmatch(text):
+        return text[1:-1].replace('\\"', '"')
+    return text
 
 
 def _whole(
