@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from memctx import store_files
 from memctx.errors import MemctxError
 from memctx.hosts.hooks import log
-from memctx.hosts.hooks.events import FORMATS, read_call, write_answer
+from memctx.hosts.hooks.events import FORMATS, PI_HOSTS, read_call, write_answer
 from memctx.hosts.hooks.opening import default_root, load_config, open_reader
 from memctx.hosts.hooks.session import read_record, update_record
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from memctx.hosts.hooks.events import HookCall
     from memctx.hosts.hooks.recall import Recalled
     from memctx.hosts.hooks.session import SessionRecord
+    from memctx.messages import FormatName
 
 SECONDS_FOR_FACTS = {"archive": 2.0, "stop": 5.0, "end": 0.7, "subagent": 0.0}
 """Most seconds to wait for facts by job; the rest is extracted by a later call."""
@@ -137,6 +138,10 @@ class _Run:
             self._store(_tool_messages(call))
         elif call.host == "opencode":
             self._store_opencode(seconds)
+        elif call.host in PI_HOSTS:
+            messages = call.fields.get("messages")
+            if isinstance(messages, list) and messages:
+                self._store(cast("list[dict[str, Any]]", messages), seconds, format="pi")
         elif call.transcript is not None and call.transcript.is_file():
             from memctx.hosts.hooks.archiving import store_transcript  # noqa: PLC0415 - not for prompts
 
@@ -157,10 +162,15 @@ class _Run:
         if said:
             self._store(said, seconds)
 
-    def _store(self, messages: list[dict[str, Any]], seconds: float = 0.0) -> None:
+    def _store(
+        self,
+        messages: list[dict[str, Any]],
+        seconds: float = 0.0,
+        format: FormatName | None = None,
+    ) -> None:
         from memctx.hosts.hooks.archiving import store_messages  # noqa: PLC0415 - not for prompts
 
-        store_messages(self._config, self._call.session, messages, seconds=seconds)
+        store_messages(self._config, self._call.session, messages, format=format, seconds=seconds)
 
     def _note_compaction(self) -> SessionRecord:
         """Note that the model no longer sees what was said before, and was told nothing since."""
@@ -202,13 +212,16 @@ class _Run:
     def _tell(self, recalled: Recalled, record: SessionRecord) -> str:
         """Note what the conversation is told, and return the host's form of it."""
         is_first = not record.is_told
-        if is_first or recalled.ids:
+        # What a prompt recalls is in one request; what a start tells is in the system prompt of all.
+        is_kept = self._call.host != "openclaw" or self._call.job == "start"
+        shown = recalled.ids if is_kept else ()
+        if is_first or shown:
             self._update(
                 lambda known: replace(
                     known,
                     title=self._call.title or known.title,
                     is_told=True,
-                    shown=(*known.shown, *recalled.ids),
+                    shown=(*known.shown, *shown),
                 )
             )
         return write_answer(self._call, recalled.text)
