@@ -22,7 +22,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
 .PHONY: help dev demo test lint redaction extractors contradictions bench bench-cold recall turn-recall bench-rust wheel fuzz crash \
-	integrations check clean extension release cargo recall-data
+	integrations plugins check clean extension release cargo recall-data
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -132,10 +132,20 @@ integrations: extension $(VENV)-integrations/.installed ## Run other people's fr
 	PYTHONPATH=python:$(MODEL)/src $(VENV)-integrations/bin/python -m pytest -m integrations -W default -p no:unraisableexception \
 		tests/integrations
 
+# Needs node >= 20 and npm; the plugins have no dependencies, only their compiler is installed.
+plugins: extension $(VENV)/.installed ## Build the plugins of OpenClaw and Pi, and test them with a real helper
+	$(BIN)/python plugins/generate.py
+	npm install --prefix plugins --silent --no-audit --no-fund --no-package-lock
+	plugins/node_modules/.bin/tsc -p plugins/openclaw
+	plugins/node_modules/.bin/tsc -p plugins/pi
+	plugins/node_modules/.bin/tsc -p plugins --outDir target/plugins
+	cp plugins/package.json target/plugins/
+	node --test target/plugins/test/*.test.js
+
 check: lint test fuzz wheel ## Everything that must hold before a change lands
 
 clean: ## Remove everything that was built or installed here
-	rm -rf target $(VENV) $(VENV)-integrations dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache python/memctx/_core*.so
+	rm -rf target plugins/node_modules plugins/*/dist $(VENV) $(VENV)-integrations dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache python/memctx/_core*.so
 
 # What is measured is what a wheel holds.
 release:
