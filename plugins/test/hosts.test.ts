@@ -167,7 +167,7 @@ for (const { name, needs, prepare, full } of HOSTS) {
       provider.tokens = full;
       await run("first", SMALL_TALK);
       provider.tokens = 1_000;
-      assert.equal(provider.summaries, 1, "the host has compacted");
+      assert.ok(provider.summaries > 0, "the host has not compacted");
       await run("first", QUESTION);
       assert.ok(provider.last.text.includes("compacted into the following summary"));
       assert.equal(provider.last.text.includes("8443"), withMemory);
