@@ -12,22 +12,23 @@ export interface Conversation {
 /** Roles of what was said and done; summaries and what plugins added are not archived. */
 const ROLES = new Set(["user", "assistant", "toolResult", "bashExecution"]);
 
-/** Call a hook of memctx and return the text for the model; empty if there is none. */
+/** Call a hook of memctx and return the text for the model: empty if there is none, undefined if memory failed. */
 export async function callHook(
   client: Client,
   { host, project, conversation }: Conversation,
   event: string,
   fields: object = {},
   timeoutMs = 10_000,
-): Promise<string> {
+): Promise<string | undefined> {
   const payload = { session_id: conversation, cwd: project, ...fields };
   const found = await client.request<{ stdout: string }>("hook", { host, event, payload }, timeoutMs);
-  if (found === undefined || found.stdout === "") return "";
+  if (found === undefined) return undefined;
+  if (found.stdout === "") return "";
   try {
     const { context } = JSON.parse(found.stdout) as { context?: unknown };
     return typeof context === "string" ? context : "";
   } catch {
-    return "";
+    return undefined;
   }
 }
 

