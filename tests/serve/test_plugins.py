@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -126,3 +127,17 @@ def test_wrong_scopes_and_formats_are_refused(root: str, method: str, wrong: Any
     found = client.request(method, params | wrong, root=root)
     assert found is not None
     assert found["error"]["code"] == "invalid"
+
+
+@pytest.mark.usefixtures("helper")
+def test_a_helper_that_was_stopped_may_be_started_again_at_once(root: str) -> None:
+    assert client.start(root)  # it finds the other one, and exits
+    assert not client.start(root)
+    assert client.ask("stop", root=root) is not None
+    deadline = time.monotonic() + 20
+    while not client.start(root):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    while client.ask("stop", root=root) is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
