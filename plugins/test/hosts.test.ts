@@ -12,6 +12,7 @@ import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 
+import { migrate } from "../openclaw/src/migrate.js";
 import { FACT, QUESTION, makePlace, type Place } from "./setup.js";
 
 const FOLDER = process.env["PLUGIN_HOSTS"] ?? "";
@@ -123,30 +124,23 @@ function preparePi(node: string, cli: string, place: Place, provider: Provider, 
 
 function prepareOpenClaw(place: Place, provider: Provider, withMemory: boolean): Run {
   const home = join(place.folder, "home");
-  const memctx = {
-    enabled: true,
-    hooks: { allowConversationAccess: true, allowPromptInjection: true },
-    config: { enabled: true, hardCapTokens: 4000 },
-  };
   const none = { slots: { memory: "none" }, entries: { "memory-core": { enabled: false } } };
-  const plugins = {
-    load: { paths: [join(PLUGINS, "openclaw")] },
-    slots: { memory: "memctx" },
-    entries: { "memory-core": { enabled: false }, memctx },
-  };
   const models = [{ ...MODEL, cost: COST }];
-  write(join(home, "openclaw.json"), {
+  const former = {
     agents: {
       defaults: {
         workspace: place.project,
         model: { primary: "fake/m1" },
         compaction: { mode: "default", keepRecentTokens: 500 },
+        ...(withMemory ? { memoryContext: MEMORY_CONTEXT } : {}),
       },
     },
     models: { providers: { fake: { baseUrl: provider.url, apiKey: "x", api: "openai-completions", models } } },
     tools: { toolSearch: false },
-    plugins: withMemory ? plugins : none,
-  });
+    plugins: withMemory ? { load: { paths: [join(PLUGINS, "openclaw")] } } : none,
+  };
+  write(join(home, "openclaw.json"), withMemory ? migrate(former) : former);
+  if (withMemory) place.settings = { ...MEMORY_CONTEXT, enabled: undefined };
   const env = {
     HOME: home,
     OPENCLAW_STATE_DIR: join(home, "state"),
@@ -159,6 +153,17 @@ function prepareOpenClaw(place: Place, provider: Provider, withMemory: boolean):
     await execute(NODE24, [OPENCLAW, ...parameters], env, place.project);
   };
 }
+
+/** The block that OpenClaw's memory-context documents. */
+const MEMORY_CONTEXT = {
+  enabled: true,
+  hardCapTokens: 4000,
+  embeddingModel: "hash",
+  redaction: true,
+  knowledgeExtraction: true,
+  autoRecallMinScore: 0.7,
+  maxSegments: 20000,
+};
 
 type Prepare = (place: Place, provider: Provider, withMemory: boolean) => Run;
 

@@ -77,16 +77,15 @@ test("a second session is told what the first decided in its system prompt, with
 });
 
 test("settings of the entry apply: sessions by themselves, unknown names", async (context) => {
-  const { project } = makePlace(context);
-  const host = new Host({ crossSession: false, embeddingModel: "hash", budget: 1 });
+  const place = makePlace(context);
+  place.settings = { crossSession: false, embeddingModel: "hash", budget: 1 };
+  const { project } = place;
+  const host = new Host(place.settings);
   assert.deepEqual(host.warnings, ["memctx: settings without effect: budget"]);
   const first = session(project, "s1");
   await host.fire("before_prompt_build", { prompt: FACT }, first);
   await host.fire("agent_end", { messages: [user(FACT), assistant("Noted.")] }, first);
   assert.deepEqual(await host.fire("before_prompt_build", { prompt: QUESTION }, session(project, "s2")), {});
-  execFileSync("memctx", ["serve", "--stop"], {
-    env: { ...process.env, MEMCTX_CROSS_SESSION: "false", MEMCTX_EMBEDDING_MODEL: "hash" },
-  });
   assert.equal(new Host({ enabled: false }).handlers.size, 0);
 });
 

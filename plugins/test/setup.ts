@@ -5,6 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 
+import { toEnvironment } from "../shared/settings.js";
+
 export const FACT = "We decided: the payment webhook of the shop listens on port 8443.";
 export const QUESTION = "Which port has the payment webhook of the shop?";
 
@@ -12,13 +14,15 @@ export interface Place {
   folder: string;
   project: string;
   store: string;
+  /** Settings of memctx beside the environment: a helper has those it was started with. */
+  settings: Readonly<Record<string, unknown>>;
 }
 
 /** Point memctx at a folder of the test, and stop its helper with the test. */
 export function makePlace(test: TestContext): Place {
   const folder = mkdtempSync(join(tmpdir(), "mx-"));
   chmodSync(folder, 0o700);
-  const place = { folder, project: join(folder, "shop"), store: join(folder, "store") };
+  const place = { folder, project: join(folder, "shop"), store: join(folder, "store"), settings: {} };
   mkdirSync(place.project);
   const before = { ...process.env };
   process.env["XDG_RUNTIME_DIR"] = folder;
@@ -26,7 +30,7 @@ export function makePlace(test: TestContext): Place {
   delete process.env["MEMCTX_SERVE"];
   test.after(() => {
     try {
-      stopHelper();
+      stopHelper(toEnvironment(place.settings).env);
     } finally {
       process.env = before;
       rmSync(folder, { recursive: true, force: true });
@@ -35,8 +39,8 @@ export function makePlace(test: TestContext): Place {
   return place;
 }
 
-export function stopHelper(): void {
-  execFileSync("memctx", ["serve", "--stop", "--json"], { stdio: "ignore" });
+export function stopHelper(env: Record<string, string> = {}): void {
+  execFileSync("memctx", ["serve", "--stop", "--json"], { stdio: "ignore", env: { ...process.env, ...env } });
 }
 
 let time = Date.parse("2026-11-18T05:48:10Z");
