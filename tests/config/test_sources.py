@@ -112,11 +112,12 @@ def test_form_a_of_an_openclaw_file_loads(tmp_path: Path) -> None:
 PLACES = [
     {"agents": {"defaults": {"memoryContext": FORM_B}}},
     {"plugins": {"entries": {"memory-context": {"enabled": True, "config": FORM_B}}}},
+    {"plugins": {"entries": {"memctx": {"enabled": True, "config": FORM_B}}}},
     FORM_B,
 ]
 
 
-@pytest.mark.parametrize("document", PLACES, ids=["defaults", "plugin", "alone"])
+@pytest.mark.parametrize("document", PLACES, ids=["defaults", "plugin", "own plugin", "alone"])
 def test_form_b_loads_wherever_it_stands(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, document: dict[str, Any]
 ) -> None:
@@ -147,6 +148,20 @@ def test_a_setting_without_effect_is_logged_once(
     ]
 
 
+def test_the_entry_of_the_own_plugin_is_the_strongest(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    own = {"enabled": True, "config": {"command": "/opt/memctx", "maxSegments": 9}}
+    document = {
+        "agents": {"defaults": {"memoryContext": {"maxSegments": 7, "hardCapTokens": 3000}}},
+        "plugins": {"slots": {"memory": "memctx"}, "entries": {"memctx": own}},
+    }
+    with caplog.at_level(logging.WARNING, "memctx.config"):
+        config = load(write(tmp_path, "openclaw.json", document))
+    assert (config.disk.max_segments, config.recall.hard_cap_tokens) == (9, 3000)
+    assert caplog.records == []
+
+
 @pytest.mark.parametrize(
     ("document", "enabled"),
     [
@@ -162,6 +177,7 @@ def test_a_setting_without_effect_is_logged_once(
         ),
         ({"plugins": {"entries": {"memory-context": {"config": {}}}}}, True),
         ({"plugins": {"entries": {"memory-context": {"enabled": True}}}}, True),
+        ({"plugins": {"entries": {"memctx": {"enabled": False}}}}, False),
     ],
 )
 def test_the_switch_of_an_openclaw_file_counts(

@@ -17,9 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from os import PathLike
 
-# Paths of memory's own settings in an openclaw.json, the strongest last: of the plugin, and of the built-in one.
+# Paths of memory's own settings in an openclaw.json, the strongest last: of OpenClaw's plugin, of the
+# built-in one, and of memctx's plugin.
 ENTRY = ("plugins", "entries", "memory-context")
-BLOCKS = ((*ENTRY, "config"), ("agents", "defaults", "memoryContext"))
+OWN_ENTRY = ("plugins", "entries", "memctx")
+BLOCKS = ((*ENTRY, "config"), ("agents", "defaults", "memoryContext"), (*OWN_ENTRY, "config"))
+
+# Settings of the plugin that are none of memory.
+OF_PLUGIN = frozenset({"command"})
 
 # Keys of the host's settings that apply here too, by their paths here.
 HOST_SETTINGS = {
@@ -48,7 +53,7 @@ IDLE = (
     ("plugins", "entries", "memory-lancedb"),
     ("session", "reset"),
 )
-SLOT, OWN_SLOT = ("plugins", "slots", "memory"), "memory-context"
+SLOT, OWN_SLOTS = ("plugins", "slots", "memory"), frozenset({"memory-context", "memctx"})
 
 # Seconds of the units that it writes times in; minutes where it names none.
 UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
@@ -123,11 +128,13 @@ def _settings(found: dict[str, Any], path: Path) -> dict[str, Any]:
         return found
     settings = _host_settings(found, path)
     for keys in BLOCKS:
-        block = _at(found, keys)
-        if isinstance(block, dict):
-            own = {path_of(name) for name in cast("dict[str, Any]", block)}
+        found_block = _at(found, keys)
+        if isinstance(found_block, dict):
+            given = cast("dict[str, Any]", found_block)
+            block = {name: value for name, value in given.items() if name not in OF_PLUGIN}
+            own = {path_of(name) for name in block}
             kept = {name: value for name, value in settings.items() if path_of(name) not in own}
-            settings = kept | cast("dict[str, Any]", block)
+            settings = kept | block
     note_without_effect(str(path), _without_effect(found))
     return settings
 
@@ -138,13 +145,15 @@ def _without_effect(found: dict[str, Any]) -> Iterator[str]:
         for name in _leaves(_at(found, keys), ".".join(keys)):
             if not name.startswith(f"{'.'.join(SEARCH)}."):
                 yield name
-    if _at(found, SLOT) not in (None, OWN_SLOT):
+    if _at(found, SLOT) not in {None, *OWN_SLOTS}:
         yield ".".join(SLOT)
 
 
 def _host_settings(found: dict[str, Any], path: Path) -> dict[str, Any]:
     """Return the host's settings that apply here too."""
     values = {name: _at(found, keys) for name, keys in HOST_SETTINGS.items()}
+    own_switch = _at(found, (*OWN_ENTRY, "enabled"))
+    values["enabled"] = values["enabled"] if own_switch is None else own_switch
     values["workspace_search"] = values["workspace_search"] or _at(found, SEARCH)
     given = {name: value for name, value in values.items() if value is not None}
     pruning = given.get("pruning")

@@ -84,7 +84,7 @@ def start(root: str | None = None) -> bool:
 
     Call it when the answer is written: it takes about a millisecond, but the helper then uses the processor.
     """
-    if not is_enabled() or not _try_to_claim(f"{socket_path(root)}.started"):
+    if not is_enabled() or not _try_to_claim(marker_path(root)):
         return False
     null = os.open(os.devnull, os.O_RDWR)
     try:
@@ -126,6 +126,11 @@ def socket_path(root: str | None = None) -> str:
     is_short = 0 < len(runtime) < 60  # noqa: PLR2004
     folder = f"{runtime}/memctx" if is_short else f"/tmp/memctx-{os.getuid()}"  # noqa: S108 - checked to be private
     return f"{folder}/{_hash(identity):016x}.sock"
+
+
+def marker_path(root: str | None = None) -> str:
+    """Return the path of the file that keeps two processes from starting a helper at once."""
+    return f"{socket_path(root)}.started"
 
 
 def _hash(text: str) -> int:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import threading
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast, get_args
 
 from memctx import registry
+from memctx.messages import FormatName
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping
+    from contextlib import AbstractContextManager
 
+    from memctx.hosts import HostSession
     from memctx.memory import Memory
 
 Params: TypeAlias = "Mapping[str, Any]"
@@ -38,7 +41,7 @@ def prepare(root: str, params: Params) -> dict[str, Any]:
     """Return the messages to send to the model, and a report."""
     messages = _messages(params)
     with _open(root, params) as memory:
-        turn = memory.prepare(messages)
+        turn = memory.prepare(messages, format=_format(params))
         return {"messages": turn.messages, "report": turn.report.to_dict()}
 
 
@@ -46,7 +49,7 @@ def archive(root: str, params: Params) -> dict[str, Any]:
     """Store messages, and return the counts once they are durable."""
     messages = _messages(params)
     with _open(root, params) as memory:
-        found = memory.archive(messages)
+        found = memory.archive(messages, format=_format(params))
         counts = {"added": found.added, "duplicates": found.duplicates, "skipped": found.skipped}
         return counts | {"reasons": dict(found.reasons)}
 
@@ -56,7 +59,7 @@ def call_tool(root: str, params: Params) -> dict[str, Any]:
     from memctx.tools import Tools  # noqa: PLC0415 - most helpers answer hooks alone
 
     name, arguments = _text(params, "name"), params.get("arguments")
-    with _open(root, params) as memory:
+    with _open_for_tools(root, params) as memory:
         found = Tools(memory).call(name, arguments)
         return {"data": found.data, "is_error": found.is_error}
 
@@ -86,10 +89,7 @@ _conversations: dict[str, _Conversation] = {}
 @contextmanager
 def _open(root: str, params: Params) -> Generator[Memory]:
     """Open the memory of a conversation; it stays open when the request is answered."""
-    names = [_text(params, name) for name in ("host", "project", "conversation")]
-    from memctx.hosts import HostSession  # noqa: PLC0415 - with the first request
-
-    session_id = HostSession(*names).session_id
+    session_id = _session(params).session_id
     window = params.get("window")
     if window is not None and (type(window) is not int or window < 1):
         raise RequestError("invalid", "window is no number of tokens of at least 1")
@@ -99,6 +99,35 @@ def _open(root: str, params: Params) -> Generator[Memory]:
         window = conversation.window
         with registry.open(root, session_id=session_id, context_window=window) as memory:
             yield memory
+
+
+def _open_for_tools(root: str, params: Params) -> AbstractContextManager[Memory]:
+    """Open the memory of a conversation or, if the request and the settings allow that, of its project."""
+    scope = params.get("scope", "conversation")
+    if scope not in {"conversation", "project"}:
+        raise RequestError("invalid", "scope is neither conversation nor project")
+    if scope == "project":
+        from memctx.hosts.hooks import ProjectMemory, load_config  # noqa: PLC0415 - most hosts ask for no tool
+
+        session, config = _session(params), load_config(Path(root))
+        if "cross_session" not in config.given():  # else each by itself, or all projects
+            return ProjectMemory(config, session)
+    return _open(root, params)
+
+
+def _session(params: Params) -> HostSession:
+    host, project, own = (_text(params, name) for name in ("host", "project", "conversation"))
+    from memctx.hosts import HostSession  # noqa: PLC0415 - with the first request
+    from memctx.hosts.hooks import find_project  # noqa: PLC0415 - as above
+
+    return HostSession(host, find_project(project), own)
+
+
+def _format(params: Params) -> FormatName | None:
+    found: FormatName | None = params.get("format")
+    if found is not None and found not in get_args(FormatName):
+        raise RequestError("invalid", f"format is no one of {', '.join(get_args(FormatName))}")
+    return found
 
 
 def _text(params: Params, name: str) -> str:

@@ -81,6 +81,8 @@ class Server:
                     self._accept(listener)
                 finally:
                     self.path.unlink(missing_ok=True)
+                    # One that ended in order may be followed by the next at once.
+                    Path(client.marker_path(self.root)).unlink(missing_ok=True)
                     self._drain()
             return True
         finally:

@@ -5,6 +5,7 @@ if TYPE_CHECKING:
     from memctx.hosts.hooks.answering import Answer, answer
     from memctx.hosts.hooks.archiving import archive_messages
     from memctx.hosts.hooks.command import run_command as run_command
+    from memctx.hosts.hooks.opening import load_config as load_config
     from memctx.hosts.hooks.opening import open_reader
     from memctx.hosts.hooks.project import ProjectMemory as ProjectMemory
     from memctx.hosts.hooks.recall import recall_text
@@ -25,6 +26,7 @@ else:
             "SessionRecord": "memctx.hosts.hooks.session",
             "answer": "memctx.hosts.hooks.answering",
             "archive_messages": "memctx.hosts.hooks.archiving",
+            "load_config": "memctx.hosts.hooks.opening",
             "open_reader": "memctx.hosts.hooks.opening",
             "recall_text": "memctx.hosts.hooks.recall",
             "run_command": "memctx.hosts.hooks.command",

@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from memctx import store_files
 from memctx.errors import MemctxError
 from memctx.hosts.hooks import log
-from memctx.hosts.hooks.events import FORMATS, read_call, write_answer
+from memctx.hosts.hooks.events import FORMATS, PI_HOSTS, read_call, write_answer
 from memctx.hosts.hooks.opening import default_root, load_config, open_reader
 from memctx.hosts.hooks.session import read_record, update_record
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from memctx.hosts.hooks.events import HookCall
     from memctx.hosts.hooks.recall import Recalled
     from memctx.hosts.hooks.session import SessionRecord
+    from memctx.messages import FormatName
 
 SECONDS_FOR_FACTS = {"archive": 2.0, "stop": 3.0, "end": 0.7, "subagent": 0.0}
 """Most seconds to wait for facts by job; the rest is extracted by a later call. All are shorter than a hook waits for
@@ -124,7 +125,7 @@ class _Run:
 
     def _archive(self) -> None:
         call, seconds = self._call, SECONDS_FOR_FACTS.get(self._call.job, 0.0)
-        messages = self._opencode_messages()
+        messages = self._sent_messages()
         if call.job in {"stop", "response", "end"}:
             said = call.answer or _last_answer(messages)
             self._update(
@@ -140,7 +141,7 @@ class _Run:
         elif call.job == "tool":
             self._store(_tool_messages(call))
         elif messages:
-            self._store(messages, seconds)
+            self._store(messages, seconds, "pi" if call.host in PI_HOSTS else "anthropic")
         elif call.transcript is not None and call.transcript.is_file():
             from memctx.hosts.hooks.archiving import store_transcript  # noqa: PLC0415 - not for prompts
 
@@ -154,18 +155,26 @@ class _Run:
             if call.host == "gemini":
                 self._note_compression(call.transcript)
 
-    def _opencode_messages(self) -> list[dict[str, Any]]:
-        """Return the messages that the plugin of opencode sends, in Anthropic's format."""
+    def _sent_messages(self) -> list[dict[str, Any]]:
+        """Return the messages that a plugin sends in place of a transcript; those of opencode in Anthropic's format."""
+        messages = self._call.fields.get("messages")
+        if self._call.host in PI_HOSTS and isinstance(messages, list):
+            return cast("list[dict[str, Any]]", messages)
         if self._call.host != "opencode":
             return []
         from memctx.cli.import_export import read_parts  # noqa: PLC0415 - loads all readers
 
-        return read_parts(self._call.fields.get("messages"))
+        return read_parts(messages)
 
-    def _store(self, messages: list[dict[str, Any]], seconds: float = 0.0) -> None:
+    def _store(
+        self,
+        messages: list[dict[str, Any]],
+        seconds: float = 0.0,
+        format: FormatName | None = None,
+    ) -> None:
         from memctx.hosts.hooks.archiving import store_messages  # noqa: PLC0415 - not for prompts
 
-        store_messages(self._config, self._call.session, messages, seconds=seconds)
+        store_messages(self._config, self._call.session, messages, format=format, seconds=seconds)
 
     def _note_compaction(self) -> SessionRecord:
         """Note that the model no longer sees what was said before, and was told nothing since."""
@@ -207,13 +216,16 @@ class _Run:
     def _tell(self, recalled: Recalled, record: SessionRecord) -> str:
         """Note what the conversation is told, and return the host's form of it."""
         is_first = not record.is_told
-        if is_first or recalled.ids:
+        # What a prompt recalls is in one request; what a start tells is in the system prompt of all.
+        is_kept = self._call.host != "openclaw" or self._call.job == "start"
+        shown = recalled.ids if is_kept else ()
+        if is_first or shown:
             self._update(
                 lambda known: replace(
                     known,
                     title=self._call.title or known.title,
                     is_told=True,
-                    shown=(*known.shown, *recalled.ids),
+                    shown=(*known.shown, *shown),
                 )
             )
         return write_answer(self._call, recalled.text)
@@ -253,11 +265,14 @@ def _join(found: list[Recalled]) -> Recalled:
 
 def _last_answer(messages: list[dict[str, Any]]) -> str:
     """Return the text of the last message of the assistant."""
+    from memctx.messages import part  # noqa: PLC0415 - not for prompts
+
     for message in reversed(messages):
-        texts = [block.get("text") for block in message["content"]]
-        said = [text for text in texts if isinstance(text, str)]
-        if message["role"] == "assistant" and said:
-            return "\n".join(said)
+        if part.get(message, "role") == "assistant":
+            blocks = part.blocks(part.get(message, "content"))
+            texts = [each if isinstance(each, str) else part.text(each, "text") for each in blocks]
+            if said := [text for text in texts if text]:
+                return "\n".join(said)
     return ""
 
 

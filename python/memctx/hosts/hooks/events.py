@@ -56,6 +56,21 @@ EVENTS: dict[str, dict[str, Job]] = {
         "session.compacted": "compacted",
         "session.idle": "stop",
     },
+    # Sent by the plugins in `plugins/`, with messages in Pi's format.
+    "openclaw": {
+        "session_start": "start",
+        "before_prompt_build": "prompt",
+        "before_compaction": "archive",
+        "after_compaction": "compacted",
+        "agent_end": "stop",
+        "before_reset": "end",
+    },
+    "pi": {
+        "before_agent_start": "prompt",
+        "session_before_compact": "archive",
+        "session_compact": "compacted",
+        "agent_end": "stop",
+    },
 }
 """Events that do something, by host. All others are answered by nothing."""
 
@@ -71,6 +86,8 @@ CURSOR_NAMES = {
 
 FORMATS: dict[str, Format] = {"claude-code": "claude-code", "codex": "codex", "gemini": "gemini"}
 """Format of the transcript that a host names in its payloads."""
+PI_HOSTS = frozenset({"openclaw", "pi"})
+"""Hosts whose plugins send messages in Pi's format."""
 CONVERSATIONS = ("session_id", "conversation_id", "sessionID")
 FOLDERS = ("project_dir", "cwd", "directory", "worktree")
 HOOK_CONTEXT = re.compile(r"\A(?:<hook_context>.*?</hook_context>\s*)+", re.DOTALL)
@@ -183,7 +200,7 @@ def write_answer(call: HookCall, text: str) -> str:
         document = {"additional_context": text}
         if call.job == "prompt":
             document = {"continue": True, **document}
-    elif call.host == "opencode":
+    elif call.host == "opencode" or call.host in PI_HOSTS:
         document = {"context": text}
     else:
         added = {"hookEventName": call.event, "additionalContext": text}

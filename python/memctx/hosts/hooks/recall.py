@@ -40,10 +40,14 @@ HOST_NAMES = {
     "codex": "Codex",
     "cursor": "Cursor",
     "gemini": "Gemini CLI",
+    "openclaw": "OpenClaw",
     "opencode": "opencode",
+    "pi": "Pi",
 }
 KEEPS_PROMPTS = frozenset({"codex"})
 """Hosts whose model still sees the user's messages after a compaction."""
+PREPARES = frozenset({"pi"})
+"""Hosts whose plugin calls `prepare` before each model call, which recalls from the conversation itself."""
 
 
 class Recalled(NamedTuple):
@@ -198,6 +202,8 @@ def _visibility(
         if segment.id in record.shown:
             return False
         if session.owns(segment.session_id):
+            if session.host in PREPARES:
+                return False
             is_dropped = segment.timestamp <= record.compacted_at
             is_kept = session.host in KEEPS_PROMPTS and segment.role == "user"
             return is_dropped and not is_kept
@@ -214,6 +220,8 @@ def _reads_everything(config: Config) -> bool:
 
 def _may_read_fact(config: Config, session: HostSession, record: SessionRecord, fact: Fact) -> bool:
     if session.owns(fact.session_id):
+        if session.host in PREPARES:
+            return False
         return bool(record.compacted_at) and (fact.timestamp or 0.0) <= record.compacted_at
     if not may_read_project(config):
         return False
