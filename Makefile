@@ -127,10 +127,22 @@ fuzz: cargo ## Fuzz what reads foreign bytes, FUZZ_SECONDS=20 for each target
 crash: extension ## Kill, cut power, fill disks and flip bits under a store; CRASH=quick for a tenth of it
 	cd tests && ../$(BIN)/python -m crash.driver --size $(CRASH) $(MODES)
 
-# Frameworks warn of one another, and leave connections to the garbage collector.
-integrations: extension $(VENV)-integrations/.installed ## Run other people's frameworks against a loopback provider
-	PYTHONPATH=python:$(MODEL)/src $(VENV)-integrations/bin/python -m pytest -m integrations -W default -p no:unraisableexception \
-		tests/integrations
+# Newest versions, each framework in an environment of its own. They warn, and leave connections to the garbage collector.
+FRAMEWORKS ?= $(basename $(filter-out base.txt,$(notdir $(wildcard requirements/integrations/*.txt))))
+
+integrations: extension $(VENV)/.installed $(FRAMEWORKS:%=integration-%) ## Run the adapters in other people's frameworks, newest versions; FRAMEWORKS="langchain adk" for some
+
+integration-%: target/integrations/%/.installed
+	$(BIN)/mypy --python-executable target/integrations/$*/bin/python --follow-imports=silent python/memctx/integrations/$*
+	FRAMEWORK=$* PYTHONPATH="$(CURDIR)/python:$(CURDIR)/$(MODEL)/src" target/integrations/$*/bin/python -m pytest -m integrations -W default \
+		-p no:unraisableexception -p no:cacheprovider tests/integrations
+	@target/integrations/$*/bin/python -m pip list --format=freeze > target/integrations/$*/versions.txt
+
+target/integrations/%/.installed: requirements/integrations/%.txt requirements/integrations/base.txt
+	$(PYTHON) -m venv target/integrations/$*
+	target/integrations/$*/bin/python -m pip install --quiet --disable-pip-version-check --upgrade --upgrade-strategy eager \
+		-r requirements/integrations/base.txt -r $<
+	@touch $@
 
 # Each host is one package of npm, unpacked; none of npm's scripts run. About 1 GB.
 HOSTS ?= target/hosts
@@ -163,7 +175,7 @@ plugin-hosts: plugins ## Install OpenClaw and Pi into target/, and run the plugi
 check: lint test fuzz wheel ## Everything that must hold before a change lands
 
 clean: ## Remove everything that was built or installed here
-	rm -rf target plugins/node_modules plugins/*/dist $(VENV) $(VENV)-integrations dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache python/memctx/_core*.so
+	rm -rf target plugins/node_modules plugins/*/dist $(VENV) dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache python/memctx/_core*.so
 
 # What is measured is what a wheel holds.
 release:
@@ -193,11 +205,6 @@ $(VENV)/.installed-model: $(MODEL)/pyproject.toml $(MODEL)/src/memctx_model/__in
 
 $(VENV)/.installed: requirements/dev.txt $(VENV)/.installed-build
 	$(PIP_INSTALL) -r requirements/dev.txt
-	@touch $@
-
-$(VENV)-integrations/.installed: requirements/integrations.txt
-	$(PYTHON) -m venv $(VENV)-integrations
-	$(VENV)-integrations/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements/integrations.txt
 	@touch $@
 
 $(VENV)/.installed-bench: requirements/bench.txt $(VENV)/.installed

@@ -159,7 +159,8 @@ class Memory:
             )
         if not self._config.enabled:
             same = messages if isinstance(messages, list) else list(messages)
-            return context.Turn(same, context.Report(format or "unknown", degraded=(DISABLED,)))
+            report = context.Report(format or "unknown", degraded=(DISABLED,))
+            return context.Turn(same, report, origins=range(len(same)))
         turn = self._turns.prepare(messages, format=format, pinned=pinned, model=model)
         made: Compactor | None = self.__dict__.get("_made_compactor")
         if made is None or (changed := made.apply_context_hooks(turn)).messages is turn.messages:

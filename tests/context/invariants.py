@@ -82,6 +82,11 @@ def indices_are_those_of_the_list(given: Sequence[Any], turn: Turn) -> None:
     ]
     assert all(0 <= index < len(given) for index in told), (told, len(given))
     assert all(item.indices for item in report.trimmed), report.trimmed
+    assert len(turn.origins) == len(turn.messages)
+    places = {id(message): index for index, message in enumerate(given)}
+    for message, origin in zip(turn.messages, turn.origins, strict=True):
+        assert origin is None or 0 <= origin < len(given)
+        assert id(message) not in places or given[origin or 0] is message
     assert str(report)
 
 

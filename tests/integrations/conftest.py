@@ -1,17 +1,13 @@
-"""Collected only where the frameworks are installed: `make integrations` has an environment of its own for them."""
+"""Fixtures of the adapters' tests. What needs a framework that is not installed is skipped."""
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-HERE = find_spec("langchain") is not None
-collect_ignore_glob = [] if HERE else ["test_*.py"]
 
 
 @pytest.fixture(autouse=True)

@@ -27,7 +27,12 @@ def test_docstring_examples_pass(path: Path) -> None:
     parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
     # The stubs in `_core` describe one module.
     name = "memctx._core" if "_core" in parts else ".".join(parts).removesuffix(".__init__")
-    module = importlib.import_module(name)
+    try:
+        module = importlib.import_module(name)
+    except ImportError as error:
+        if not name.startswith("memctx.integrations."):
+            raise
+        pytest.skip(f"a framework: {error}")
     parser, runner = doctest.DocTestParser(), doctest.DocTestRunner()
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):

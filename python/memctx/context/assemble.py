@@ -65,6 +65,11 @@ class Outgoing:
         """True if the provider refuses neighbors of one role, so that a block goes inside of a message."""
         return FORMATS[self.format].roles_alternate
 
+    def origins(self, source: Source) -> tuple[int | None, ...]:
+        """Return the index of each message in the host's list; None for one that was added."""
+        known = source.origins
+        return tuple(None if index == NO_SOURCE else known[index] for index in self.sources)
+
     def insert(self, block: Block, source: Source) -> bool:
         """Insert a block before its anchor; return False if that is not sent."""
         at = self._head(source) if block.anchor is None else self._find(block.anchor, source)
@@ -91,7 +96,7 @@ class Outgoing:
             return
         roles = [edit.role(message) for message in self.messages]
         # In the host's list, where a recalled block may have stood between them.
-        given = [None if index == NO_SOURCE else source.origins[index] for index in self.sources]
+        given = self.origins(source)
         for position in range(len(self.messages) - 1, 0, -1):
             before, here = given[position - 1 : position + 1]
             was_apart = before is None or here is None or here != before + 1

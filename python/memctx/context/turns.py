@@ -9,7 +9,7 @@ import logging
 import threading
 import time
 import traceback
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, cast, get_args
@@ -68,6 +68,8 @@ class Turn:
     report: Report
     number: int = 0
     """Number for `Memory.observe`, unique in the process."""
+    origins: Sequence[int | None] = field(default=(), repr=False, compare=False)
+    """For each of ``messages``, its index in the given list; None for what memory added."""
 
 
 class Turns:
@@ -131,7 +133,7 @@ class Turns:
             except Exception as error:  # noqa: BLE001 - the host goes on after any failure
                 text = self._log_error("memory failed; the messages are sent unchanged", error)
                 report = Report(format or "unknown", errors=(text,), warnings=self._take_warnings())
-                return self._number(list(messages), report, None)
+                return self._number(list(messages), report, None, range(len(messages)))
 
     def read(self, messages: Sequence[Any], format: FormatName | None) -> Conversation:
         """Parse messages as a turn does: only the blocks that this session sent count as recalled."""
@@ -150,7 +152,9 @@ class Turns:
         tokens = self.read(messages, known).tokens
         with self._lock:
             self._outstanding.set_estimate(turn.number, tokens)
-        return replace(turn, messages=messages)
+        known_origins = dict(zip(map(id, turn.messages), turn.origins, strict=True))
+        origins = tuple(known_origins.get(id(message)) for message in messages)
+        return replace(turn, messages=messages, origins=origins)
 
     def observe(
         self, tokens: int, output_tokens: int, turn: Turn | None, count: Callable[[Observed], None]
@@ -254,8 +258,14 @@ class Turns:
             # Another process sent one that was taken for a person's text: drop what was parsed so.
             self._reader = self._new_reader()
 
-    def _number(self, messages: list[Any], report: Report, conversation: int | None) -> Turn:
-        turn = Turn(messages, report, next(_numbers))
+    def _number(
+        self,
+        messages: list[Any],
+        report: Report,
+        conversation: int | None,
+        origins: Sequence[int | None],
+    ) -> Turn:
+        turn = Turn(messages, report, next(_numbers), origins)
         self._outstanding.add(Sent(turn.number, conversation, report.tokens.after))
         return turn
 
@@ -341,7 +351,8 @@ class Turns:
         )
         watch.lap("keep")
         report = self._report(done, after, cache, watch, is_short=self._is_short(query))
-        return self._number(outgoing.messages, report, after.id)
+        origins = LazyList(partial(outgoing.origins, source))
+        return self._number(outgoing.messages, report, after.id, origins)
 
     def _query(self, source: Source) -> tuple[str, str]:
         """Return the text to search memory for, and the text to mask and show in the report.

@@ -1,0 +1,27 @@
+"""Parts of which an adapter to a framework is made: `Sessions` opens memories and guards calls, `Views` reads messages.
+
+>>> import tempfile
+>>> from memctx.bridge import Sessions
+>>> sessions = Sessions(tempfile.mkdtemp(), context_window=200_000)
+>>> prepared = sessions.prepare(sessions.name("thread-1"), [{"role": "user", "content": "Which port?"}])
+>>> prepared.messages
+[{'role': 'user', 'content': 'Which port?'}]
+>>> sessions.close()
+"""
+
+from memctx.bridge.requirements import require
+from memctx.bridge.sessions import Options, Prepared, SessionName, Sessions
+from memctx.bridge.views import View, Views, calls_view, content_after, refuse
+
+__all__ = [
+    "Options",
+    "Prepared",
+    "SessionName",
+    "Sessions",
+    "View",
+    "Views",
+    "calls_view",
+    "content_after",
+    "refuse",
+    "require",
+]

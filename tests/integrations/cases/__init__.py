@@ -1,0 +1,1 @@
+"""The frameworks: one module each, with its `CASES`; only those of installed frameworks are run."""
