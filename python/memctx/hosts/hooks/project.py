@@ -70,7 +70,7 @@ class ProjectMemory(Memory):
     def _search_each(self, query: str, options: SearchOptions) -> list[SearchHit]:
         given = options.get("filter")
         found: list[SearchHit] = []
-        for session in newest_sessions(self)[:MAX_SESSIONS]:
+        for session in newest_sessions(self, self._project)[:MAX_SESSIONS]:
             conditions = SearchFilter(
                 session_id=session,
                 roles=None if given is None else given.roles,
