@@ -14,6 +14,7 @@ from memctx.tools import schemas
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from pathlib import Path
 
     from mcp import Client
 
@@ -188,3 +189,26 @@ def test_all_sessions_are_read_on_request(server: Server) -> None:
         assert "tulips" in text.text  # type: ignore[union-attr]
 
     drive(server, "stdio", steps, "auto", "--all-sessions")
+
+
+def test_projects_share_no_fact_of_the_same_text(server: Server, tmp_path: Path) -> None:
+    said = {"content": "We decided to use Valkey for the session cache", "type": "decision"}
+    stored: dict[str, str] = {}
+
+    def store(name: str) -> None:
+        async def steps(client: Client) -> None:
+            found = await answer(client, "memory_store", **said)
+            assert found["action"] == "add"
+            stored[name] = found["fact"]["id"]
+            listed = await answer(client, "memory_search", query="session cache", kind="facts")
+            assert [fact["id"] for fact in listed["facts"]] == [stored[name]]
+            for other in stored.keys() - {name}:
+                await error(client, "memory_get", id=stored[other])
+
+        folder = tmp_path / name
+        folder.mkdir(exist_ok=True)
+        drive(server, "stdio", steps, "auto", "--project", str(folder))
+
+    store("shop")
+    store("blog")
+    assert len(set(stored.values())) == 2

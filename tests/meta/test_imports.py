@@ -24,6 +24,8 @@ OPEN_MODULES = {
     "memctx.config.environment",
     # The types of keyword arguments, for type checkers only.
     "memctx.config.settings",
+    # Records of sessions, for imports too: the hooks that `memctx.hosts.hooks` exports import transcripts themselves.
+    "memctx.hosts.hooks.session",
 }
 """Modules that others may import beside the names that their package exports."""
 

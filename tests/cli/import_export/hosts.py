@@ -43,6 +43,7 @@ def claude_code(folder: Path) -> Path:
             "uuid": uuid,
             "parentUuid": parent,
             "sessionId": "claude-1",
+            "cwd": "/src/shop",
             "timestamp": iso(minutes),
             "message": {"role": role, "content": content, **more.pop("message", {})},
             **more,
@@ -56,6 +57,7 @@ def claude_code(folder: Path) -> Path:
         folder / "claude-1.jsonl",
         [
             {"type": "file-history-snapshot", "sessionId": "claude-1"},
+            {"type": "ai-title", "aiTitle": "Webhook port", "sessionId": "claude-1"},
             entry("u0", None, 0, "user", HIDDEN, isMeta=True),
             entry("u1", "u0", 0, "user", ASKED),
             entry("u2", "u1", 1, "assistant", call, message={"id": "msg_1"}),
@@ -227,6 +229,7 @@ def gemini(folder: Path) -> Path:
         "sessionId": "gemini-1",
         "projectHash": "abc",
         "startTime": iso(0),
+        "summary": "Move the webhook",
         "messages": _gemini_messages(),
     }
     path.write_text(json.dumps(document, indent=2), "utf-8")
@@ -251,7 +254,7 @@ def gemini_lines(folder: Path) -> Path:
             answered,
             {"id": "g9", "timestamp": iso(2), "type": "user", "content": LEFT},
             {"$rewindTo": "g9"},
-            {"$set": {"lastUpdated": iso(3)}},
+            {"$set": {"lastUpdated": iso(3), "summary": "Move the webhook"}},
             later,
         ],
     )
@@ -286,14 +289,15 @@ def opencode(folder: Path) -> Path:
     messages, parts = _opencode_rows()
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript(
-            "CREATE TABLE session (id TEXT PRIMARY KEY, parent_id TEXT, revert TEXT);"
+            "CREATE TABLE session (id TEXT PRIMARY KEY, parent_id TEXT, revert TEXT, directory TEXT, title TEXT);"
             "CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, data TEXT);"
             "CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, data TEXT);"
         )
         connection.execute(
-            "INSERT INTO session VALUES ('ses_1', NULL, ?)", (json.dumps({"messageID": "msg_5"}),)
+            "INSERT INTO session VALUES ('ses_1', NULL, ?, '/src/shop', 'Port of the webhook')",
+            (json.dumps({"messageID": "msg_5"}),),
         )
-        connection.execute("INSERT INTO session VALUES ('ses_2', 'ses_1', NULL)")
+        connection.execute("INSERT INTO session VALUES ('ses_2', 'ses_1', NULL, NULL, NULL)")
         connection.execute("INSERT INTO message VALUES ('msg_9', 'ses_2', '{\"role\":\"user\"}')")
         for own, data in messages:
             connection.execute(
@@ -313,6 +317,8 @@ def opencode_files(folder: Path) -> Path:
     session = {
         "id": "ses_1",
         "projectID": "p",
+        "directory": "/src/shop",
+        "title": "Port of the webhook",
         "time": {"created": AT},
         "revert": {"messageID": "msg_5"},
     }

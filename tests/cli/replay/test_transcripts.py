@@ -118,7 +118,7 @@ WRAPPED: list[tuple[Any, FormatName]] = [
 
 def figures(played: Replay) -> dict[str, Any]:
     turns = tuple(replace(turn, milliseconds={}) for turn in played.turns)
-    return replace(played, turns=turns, seconds=0.0, name="").to_dict()
+    return replace(played, turns=turns, seconds=0.0, name="", source="").to_dict()
 
 
 @pytest.mark.parametrize(

@@ -472,3 +472,12 @@ def test_an_excerpt_shows_no_part_of_a_secret(tmp_path: Path) -> None:
     [record] = find_records(tmp_path / "store").values()
     assert "REDACTED" in record.first_prompt
     assert "ghp_aB3x" not in record.first_prompt
+
+
+def test_secrets_are_masked_in_the_title(tmp_path: Path) -> None:
+    token = f"ghp_{'aB3x' * 9}"
+    titled = {"session_id": "c1", "cwd": str(tmp_path), "session_title": f"Use {token}"}
+    for event in ("UserPromptSubmit", "Stop"):
+        answer("claude-code", event, {**titled, "prompt": "Which port?"}, root=tmp_path / "store")
+        [record] = find_records(tmp_path / "store").values()
+        assert record.title.startswith("Use [REDACTED")

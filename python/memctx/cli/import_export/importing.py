@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING, Any, cast
 from memctx import _core, checks
 from memctx.cli.import_export.exporting import resolve_config
 from memctx.cli.import_export.formats import check_format, read_messages
+from memctx.cli.import_export.naming import find_prompt, name_of
 from memctx.cli.import_export.sources import Journal, find_fact_files, find_sources
-from memctx.cli.import_export.staging import Staging
+from memctx.cli.import_export.staging import Staging, stored_id
 from memctx.cli.import_export.transcript_file import TOO_LONG, TranscriptFile
+from memctx.cli.naming import SessionName
 from memctx.errors import ConfigError, MemctxError, StoreError
 from memctx.facts.worker import Cursor, create_cursor, cursor_path
+from memctx.hosts.hooks.session import SessionRecord, record_import
 from memctx.hosts.pi import milliseconds
 from memctx.memory import Memory
 from memctx.messages import part
@@ -98,7 +101,9 @@ def import_transcripts(  # noqa: PLR0913 - the options
     environment. ``format`` is detected for each file by default. Facts are extracted only with ``extract``. ``limits``
     bound what is read of one file. ``on_progress`` is called after each batch; an exception from it ends the import. An
     interrupted import resumes when it is called again: nothing is stored twice, and nothing is missing. A subagent's
-    messages are a session of their own, whose segments name the parent in ``metadata["source"]``.
+    messages are a session of their own, whose segments name the parent in ``metadata["source"]``. Where a host's file
+    tells folder, title or first prompt, they are recorded in ``hosts/`` of the store, secrets masked, unless
+    ``name_session`` is given.
 
     >>> import memctx, pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -165,6 +170,9 @@ class _Run:
             patterns=config.privacy.patterns or None,
             lock_timeout=config.disk.lock_timeout,
         )
+        self._redactor = _core.Redactor(
+            config.redaction, pii=config.privacy.pii, patterns=config.privacy.patterns or None
+        )
         self._log = _core.LogReader(self._store)
         self._journal = Journal(self._store, source, self._log)
         self._staging = Staging(config, extract=extract)
@@ -216,6 +224,7 @@ class _Run:
             self._journal.messages(source),
         )
         number, is_whole = 0, True
+        prompts: dict[str, str] = {}
         said = read_messages(transcript, source.format)
         while True:
             # Errors of the store are not caught: they are no fault of the file.
@@ -230,17 +239,54 @@ class _Run:
             if each is None:
                 break
             number += 1
+            self._note_prompt(prompts, each)
             if number > before:
                 self._add_message(source, source.format, each, number)
                 if len(self._batch) >= MAX_MESSAGES or self._characters >= MAX_CHARACTERS:
                     self._commit(source, transcript.position)
         self._skips += transcript.skips
         self._damaged += transcript.damaged
+        # Before the journal knows that the file is done.
+        self._name_sessions(transcript, source.format, prompts)
         if is_whole:
             # Skipped long lines may be read next time, with other limits.
             is_complete = not transcript.skips[TOO_LONG]
             self._reached[source] = number if is_complete else 0, is_complete
             self._read += 1
+
+    def _note_prompt(self, prompts: dict[str, str], said: TranscriptMessage) -> None:
+        """Note the first prompt of each session that has kept messages, secrets masked."""
+        if said.skip_reason is not None or prompts.get(said.session):
+            return
+        prompts.setdefault(said.session, "")
+        if prompt := find_prompt(said):
+            # Masked at once: whole prompts of many sessions would not fit into memory.
+            name = SessionName(first_prompt=prompt).masked(self._redactor)
+            prompts[said.session] = name.first_prompt
+
+    def _name_sessions(
+        self, transcript: TranscriptFile, format: Format, prompts: dict[str, str]
+    ) -> None:
+        """Record how people know the sessions of a file; those that are given other ids have names already."""
+        if self._name_session is not None:
+            return
+        for session, prompt in prompts.items():
+            name = name_of(transcript, format, session, prompt).masked(self._redactor)
+            if not name:
+                continue
+            record = SessionRecord(
+                host=name.host,
+                project=name.project,
+                conversation=session,
+                title=name.title,
+                first_prompt=name.first_prompt,
+                session_id=stored_id(session),
+            )
+            try:
+                record_import(self._store, record)
+            except (MemctxError, OSError) as error:
+                logger.warning("%s: its sessions are not named: %s", transcript.path, error)
+                return
 
     def _add_message(
         self, source: Source, format: Format, said: TranscriptMessage, number: int

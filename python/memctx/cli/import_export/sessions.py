@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from memctx.cli.import_export.formats import FORMATS, read_messages, recognize
+from memctx.cli.import_export.naming import find_prompt, name_of
 from memctx.cli.import_export.transcript_file import TOO_LONG, TranscriptFile
+from memctx.cli.naming import SessionName
 from memctx.errors import ConfigError, MessageFormatError
 from memctx.hosts.pi import Context
 
@@ -35,6 +37,8 @@ class TranscriptSession:
     """The messages, including skipped ones."""
     damaged: int = 0
     """Lines of the file that could not be read."""
+    name: SessionName = field(default_factory=SessionName)
+    """The session as people know it; secrets are not masked."""
 
     @property
     def message_format(self) -> FormatName | None:
@@ -91,8 +95,13 @@ def read_session(
         raise MessageFormatError(f"{path}: no message in it; expected some in a file of {host}")
     wanted = _choose_sessions(path, host, sessions, session)
     chosen = tuple(each for name in wanted for each in sessions[name])
+    prompt = next((text for each in chosen if (text := find_prompt(each))), "")
     return TranscriptSession(
-        wanted[-1], host, chosen, transcript.damaged + transcript.skips[TOO_LONG]
+        wanted[-1],
+        host,
+        chosen,
+        transcript.damaged + transcript.skips[TOO_LONG],
+        name_of(transcript, host, wanted[-1], prompt),
     )
 
 

@@ -130,7 +130,10 @@ def _sessions(
 ) -> Iterator[tuple[str, list[tuple[str, TranscriptMessage]]]]:
     groups: dict[str, list[tuple[str, TranscriptMessage]]] = {}
     for host, said in batch:
-        # A store cannot name a session by half of a surrogate pair, which some hosts leave.
-        session = said.session.encode("utf-8", "replace").decode() or "unnamed"
-        groups.setdefault(session, []).append((host, said))
+        groups.setdefault(stored_id(said.session), []).append((host, said))
     yield from groups.items()
+
+
+def stored_id(session: str) -> str:
+    """Return the id that a session has in a store, which takes no half of a surrogate pair; some hosts leave one."""
+    return session.encode("utf-8", "replace").decode() or "unnamed"

@@ -101,12 +101,23 @@ class TranscriptFile:
         """Lines and records that could not be read."""
         self.skips = Counter[str]()
         """Number of skipped messages, by reason."""
+        self.projects: dict[str, str] = {}
+        """The folder of each session that tells one."""
+        self.titles: dict[str, str] = {}
+        """The title of each session that has one."""
         self._has_warned = False
 
     @property
     def name(self) -> str:
         """The file name without suffixes; the id of a session that has no other."""
         return self.path.name.split(".")[0] or self.path.name
+
+    def describe(self, session: str, *, project: object = None, title: object = None) -> None:
+        """Note what the file tells about a session: its first folder and its last title."""
+        if isinstance(project, str) and project:
+            self.projects.setdefault(session, project)
+        if isinstance(title, str) and title.strip():
+            self.titles[session] = title
 
     @contextmanager
     def open(self) -> Generator[Readable, None, None]:

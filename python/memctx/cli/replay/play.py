@@ -87,8 +87,10 @@ def replay(  # noqa: PLR0913 - the options
             if on_progress is not None:
                 on_progress(len(turns), len(player.lengths))
         facts = player.facts()
+        name = player.excerpts.of_name(recording.session)
     return Replay(
-        name=recording.name,
+        name=name or recording.name,
+        source=recording.name if name else "",
         format=player.format,
         messages=len(recording.messages),
         window=memory.config.context_window,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from memctx.cli.import_export import read_session
+from memctx.cli.naming import SessionName
 from memctx.providers import pricing
 
 if TYPE_CHECKING:
@@ -33,11 +34,14 @@ class Recording:
     """
 
     name: str
+    """The file name, with the id of the session if that is not in it."""
     messages: Sequence[Any]
     skipped: int = 0
     """Lines of the file that could not be read."""
     format: FormatName | None = None
     """The format of the messages; None to detect it."""
+    session: SessionName = field(default_factory=SessionName)
+    """The session as people know it, where the file tells; secrets are not masked."""
 
     @classmethod
     def read(
@@ -66,10 +70,12 @@ class Recording:
         name = Path(path).name
         for ending in ENDINGS:
             name = name.removesuffix(ending)
-        return cls(name, found.messages(), found.damaged, found.message_format)
+        if found.name and found.id not in name:
+            name = f"{name} · {found.id}"
+        return cls(name, found.messages(), found.damaged, found.message_format, found.name)
 
 
-EXCERPT_LENGTH = 280
+EXCERPT_LENGTH, NAME_LENGTH = 280, 100
 
 
 class Excerpts:
@@ -90,6 +96,10 @@ class Excerpts:
     def of_messages(self, indices: Sequence[int]) -> str:
         """Return the beginning of several messages, concatenated."""
         return _first_line(" · ".join(text for index in indices for text in self._texts[index]))
+
+    def of_name(self, session: SessionName) -> str:
+        """Return the name of a session."""
+        return str(session.masked(self._redactor, NAME_LENGTH)) if session else ""
 
     def of_text(self, text: str) -> str:
         """Return the beginning of a text."""

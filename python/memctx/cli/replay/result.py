@@ -126,6 +126,7 @@ class Replay:
     """
 
     name: str
+    """The session as people know it, secrets masked; its file name if nothing else is known."""
     format: str
     messages: int
     window: int | None
@@ -133,6 +134,8 @@ class Replay:
     """The trim threshold; None without a window."""
     turns: tuple[ReplayedTurn, ...] = ()
     facts: tuple[FactHistory, ...] = ()
+    source: str = ""
+    """The file name, if that is not the name."""
     skipped: int = 0
     """Lines of the recording that could not be read."""
     seconds: float = 0.0
@@ -235,11 +238,12 @@ def render(replay: Replay) -> str:
 
 
 def heading(replay: Replay) -> str:
-    """Return the line that names the session and its window."""
+    """Return the name of the session, and its size and window."""
     window = "no window" if replay.window is None else f"window {replay.window:,}"
     limit = "" if replay.limit is None else f", trims above {replay.limit:,}"
     size = f"{format_count(replay.messages, 'message')}, {format_count(len(replay.turns), 'turn')}"
-    return f"{replay.name} · {replay.format} · {size} · {window}{limit}"
+    name = f"{replay.name}\n{replay.source}" if replay.source else replay.name
+    return f"{name} · {replay.format} · {size} · {window}{limit}"
 
 
 def _totals(replay: Replay) -> Iterator[str]:

@@ -16,6 +16,7 @@ from memctx.cli.formatting import (
     format_size,
     format_time,
 )
+from memctx.cli.naming import SessionName
 from memctx.cli.verbs import upkeep
 from memctx.cli.verbs.outcome import Outcome, Part
 from memctx.compaction import plan
@@ -51,7 +52,7 @@ class SessionStatus:
     context_tokens: int | None = None
     """Tokens of the last prepared turn, if there was one."""
     host: str | None = None
-    """The agent host of the session, if one archived it by its hooks."""
+    """The agent host of the session, if it was archived by hooks or imported."""
     project: str | None = None
     """The folder that the session was about."""
     title: str | None = None
@@ -75,9 +76,8 @@ class SessionStatus:
     @property
     def name(self) -> str:
         """The session as people know it: host, folder, and its title or first prompt; empty without a host."""
-        folder = Path(self.project).name if self.project else None
-        known = (self.host, folder, self.title or self.first_prompt)
-        return " · ".join(each for each in known if each) if self.host else ""
+        known = (self.host, self.project, self.title, self.first_prompt)
+        return str(SessionName(*(each or "" for each in known)))
 
 
 def show_status(request: Request) -> Outcome:
@@ -273,11 +273,11 @@ def _read_session(memory: Memory, id: str) -> SessionStatus:
 
 
 def _name_sessions(sessions: dict[str, SessionStatus], memory: Memory) -> None:
-    """Fill in what hooks of hosts have recorded."""
+    """Fill in what hooks of hosts and imports have recorded."""
     for own, record in find_records(Path(memory.store.path)).items():
         if own in sessions:
             status = sessions[own]
-            status.host, status.project = record.host, record.project
+            status.host, status.project = record.host, record.project or None
             status.title, status.first_prompt = record.title or None, record.first_prompt or None
             status.compactions = max(status.compactions, record.compactions)
 

@@ -102,7 +102,7 @@ class _Run:
         record = self._update(
             lambda known: replace(
                 known,
-                title=call.title or known.title,
+                title=self._excerpt(call.title, MAX_PROMPT) or known.title,
                 first_prompt=known.first_prompt or self._excerpt(prompt, MAX_PROMPT),
                 last_prompt=self._excerpt(prompt, MAX_PROMPT),
                 last_at=_now(),
@@ -131,7 +131,7 @@ class _Run:
             self._update(
                 lambda known: replace(
                     known,
-                    title=call.title or known.title,
+                    title=self._excerpt(call.title, MAX_PROMPT) or known.title,
                     last_answer=self._excerpt(said, MAX_ANSWER) or known.last_answer,
                     last_at=_now() if said else known.last_at or _now(),
                 )
@@ -223,7 +223,7 @@ class _Run:
             self._update(
                 lambda known: replace(
                     known,
-                    title=self._call.title or known.title,
+                    title=self._excerpt(self._call.title, MAX_PROMPT) or known.title,
                     is_told=True,
                     shown=(*known.shown, *shown),
                 )
@@ -240,6 +240,8 @@ class _Run:
 
     def _excerpt(self, text: str, most: int) -> str:
         """Return the beginning of a text with secrets masked."""
+        if not text:
+            return ""
         from memctx._core import Redactor  # noqa: PLC0415 - not for every event
 
         privacy = self._config.privacy

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from memctx._core import SearchFilter
+from memctx._core import FactStore, SearchFilter, StoreOptions
 from memctx.facts import Facts
 from memctx.hosts.hooks.session import newest_sessions
 from memctx.memory import Memory
@@ -13,7 +13,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Unpack
 
-    from memctx._core import Fact, FactHit, FactStore, SearchHit, Segment, Store
+    from memctx._core import (
+        Fact,
+        FactChange,
+        FactHit,
+        FactOutcome,
+        SearchHit,
+        Segment,
+        Store,
+    )
     from memctx.config import Config
     from memctx.facts import FactType
     from memctx.hosts.hooks.session import HostSession
@@ -46,7 +54,7 @@ class ProjectMemory(Memory):
         super().__init__(config.replace(cross_session=True), session_id=session.session_id)
         self._project = session
         self._scoped_store = _ProjectStore(self._store, session)
-        self._facts = _ProjectFacts(self._session.fact_store, session)
+        self._facts = _ProjectFacts(self._session.fact_store, session, self.config)
 
     @property
     def store(self) -> Store:
@@ -70,7 +78,7 @@ class ProjectMemory(Memory):
     def _search_each(self, query: str, options: SearchOptions) -> list[SearchHit]:
         given = options.get("filter")
         found: list[SearchHit] = []
-        for session in newest_sessions(self)[:MAX_SESSIONS]:
+        for session in newest_sessions(self, self._project)[:MAX_SESSIONS]:
             conditions = SearchFilter(
                 session_id=session,
                 roles=None if given is None else given.roles,
@@ -116,8 +124,8 @@ class _ProjectFacts(Facts):
 
     __slots__ = ("_session",)
 
-    def __init__(self, store: FactStore, session: HostSession) -> None:
-        super().__init__(cast("FactStore", _ProjectFactStore(store, session)))
+    def __init__(self, store: FactStore, session: HostSession, config: Config) -> None:
+        super().__init__(cast("FactStore", _ProjectFactStore(store, session, config)))
         self._session = session
 
     def __len__(self) -> int:
@@ -127,9 +135,10 @@ class _ProjectFacts(Facts):
 class _ProjectFactStore:
     """Facts of a project: those of others are neither found nor changed."""
 
-    def __init__(self, store: FactStore, session: HostSession) -> None:
+    def __init__(self, store: FactStore, session: HostSession, config: Config) -> None:
         self._store = store
         self._session = session
+        self._config = config
 
     def get(self, id: str) -> Fact | None:
         found = self._store.get(id)
@@ -166,6 +175,46 @@ class _ProjectFactStore:
         found = self._store.nearest(text, limit=limit * OVERSAMPLING, types=types)
         return [each for each in found if self._is_own(each)][:limit]
 
+    def add(self, type: str, content: str, **options: Any) -> Fact:  # noqa: ANN401 - as the store takes them
+        """Add a fact, unless one of the project says the same; one of another project does not count."""
+        options["sources"] = tuple(options.get("sources") or ())  # it may be read twice
+        found = self._store.add(type, content, **options)
+        if self._is_own(found):
+            return found
+        same = (each for each in self.facts() if _normalize(each) == _normalize(found))
+        return next(same, None) or self._add_own(type, content, **options)
+
+    def apply(self, changes: Iterable[FactChange]) -> list[FactOutcome]:
+        """Apply changes one by one, since what another project says is added here too."""
+        return [self._apply(change) for change in changes]
+
+    def _apply(self, change: FactChange) -> FactOutcome:
+        [outcome] = self._store.apply([change])
+        if outcome != "duplicate" or change[0] != "add":
+            return outcome
+        _, own, kind, content, context, sources = change
+        added = self.add(kind, content, context=context, sources=sources, id=own)
+        return "done" if added.id == own else outcome
+
+    def _add_own(self, type: str, content: str, **options: Any) -> Fact:  # noqa: ANN401 - as above
+        """Add a fact through a store that sees only the session's own facts."""
+        config = self._config
+        store = FactStore(
+            config.storage_path,
+            StoreOptions(
+                session_id=self._session.session_id,
+                durability=config.disk.durability,
+                redaction=config.redaction,
+                pii=config.privacy.pii,
+                patterns=config.privacy.patterns or None,
+                lock_timeout=config.disk.lock_timeout,
+            ),
+        )
+        try:
+            return store.add(type, content, **options)
+        finally:
+            store.close()
+
     def update(self, id: str, content: str, **options: Any) -> Fact:  # noqa: ANN401 - as the store takes them
         return self._store.update(self._checked(id), content, **options)
 
@@ -184,3 +233,8 @@ class _ProjectFactStore:
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - everything else concerns the whole store
         return getattr(self._store, name)
+
+
+def _normalize(fact: Fact) -> str:
+    """Return the text by which a store tells duplicates."""
+    return fact.content.strip().lower()

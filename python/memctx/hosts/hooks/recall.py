@@ -178,9 +178,8 @@ def _search_each(  # noqa: PLR0913, PLR0917 - one search
     known: set[str],
 ) -> list[SearchHit]:
     """Search the newest sessions of the project one by one."""
-    sessions = [each for each in newest_sessions(memory) if session.is_same_project(each)]
     found: list[SearchHit] = []
-    for each in sessions[:MAX_SESSIONS]:
+    for each in newest_sessions(memory, session)[:MAX_SESSIONS]:
         hits = memory.store.search(
             query,
             filter=_core.SearchFilter(session_id=each),

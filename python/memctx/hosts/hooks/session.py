@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
 from hashlib import sha256
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from memctx import files, store_files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
 
     from memctx.memory import Memory
 
@@ -109,6 +110,8 @@ class SessionRecord:
     """True if the conversation was told about the project."""
     shown: tuple[str, ...] = ()
     """Ids of what was recalled for it since its last compaction."""
+    session_id: str = ""
+    """The id in the store of a session that was imported; empty for those that hooks archive."""
 
     @property
     def name(self) -> str:
@@ -116,14 +119,9 @@ class SessionRecord:
         return self.title or self.first_prompt
 
 
-def record_path(root: Path, session: HostSession) -> Path:
-    """Return the file of a record."""
-    return store_files.path_of(root, FOLDER, session.session_id, ".json")
-
-
 def read_record(root: Path, session: HostSession) -> SessionRecord:
     """Return the record of a conversation; an empty one if there is none, or none that can be read."""
-    found = _load(record_path(root, session))
+    found = _load(_path_of(root, session.session_id))
     if found is not None and found.conversation == session.conversation:
         return found
     return SessionRecord(session.host, os.path.realpath(session.project), session.conversation)
@@ -137,29 +135,69 @@ def update_record(
     Raises:
         StoreError: it could not be saved.
     """
-    path = record_path(root, session)
-    files.make_folder(root)
-    store_files.make_folder(path.parent)
-    with files.held(path, timeout=SECONDS_TO_WAIT) as file:
+    with _held(root, session.session_id) as file:
         changed = change(read_record(root, session))
         changed = replace(changed, shown=changed.shown[-MAX_SHOWN:])
-        file.replace(f"{store_files.json_of(asdict(changed))}\n".encode(), sync=False)
+        _save(file, changed)
     return changed
 
 
+def record_import(root: Path, found: SessionRecord) -> None:
+    """Save what a transcript tells about an imported session; a record that hooks keep is left alone.
+
+    Raises:
+        StoreError: it could not be saved.
+    """
+    with _held(root, found.session_id) as file:
+        known = _load(file.path)
+        if known is None or not known.conversation:
+            _save(file, found)
+        elif known.session_id:
+            # A session may be spread over several files.
+            changed = replace(
+                found,
+                project=found.project or known.project,
+                title=found.title or known.title,
+                first_prompt=found.first_prompt or known.first_prompt,
+            )
+            if changed != known:
+                _save(file, changed)
+
+
 def find_records(root: Path, project_key: str | None = None) -> dict[str, SessionRecord]:
-    """Return the records of a store or of one of its projects by session id, newest first."""
+    """Return the records of a store, or those of hooks in one project, by session id, newest first."""
     found = {
-        HostSession(each.host, each.project, each.conversation).session_id: each
+        each.session_id or HostSession(each.host, each.project, each.conversation).session_id: each
         for each in _load_all(root, project_key)
+        if project_key is None or not each.session_id
     }
     return dict(sorted(found.items(), key=lambda item: item[1].last_at, reverse=True))
 
 
-def newest_sessions(memory: Memory) -> list[str]:
-    """Return the sessions that a memory reads, those that hooks archived first, newest first."""
-    order = {each: rank for rank, each in enumerate(find_records(Path(memory.store.path)))}
-    return sorted(memory.store.sessions(), key=lambda each: order.get(each, len(order)))
+def newest_sessions(memory: Memory, session: HostSession) -> list[str]:
+    """Return the sessions of a project, those that hooks archived first, newest first."""
+    known = find_records(Path(memory.store.path), session.project_key)
+    order = {each: rank for rank, each in enumerate(known)}
+    own = [each for each in memory.store.sessions() if session.is_same_project(each)]
+    return sorted(own, key=lambda each: order.get(each, len(order)))
+
+
+def _path_of(root: Path, session_id: str) -> Path:
+    return store_files.path_of(root, FOLDER, session_id, ".json")
+
+
+@contextmanager
+def _held(root: Path, session_id: str) -> Generator[files.Held, None, None]:
+    """Lock the file of a record."""
+    path = _path_of(root, session_id)
+    files.make_folder(root)
+    store_files.make_folder(path.parent)
+    with files.held(path, timeout=SECONDS_TO_WAIT) as file:
+        yield file
+
+
+def _save(file: files.Held, record: SessionRecord) -> None:
+    file.replace(f"{store_files.json_of(asdict(record))}\n".encode(), sync=False)
 
 
 def _load_all(root: Path, project_key: str | None) -> Iterator[SessionRecord]:

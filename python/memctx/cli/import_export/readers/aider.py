@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from memctx.cli.import_export.transcript_file import TranscriptFile
 
 BEGINNING = "# aider chat started at "
+FILE = ".aider.chat.history.md"
+"""Name of the file, which lies in the folder that its sessions are about."""
 USER, TOOL, ASSISTANT = "#### ", "> ", ""
 
 
@@ -43,6 +45,8 @@ def read(transcript: TranscriptFile) -> Iterator[TranscriptMessage]:
             started = line.removeprefix(BEGINNING).strip()
             seen[started] = seen.get(started, 0) + 1
             session, at, number = _session(started, seen[started]), _moment(started), 0
+            if transcript.path.name == FILE:
+                transcript.describe(session, project=str(transcript.path.absolute().parent))
         elif mark == speaker:
             block.append(line.removeprefix(mark) if mark else line)
         else:

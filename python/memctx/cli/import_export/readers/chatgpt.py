@@ -63,6 +63,8 @@ def _messages(
 ) -> Iterator[TranscriptMessage]:
     nodes: dict[str, Any] = conversation["mapping"]
     session = part.text(conversation, "conversation_id") or part.text(conversation, "id")
+    session = session or transcript.name
+    transcript.describe(session, title=conversation.get("title"))
     call: str | None = None
     for own in _select_nodes(transcript, conversation, nodes):
         message = as_object(part.get(nodes[own], "message"))
@@ -78,7 +80,7 @@ def _messages(
         at = message.get("create_time") or conversation.get("create_time")
         seconds = at if isinstance(at, int | float) else None
         yield TranscriptMessage(
-            session or transcript.name,
+            session,
             message_id,
             said,
             "pi",

@@ -22,6 +22,8 @@ ENTRIES = SPEECH | {"system", "attachment", "progress"}
 ABOUT = frozenset(
     {"summary", "file-history-snapshot", "queue-operation", "custom-title", "ai-title"}
 )
+TITLES = {"ai-title": "aiTitle", "custom-title": "customTitle"}
+"""The field of each kind of line that titles a session; the user's own title counts more."""
 AGENT_FILE = "agent-"
 """Prefix of a subagent's file name."""
 SYNTHETIC = "<synthetic>"
@@ -56,12 +58,15 @@ def read(transcript: TranscriptFile) -> Iterator[TranscriptMessage]:
         if uuid is not None:
             seen[uuid] = content
         agent = threads.agent_of(line)
+        own = session if agent is None else f"{session}.agent-{agent}"
+        summary = threads.summaries.get(uuid or "")
+        transcript.describe(own, project=line.get("cwd"), title=summary)
         speech = host_text.user_speech(message) if line["type"] == "user" else message
         aside = _skip_reason(line, message, has_speech=speech is not None)
         if aside is None and uuid is not None and agent is None and uuid not in threads.main:
             aside = "abandoned branch"
         yield TranscriptMessage(
-            session if agent is None else f"{session}.agent-{agent}",
+            own,
             uuid or f"line-{number}",
             message,
             "anthropic",
@@ -70,6 +75,9 @@ def read(transcript: TranscriptFile) -> Iterator[TranscriptMessage]:
             skip_reason=aside,
             speech=None if speech is message else speech,
         )
+    for kind in TITLES:
+        for session, title in threads.titles.get(kind, {}).items():
+            transcript.describe(session, title=title)
 
 
 def _skip_reason(
@@ -95,6 +103,10 @@ class _Threads:
     """The agent's name for each entry of a subagent."""
     main: set[str] = field(default_factory=set[str])
     """The entries of the conversation; the rest are branches that were left."""
+    titles: dict[str, dict[str, object]] = field(default_factory=dict[str, "dict[str, object]"])
+    """The title of each session, by the kind of its line."""
+    summaries: dict[str, object] = field(default_factory=dict[str, object])
+    """A title of the conversation up to an entry, which may be one of another file."""
     last_agent: str | None = None
     file_agent: str | None = None
     """The subagent, if the file is a subagent's."""
@@ -111,6 +123,7 @@ class _Threads:
         for line in transcript.objects():
             uuid = part.text(line, "uuid")
             if uuid is None:
+                threads.take_title(line, transcript.name)
                 continue
             parent = part.text(line, "parentUuid") or part.text(line, "logicalParentUuid")
             if line.get("isSidechain") is True or threads.file_agent is not None:
@@ -132,6 +145,15 @@ class _Threads:
                 threads.main.update(uuids)
         threads.main.update(uuid for uuid, parent in results if parent in threads.main)
         return threads
+
+    def take_title(self, line: dict[str, Any], session: str) -> None:
+        """Read a line that may title a session; ``session`` stands for one without an id."""
+        kind = part.text(line, "type")
+        if kind == "summary" and (leaf := part.text(line, "leafUuid")) is not None:
+            self.summaries[leaf] = line.get("summary")
+        elif kind in TITLES:
+            named = self.titles.setdefault(kind, {})
+            named[part.text(line, "sessionId") or session] = line.get(TITLES[kind])
 
     def take_entry(self, uuid: str, parent: str | None) -> None:
         """Add an entry of the conversation. A parent in a later line is as wrong as one that is lost."""

@@ -70,6 +70,9 @@ def _items(transcript: TranscriptFile) -> Iterator[TranscriptMessage]:
             kind == "session_meta" and not is_named
         ):  # a fork repeats the header of what it continues
             session, is_named = part.text(item, "id") or session, True
+            transcript.describe(session, project=item.get("cwd"))
+        if kind == "event_msg" and part.text(item, "type") == "thread_name_updated":
+            transcript.describe(session, title=item.get("thread_name"))
         if kind == "compacted" and (summary := part.text(item, "message")):
             number += 1
             message = {"type": "message", "role": "user", "content": summary}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 SPEECH = frozenset({"user", "gemini"})
 # Texts of the host in the user's name: the folder, what hooks have added, and the summary of a compression.
 HOST_TEXT = ("<session_context>", "<hook_context>", "<state_snapshot>")
+FOLDER = re.compile(r"(?:Workspace Directories:\**\s+- |working in the directory: )(.+)")
+"""The project folder in the host's first message."""
 ACKNOWLEDGED = "Got it. Thanks for the additional context!"
 """The answer that the host writes behind the summary of a compression."""
 
@@ -36,6 +39,7 @@ def read(transcript: TranscriptFile) -> Iterator[TranscriptMessage]:
             _rewind(transcript, messages, back)
             continue
         changes = as_object(line.get("$set")) or line
+        transcript.describe(session, title=changes.get("summary"))
         # After a compression the host writes what the model still sees; earlier messages are kept.
         for summary, answer in _summaries(changes):
             summaries |= {summary, answer}
@@ -44,6 +48,7 @@ def read(transcript: TranscriptFile) -> Iterator[TranscriptMessage]:
             if message is not None and isinstance(message.get("id"), str) and "type" in message:
                 messages[message["id"]] = message
     for own, message in messages.items():
+        transcript.describe(session, project=_folder(message))
         if part.text(message, "type") not in SPEECH or own in summaries:
             transcript.skips["compaction summary" if own in summaries else "host message"] += 1
             continue
@@ -55,6 +60,15 @@ def read(transcript: TranscriptFile) -> Iterator[TranscriptMessage]:
             yield TranscriptMessage(
                 session, f"{own}.{number}" if number else own, said, "gemini", at
             )
+
+
+def _folder(message: dict[str, Any]) -> str | None:
+    """Return the project folder, if the host tells it in a message."""
+    for each in part.blocks(message.get("content")):
+        text = part.text(_part(each), "text") or ""
+        if text.startswith(HOST_TEXT[0]) and (found := FOLDER.search(text)) is not None:
+            return found[1].strip()
+    return None
 
 
 def find_compressions(transcript: TranscriptFile) -> list[float]:

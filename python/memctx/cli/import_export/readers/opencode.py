@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 TABLES = frozenset({"session", "message", "part"})
 TAKEN_BACK = "taken back by the user"
+DEFAULT_TITLE = re.compile(r"(?:New|Child) session - \d{4}-\d\d-\d\dT.*", re.IGNORECASE)
 _QUOTED = re.compile(r'"(?:[^"]|(?<=\\)")+"')
 
 
@@ -63,9 +64,11 @@ def recognizes(line: dict[str, Any]) -> bool:
 def _read_database(transcript: TranscriptFile) -> Iterator[_Message]:
     with open_database(transcript.path, transcript.limits) as connection:
         has = table_columns(connection, "session")
-        wanted = ", ".join(name if name in has else "NULL" for name in ("parent_id", "revert"))
+        names = ("parent_id", "revert", "directory", "title")
+        wanted = ", ".join(name if name in has else "NULL" for name in names)
         sessions = connection.execute(f"SELECT id, {wanted} FROM session ORDER BY id")  # noqa: S608
-        for session, parent, revert in sessions.fetchall():
+        for session, parent, revert, folder, title in sessions.fetchall():
+            _describe(transcript, str(session), folder, title)
             end = part.text(_parse(revert), "messageID")
             messages = connection.execute(
                 "SELECT id, data FROM message WHERE session_id = ? ORDER BY id", (session,)
@@ -96,6 +99,7 @@ def _read_files(transcript: TranscriptFile) -> Iterator[_Message]:
         str(found.get("id", transcript.name)),
         part.text(found.get("revert"), "messageID"),
     )
+    _describe(transcript, session, found.get("directory"), found.get("title"))
     # session/<project>/<id>.json, or session/info/<id>.json before that
     storage = next(
         (each.parent for each in transcript.path.parents if each.name == "session"), None
@@ -113,6 +117,11 @@ def _read_files(transcript: TranscriptFile) -> Iterator[_Message]:
             )
             above = part.text(found, "parentID")
             yield _Message(path.stem, session, above, fields, list(_whole(transcript, parts)))
+
+
+def _describe(transcript: TranscriptFile, session: str, folder: object, title: object) -> None:
+    is_default = isinstance(title, str) and DEFAULT_TITLE.fullmatch(title) is not None
+    transcript.describe(session, project=folder, title=None if is_default else title)
 
 
 def _convert_message(transcript: TranscriptFile, message: _Message) -> Iterator[TranscriptMessage]:

@@ -42,12 +42,15 @@ def conversation(
         parents[entry.id], leaf = entry.parent_id, entry.id
     header = migration.header or {}
     session = part.text(header, "id") or session
+    transcript.describe(session, project=header.get("cwd"))
     is_torn = bool(migration.bridged)
     kept = set(parents) if is_torn else tree.conversation(parents, leaf)
     damaged, skips = transcript.damaged, transcript.skips.copy()
     del parents
     for entry in _entries(transcript, Migration(), lines()):
         transcript.damaged, transcript.skips = damaged, skips  # counted when the tree was read
+        if entry.type == "session_info":
+            transcript.describe(session, title=entry.fields.get("name"))
         if entry.type not in MESSAGE_TYPES:
             continue
         message = entry.message

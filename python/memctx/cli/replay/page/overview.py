@@ -18,11 +18,12 @@ def header(replay: Replay) -> Markup:
     """Return the header: the session and a one-sentence result."""
     size = f"{format_count(replay.messages, 'message')} · {format_count(len(replay.turns), 'turn')}"
     window = "no window" if replay.window is None else f"window {replay.window:,} tokens"
+    source = f"{replay.source} · " if replay.source else ""
     return tag(
         "header",
         tag("p", "memctx replay", class_="over"),
         tag("h1", replay.name),
-        tag("p", f"{replay.format} · {size} · {window}", class_="facts"),
+        tag("p", f"{source}{replay.format} · {size} · {window}", class_="facts"),
         tag("p", _verdict(replay), class_="verdict"),
         *_warnings(replay),
     )
