@@ -9,11 +9,13 @@
 >>> sessions.close()
 """
 
+from memctx.bridge.json_log import JsonLog
 from memctx.bridge.requirements import require
 from memctx.bridge.sessions import Options, Prepared, SessionName, Sessions
 from memctx.bridge.views import View, Views, calls_view, content_after, refuse
 
 __all__ = [
+    "JsonLog",
     "Options",
     "Prepared",
     "SessionName",
