@@ -45,7 +45,8 @@ class JsonLog:
     ) -> None:
         """Keep the settings; nothing is opened.
 
-        ``read`` is called with each value, and a line whose value it refuses is skipped; ``reset`` is called where the file was replaced and is read again from its beginning.
+        ``read`` is called with each value; a line that it refuses is skipped. ``reset`` is called where the file was
+        replaced and is read again from its beginning.
         """
         self.path = path
         self.damaged = 0
@@ -117,17 +118,16 @@ class JsonLog:
 
     def _begin(self, first: bytes) -> None:
         """Check the first line of the file."""
-        self._first = first
-        self._offset = len(first)
         try:
             version = json.loads(first)["version"]
         except (ValueError, TypeError, LookupError):
             self.damaged += 1
-            return
+            version = VERSION
         if version != VERSION:
             raise UnsupportedVersionError(
                 f"{self.path}: its version is {version!r}; expected {VERSION}"
             )
+        self._first, self._offset = first, len(first)
 
     def _take(self, data: bytes) -> None:
         """Give whole lines to the reader; what follows the last of them is read later."""
