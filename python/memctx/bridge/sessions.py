@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from os import PathLike
 
+    from memctx._core import SearchFilter, SearchHit
     from memctx.messages import FormatName
 
 logger = logging.getLogger("memctx.integrations")
@@ -180,6 +181,23 @@ class Sessions:
                 memory.archive(messages, format=format)
 
         self._guard(store, "messages are not archived", None)
+
+    def search(
+        self,
+        session: SessionName,
+        query: str,
+        *,
+        limit: int,
+        min_score: float = 0.0,
+        filter: SearchFilter | None = None,
+    ) -> list[SearchHit]:
+        """Return the segments that answer a query best; a failure is reported, and finds nothing."""
+
+        def find() -> list[SearchHit]:
+            memory = self.open(session)
+            return memory.search(query, limit=limit, min_score=min_score, filter=filter)
+
+        return self._guard(find, "memory is not searched", [])
 
     def truncate(
         self,
