@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import RunnableConfig, ensure_config
 from pydantic import ConfigDict, PrivateAttr
 
 from memctx import SearchFilter  # noqa: TC001 - pydantic reads the annotation
@@ -70,30 +71,60 @@ class MemctxRetriever(BaseRetriever):
             session_id = session_id or ALL
         self._sessions = Sessions(memory, session_id=session_id, **options)
 
+    def invoke(
+        self,
+        input: str,
+        config: RunnableConfig | None = None,
+        **kwargs: Any,  # noqa: ANN401 - of LangChain
+    ) -> list[Document]:
+        """Return the messages that answer a query best."""
+        return super().invoke(input, config, **{"thread": _thread(config), **kwargs})
+
+    async def ainvoke(
+        self,
+        input: str,
+        config: RunnableConfig | None = None,
+        **kwargs: Any,  # noqa: ANN401 - of LangChain
+    ) -> list[Document]:
+        """Return the messages that answer a query best."""
+        return await super().ainvoke(input, config, **{"thread": _thread(config), **kwargs})
+
     def close(self) -> None:
         """Close the memories that were opened."""
         self._sessions.close()
 
     def _get_relevant_documents(
-        self, query: str, *, run_manager: CallbackManagerForRetrieverRun
+        self,
+        query: str,
+        *,
+        run_manager: CallbackManagerForRetrieverRun | None = None,
+        thread: str | None = None,
     ) -> list[Document]:
-        return self._search(query, run_manager.metadata)
-
-    async def _aget_relevant_documents(
-        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun
-    ) -> list[Document]:
-        return await asyncio.to_thread(self._search, query, run_manager.metadata)
-
-    def _search(self, query: str, metadata: dict[str, Any]) -> list[Document]:
-        thread = metadata.get("thread_id")
+        del run_manager
         hits = self._sessions.search(
-            lambda: self._sessions.name(None if thread is None else str(thread)),
+            lambda: self._sessions.name(thread),
             query,
             limit=self.limit,
             min_score=self.min_score,
             filter=self.filter,
         )
         return [_document(hit) for hit in hits]
+
+    async def _aget_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: AsyncCallbackManagerForRetrieverRun | None = None,
+        thread: str | None = None,
+    ) -> list[Document]:
+        del run_manager
+        return await asyncio.to_thread(self._get_relevant_documents, query, thread=thread)
+
+
+def _thread(config: RunnableConfig | None) -> str | None:
+    """Return the thread of a call, or of the call that it is part of."""
+    thread = ensure_config(config).get("configurable", {}).get("thread_id")
+    return None if thread is None else str(thread)
 
 
 def _document(hit: SearchHit) -> Document:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from memctx.memory import Memory
 
 VIEWS = LangChainViews()
+LAST = 32
+"""Messages before an answer that are archived with it, unless they are already."""
 
 
 class MemctxModel(Runnable["LanguageModelInput", BaseMessage]):
@@ -80,9 +82,10 @@ class MemctxModel(Runnable["LanguageModelInput", BaseMessage]):
         **kwargs: Any,  # noqa: ANN401 - the model's
     ) -> BaseMessage:
         """Prepare a call, and call the model."""
-        prepared = self.prepare(input, config)
+        given = _messages(input)
+        prepared = self.prepare(given, config)
         answer = self.model.invoke(prepared.messages, config, **kwargs)
-        self._learn(prepared, answer)
+        self._learn(prepared, given, answer)
         return cast("BaseMessage", answer)
 
     async def ainvoke(
@@ -92,9 +95,10 @@ class MemctxModel(Runnable["LanguageModelInput", BaseMessage]):
         **kwargs: Any,  # noqa: ANN401 - the model's
     ) -> BaseMessage:
         """Prepare an asynchronous call, and call the model."""
-        prepared = await asyncio.to_thread(self.prepare, input, config)
+        given = _messages(input)
+        prepared = await asyncio.to_thread(self.prepare, given, config)
         answer = await self.model.ainvoke(prepared.messages, config, **kwargs)
-        await asyncio.to_thread(self._learn, prepared, answer)
+        await asyncio.to_thread(self._learn, prepared, given, answer)
         return cast("BaseMessage", answer)
 
     def stream(
@@ -104,12 +108,13 @@ class MemctxModel(Runnable["LanguageModelInput", BaseMessage]):
         **kwargs: Any,  # noqa: ANN401 - the model's
     ) -> Iterator[BaseMessage]:
         """Prepare a call, and stream the model's answer."""
-        prepared = self.prepare(input, config)
+        given = _messages(input)
+        prepared = self.prepare(given, config)
         chunks: list[Any] = []
         for chunk in self.model.stream(prepared.messages, config, **kwargs):
             chunks.append(chunk)
             yield chunk
-        self._learn(prepared, _join(chunks))
+        self._learn(prepared, given, _join(chunks))
 
     async def astream(
         self,
@@ -118,22 +123,28 @@ class MemctxModel(Runnable["LanguageModelInput", BaseMessage]):
         **kwargs: Any,  # noqa: ANN401 - the model's
     ) -> AsyncIterator[BaseMessage]:
         """Prepare an asynchronous call, and stream the model's answer."""
-        prepared = await asyncio.to_thread(self.prepare, input, config)
+        given = _messages(input)
+        prepared = await asyncio.to_thread(self.prepare, given, config)
         chunks: list[Any] = []
         async for chunk in self.model.astream(prepared.messages, config, **kwargs):
             chunks.append(chunk)
             yield chunk
-        await asyncio.to_thread(self._learn, prepared, _join(chunks))
+        await asyncio.to_thread(self._learn, prepared, given, _join(chunks))
 
     def close(self) -> None:
         """Close the memories that were opened."""
         self.sessions.close()
 
-    def _learn(self, prepared: Prepared[BaseMessage], answer: object) -> None:
-        """Observe the usage of an answer, and archive it: no later call need follow."""
+    def _learn(
+        self, prepared: Prepared[BaseMessage], given: list[BaseMessage], answer: object
+    ) -> None:
+        """Observe the usage of an answer, and archive the last one behind its question: no call need follow."""
         prepared.observe(usage_of([answer]))
-        if prepared.memory is not None and isinstance(answer, BaseMessage):
-            self.sessions.archive(prepared.memory.session_id, [answer], format=VIEWS)
+        is_last = isinstance(answer, BaseMessage) and not getattr(answer, "tool_calls", None)
+        if is_last and prepared.memory is not None:
+            self.sessions.archive(
+                prepared.memory.session_id, [*given[-LAST:], answer], format=VIEWS
+            )
 
     def _session(self, messages: Sequence[BaseMessage], config: RunnableConfig | None) -> str:
         """Return the session of the running call: its thread, or the id of the first message, and its node."""
