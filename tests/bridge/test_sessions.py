@@ -109,3 +109,16 @@ def test_many_asynchronous_calls_prepare_at_once(tmp_path: Path) -> None:
 
     assert all(prepared.messages == QUESTION for prepared in asyncio.run(ask()))
     adapter.close()
+
+
+def test_search_finds_what_was_archived_and_fails_no_caller(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    adapter = Sessions(tmp_path, context_window=16_000)
+    adapter.archive("alice", STATED)
+    found = adapter.search("alice", "Which port does the webhook have?", limit=1)
+    assert [hit.segment.content for hit in found] == [STATED[0]["content"]]
+    assert adapter.search("bob", "Which port does the webhook have?", limit=1) == []
+    assert adapter.search(adapter.name, "Which port?", limit=1) == []
+    adapter.close()
+    assert "memory is not searched" in caplog.text

@@ -25,6 +25,7 @@ from langgraph.store.base import (
 from langgraph.store.memory import InMemoryStore
 
 import memctx
+from memctx import files
 from memctx.errors import ConfigError, StoreError
 from memctx.integrations.langgraph import MemctxStore, ranking, store
 
@@ -180,10 +181,16 @@ class TestBatches:
 
         asyncio.run(use())
 
-    def test_threads_write_at_once(self, items: MemctxStore) -> None:
+    def test_threads_write_at_once(
+        self, items: MemctxStore, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        monkeypatch.setattr(ranking, "BATCH", 4)
+        monkeypatch.setattr(store, "SPARE", 10)
+
         def write(name: str) -> None:
             for n in range(30):
                 items.put((name,), f"k{n}", {"text": f"{name} {n}"})
+                items.put((name,), "changing", {"text": f"{name} {n} again"})
                 items.search((name,), query=f"{n}")
 
         threads = [threading.Thread(target=write, args=(name,)) for name in "abcd"]
@@ -191,7 +198,8 @@ class TestBatches:
             thread.start()
         for thread in threads:
             thread.join()
-        assert len(items.search((), limit=1000)) == 120
+        assert len(items.search((), limit=1000)) == 124
+        assert caplog.text == "", "no thread waited for another's lock in vain"
 
 
 FILTERS: list[tuple[dict[str, Any], str]] = [
@@ -494,6 +502,16 @@ class TestTimesToLive:
         assert items.get(ALICE, "a", refresh_ttl=False) is not None
         clock(8)
         assert items.get(ALICE, "a") is None
+
+    def test_read_that_cannot_be_noted_succeeds(
+        self, tmp_path: Path, clock: Callable[[float], None], caplog: pytest.LogCaptureFixture
+    ) -> None:
+        items = MemctxStore(tmp_path, disk={"lock_timeout": 0.01})
+        items.put(ALICE, "a", {"n": 1}, ttl=10)
+        clock(5)
+        with files.held(tmp_path / "langgraph" / "items.jsonl"):
+            assert items.get(ALICE, "a") is not None
+        assert "lives of items are not extended" in caplog.text
 
     def test_defaults(self, tmp_path: Path, clock: Callable[[float], None]) -> None:
         items = MemctxStore(tmp_path, ttl={"default_ttl": 10, "refresh_on_read": False})

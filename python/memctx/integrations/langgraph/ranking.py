@@ -51,6 +51,7 @@ class Ranking:
         self._embedder = embedder
         self._lock = threading.Lock()
         self._embedding = threading.Lock()
+        """Held to use the vectors' file; taken before the other one."""
         self._vectors = _VectorFile(embedder, folder, lock)
         self._failed_at = -COOL_DOWN
         self.clear()
@@ -94,6 +95,8 @@ class Ranking:
                     self._fail(error)
                     return
                 self._add(pending)
+                if self._vectors.is_due:
+                    self._save()
 
     def rank(
         self, query: str, numbers: Iterable[int] | None, count: int
@@ -128,8 +131,8 @@ class Ranking:
 
     def close(self) -> None:
         """Keep the vectors that are not in their file yet."""
-        with self._lock:
-            self._vectors.save(self._live())
+        with self._embedding:
+            self._save()
 
     def _remove(self, number: int) -> None:
         for name, _ in _with_ids(number, self._texts.pop(number, ())):
@@ -154,11 +157,12 @@ class Ranking:
                     if self._near is None:
                         self._near = FlatIndex(len(vector))
                     self._near.add(name, vector)
-            if self._vectors.is_due:
-                self._vectors.save(self._live())
 
-    def _live(self) -> set[str]:
-        return {text for texts in self._texts.values() for text in texts}
+    def _save(self) -> None:
+        """Write vectors to their file; a writer of the log may wait for `_lock` meanwhile, so it is free."""
+        with self._lock:
+            live = {text for texts in self._texts.values() for text in texts}
+        self._vectors.save(live)
 
     def _embed_query(self, query: str) -> NDArray[np.float32] | None:
         if self._near is None or self._is_cooling_down:

@@ -27,7 +27,7 @@ from langgraph.store.base import (
 from memctx.bridge import JsonLog
 from memctx.config import Config
 from memctx.embeddings import choose
-from memctx.errors import ConfigError
+from memctx.errors import ConfigError, StoreError
 from memctx.integrations.langgraph.embedder import LangChainEmbedder
 from memctx.integrations.langgraph.filters import compile_filter, has_labels
 from memctx.integrations.langgraph.ranking import Ranking
@@ -80,10 +80,6 @@ class MemctxStore(BaseStore):
     >>> store.search(("users",), query="what does she eat?")[0].key  # doctest: +SKIP
     'food'
     """
-
-    __slots__ = (
-        "__dict__",  # the base class has none
-    )
 
     supports_ttl = True
 
@@ -318,7 +314,7 @@ class MemctxStore(BaseStore):
         }
 
     def _refresh(self, read: Iterable[_Entry]) -> None:
-        """Extend the lives of items that were read; the disk is not waited for."""
+        """Extend the lives of items that were read; the disk is not waited for, and a failure is logged."""
         now = time.time()
         touched: list[dict[str, Any]] = []
         for entry in read:
@@ -328,9 +324,12 @@ class MemctxStore(BaseStore):
                     name = {"namespace": entry.namespace, "key": entry.key}
                     touched.append({**name, "expires": expires})
         if touched:
-            with self._lock:
-                self._log.append(lambda: [touched], sync=False)
-                self._compact()
+            try:
+                with self._lock:
+                    self._log.append(lambda: [touched], sync=False)
+                    self._compact()
+            except (StoreError, OSError) as error:
+                logger.warning("lives of items are not extended: %s", error)
 
     def _apply(self, changes: object) -> None:
         """Take a line of the log into memory."""
@@ -391,8 +390,9 @@ class MemctxStore(BaseStore):
     def _compact(self) -> None:
         """Write the log again if most of it is out of date."""
         if self._changes > 2 * len(self._by_number) + SPARE:
-            alive = filter(_is_alive, self._entries())
-            self._log.rewrite(lambda: [[_addition(each)] for each in alive])
+            self._log.rewrite(
+                lambda: [[_addition(each)] for each in self._entries() if _is_alive(each)]
+            )
 
     def _entries(self) -> Iterator[_Entry]:
         return iter(self._by_number.values())
