@@ -99,4 +99,4 @@ def test_failure_of_memory_finds_nothing(tmp_path: Path, caplog: pytest.LogCaptu
     assert MemctxRetriever(tmp_path).invoke(QUESTION) == []
     assert caplog.text.count("memory is not searched") == 2
     with pytest.raises(ConfigError):
-        MemctxRetriever(tmp_path, context_windw=3)  # type: ignore[call-arg]
+        MemctxRetriever(tmp_path, context_size=3)  # type: ignore[call-arg]

@@ -289,7 +289,7 @@ class TestNamespaces:
 
     def test_empty_namespaces_are_not_listed(self, items: MemctxStore) -> None:
         items.delete(("users", "1"), "k")
-        assert items.get(("nobody",), "k") is None
+        assert items.get(("none",), "k") is None
         assert items.list_namespaces() == sorted(self.NAMES[:-1])
 
 
@@ -347,7 +347,7 @@ class TestQueries:
         assert keys([item for page in pages for item in page]) == keys(whole)
         assert len(set(keys(whole))) == 300
 
-    def test_changed_text_is_found_anew(self, items: MemctxStore) -> None:
+    def test_changed_text_is_found_again(self, items: MemctxStore) -> None:
         items.put(("notes", "cat"), "cat", {"text": "The dog guards the harbor"})
         found = items.search((), query="dog harbor")
         assert found[0].key == "cat"
