@@ -18,6 +18,7 @@ from claude_agent_sdk import (
     HookMatcher,
     TextBlock,
     list_sessions_from_store,
+    query,
 )
 from claude_agent_sdk.testing import run_session_store_conformance
 
@@ -126,6 +127,23 @@ def test_fact_from_before_a_compaction_reaches_the_model(talk: Talk, tmp_path: P
     assert DECISION in other
     assert own_refusals(talk) == []
     assert not (tmp_path / "memory" / "hosts" / "hooks.log").exists()
+
+
+def test_second_query_is_told_what_the_first_one_said(talk: Talk, tmp_path: Path) -> None:
+    memory = MemctxMemory(tmp_path / "memory")
+    options = memory.options(talk.options())
+    talk.model.text = f"The codename of the invoice exporter is {CODENAME}."
+
+    async def hold() -> None:
+        for prompt in ("Pick a codename for the invoice exporter.", QUESTION):
+            async for _ in query(prompt=prompt, options=options):
+                pass
+
+    asyncio.run(hold())
+    memory.close()
+    assert CODENAME not in sent(talk.provider.requests[:1])
+    assert CODENAME in sent(talk.provider.requests[1:])
+    assert talk.provider.refused == []
 
 
 def test_without_memory_it_does_not(talk: Talk) -> None:

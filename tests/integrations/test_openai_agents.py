@@ -12,6 +12,7 @@ pytest.importorskip("agents")
 
 from agents import (
     Agent,
+    AgentHooks,
     ModelSettings,
     RunConfig,
     RunHooks,
@@ -173,6 +174,62 @@ def test_filter_and_hooks_of_the_user_run_too(tmp_path: Path) -> None:
     chosen = options["run_config"]
     assert isinstance(chosen, RunConfig)
     assert chosen.workflow_name == "w"
+
+
+def test_hooks_of_an_agent_are_refused_by_the_sdk(tmp_path: Path) -> None:
+    hooks: Any = AgentHooks()
+    memory = MemctxMemory(tmp_path, session_id="s", context_window=16_000)
+    with pytest.raises(TypeError, match="AgentHooks"):
+        talk(Recorder(), "Hello.", **memory.options(run_config=QUIET, hooks=hooks))
+
+
+def test_runs_at_once_count_their_own_usage(tmp_path: Path) -> None:
+    memory = MemctxMemory(tmp_path, context_window=16_000)
+
+    async def hold(n: int) -> None:
+        async def reply(call: Any) -> Any:
+            del call
+            await asyncio.sleep(0.2 - n / 50)
+            return [assistant_message(ANSWER)]
+
+        model = Recorder(
+            [ModelStep.respond(reply)], default_usage=Usage(requests=1, input_tokens=1_000 + n)
+        )
+        options = memory.options(session=SQLiteSession(f"t{n}"), run_config=QUIET)
+        await Runner.run(Agent(name="reader", model=model), STATED, **options)
+
+    async def hold_all() -> None:
+        await asyncio.gather(*map(hold, range(8)))
+
+    asyncio.run(hold_all())
+    counted = [memory.sessions.open(f"t{n}/reader").counters.input_tokens for n in range(8)]
+    memory.sessions.close()
+    assert counted == [1_000 + n for n in range(8)]
+
+
+def test_run_that_waited_for_an_approval_goes_on(tmp_path: Path) -> None:
+    @function_tool(needs_approval=True)  # type: ignore[untyped-decorator]
+    def wipe() -> str:
+        """Wipe the disk."""
+        return "The disk has been wiped as you wanted."
+
+    turns: list[memctx.Turn] = []
+    memory = MemctxMemory(tmp_path, context_window=16_000, on_turn=turns.append)
+    model = Recorder([[function_call("wipe", {}, call_id="c1")]])
+    agent = Agent(name="reader", model=model, tools=[wipe])
+    session = SQLiteSession("alice")
+
+    async def hold() -> Any:
+        options = memory.options(session=session, run_config=QUIET)
+        waiting = await Runner.run(agent, "Wipe the disk, please.", **options)
+        state = waiting.to_state()
+        state.approve(waiting.interruptions[0])
+        return await Runner.run(agent, state, **options)
+
+    assert asyncio.run(hold()).final_output == ANSWER
+    memory.sessions.close()
+    assert [turn.report.errors for turn in turns] == [(), ()]
+    assert "The disk has been wiped as you wanted." in stored(tmp_path, "alice/reader")
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from memctx.memory import Memory
 require("openai-agents", "0.24", extra="openai-agents")
 
 from agents import RunConfig, RunHooks, SQLiteSession  # noqa: E402 - after the check
+from agents.lifecycle import RunHooksBase  # noqa: E402
 from agents.run import ModelInputData  # noqa: E402
 
 if TYPE_CHECKING:
@@ -114,7 +115,9 @@ class MemctxMemory:
             return await self._prepare(data, thread, model)
 
         given["run_config"] = replace(config, call_model_input_filter=prepare)
-        given["hooks"] = _Hooks(given.get("hooks"))
+        hooks = given.get("hooks")
+        if hooks is None or isinstance(hooks, RunHooksBase):  # the SDK refuses others
+            given["hooks"] = _Hooks(hooks)
         return given
 
     async def filter(self, data: CallModelData[Any]) -> ModelInputData:
