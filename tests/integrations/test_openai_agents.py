@@ -13,6 +13,7 @@ pytest.importorskip("agents")
 from agents import (
     Agent,
     AgentHooks,
+    ModelResponse,
     ModelSettings,
     RunConfig,
     RunHooks,
@@ -310,6 +311,20 @@ def test_failure_of_the_model_passes_through(tmp_path: Path) -> None:
     with pytest.raises(ConnectionError, match="the provider is away"):
         talk(model, "Hello.", **memory.options(run_config=QUIET))
     memory.sessions.close()
+
+
+def test_answer_that_memory_cannot_read_is_returned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(response: ModelResponse) -> Any:
+        raise ValueError(f"cannot read {type(response).__name__}")
+
+    monkeypatch.setattr(ModelResponse, "to_input_items", fail)
+    memory = MemctxMemory(tmp_path, session_id="s", context_window=16_000)
+    [result] = talk(Recorder(), "Hello.", **memory.options(run_config=QUIET))
+    memory.sessions.close()
+    assert result.final_output == ANSWER
+    assert "cannot read ModelResponse" in caplog.text
 
 
 def test_canceled_run_ends_and_the_next_one_goes_on(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ result = await Runner.run(agent, "Hello.", **memory.options(session=SQLiteSessio
 from __future__ import annotations
 
 import asyncio
+import logging
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from memctx.bridge import Options, Prepared
 
 __all__ = ["MemctxMemory", "MemctxSession"]
+
+logger = logging.getLogger("memctx.integrations")
 
 FILE = "openai_agents.sqlite3"
 """File of the store in which `MemctxSession` keeps conversations."""
@@ -235,7 +238,10 @@ class _Hooks(RunHooks[Any]):
         # The run of a tool that is an agent sees the call of its caller, if it has hooks and no filter.
         if call is not None and call.agent is agent and not call.is_answered:
             call.is_answered = True
-            await asyncio.to_thread(call.end, response)
+            try:
+                await asyncio.to_thread(call.end, response)
+            except Exception as error:  # noqa: BLE001 - the call succeeded
+                logger.warning("an answer is neither counted nor archived: %s", error)
         if self._other is not None:
             await self._other.on_llm_end(context, agent, response)
 

@@ -26,8 +26,11 @@ if TYPE_CHECKING:
     from integrations.case import Talk
 
 
-def _agent(api: str, url: str) -> Any:
-    client = AsyncOpenAI(base_url=f"{url}/v1", api_key="x", max_retries=0)
+def _client(url: str) -> AsyncOpenAI:
+    return AsyncOpenAI(base_url=f"{url}/v1", api_key="x", max_retries=0)
+
+
+def _agent(api: str, client: AsyncOpenAI) -> Any:
     model = OpenAIChatCompletionsModel if api == "chat" else OpenAIResponsesModel
     is_stored = None if api == "chat" else False
     return Agent(
@@ -58,9 +61,10 @@ def _run(api: str, talk: Talk) -> str:
     options = _options(talk, session)
 
     async def hold() -> None:
-        agent = _agent(api, talk.url)
-        for said in talk.said:
-            await Runner.run(agent, said, **options)
+        async with _client(talk.url) as client:
+            agent = _agent(api, client)
+            for said in talk.said:
+                await Runner.run(agent, said, **options)
 
     asyncio.run(hold())
     return _state(session)
@@ -69,7 +73,7 @@ def _run(api: str, talk: Talk) -> str:
 def _run_sync(api: str, talk: Talk) -> str:
     session = SQLiteSession("alice")
     options = _options(talk, session)
-    agent = _agent(api, talk.url)
+    agent = _agent(api, _client(talk.url))
     for said in talk.said:
         Runner.run_sync(agent, said, **options)
     return _state(session)
@@ -80,10 +84,11 @@ def _run_streamed(api: str, talk: Talk) -> str:
     options = _options(talk, session)
 
     async def hold() -> None:
-        agent = _agent(api, talk.url)
-        for said in talk.said:
-            async for _ in Runner.run_streamed(agent, said, **options).stream_events():
-                pass
+        async with _client(talk.url) as client:
+            agent = _agent(api, client)
+            for said in talk.said:
+                async for _ in Runner.run_streamed(agent, said, **options).stream_events():
+                    pass
 
     asyncio.run(hold())
     return _state(session)
@@ -94,12 +99,14 @@ def _filter(api: str, talk: Talk) -> str:
     memory = MemctxMemory(talk.path, session_id="alice", **talk.options)
 
     async def hold() -> Any:
-        agent, items = _agent(api, talk.url), []
+        items: list[Any] = []
         config = RunConfig(tracing_disabled=True, call_model_input_filter=memory.filter)
-        for said in talk.said:
-            items.append({"role": "user", "content": said})
-            result = await Runner.run(agent, items, run_config=config, hooks=memory.hooks)
-            items = result.to_input_list()
+        async with _client(talk.url) as client:
+            agent = _agent(api, client)
+            for said in talk.said:
+                items.append({"role": "user", "content": said})
+                result = await Runner.run(agent, items, run_config=config, hooks=memory.hooks)
+                items = result.to_input_list()
         return items
 
     return json.dumps(asyncio.run(hold()), ensure_ascii=False)
