@@ -60,6 +60,17 @@ def test_unknown_message_steps_aside_and_is_logged_once(
     assert caplog.text.count("memory steps aside") == 1
 
 
+def test_search_finds_the_session_only_and_never_fails(tmp_path: Path) -> None:
+    adapter = Sessions(tmp_path / "store", context_window=16_000)
+    adapter.archive("alice", STATED)
+    found = {name: adapter.search(name, "payment webhook") for name in ("alice", "bob")}
+    adapter.close()
+    assert [hit.segment.content for hit in found["alice"]] == [STATED[0]["content"]]
+    assert found["bob"] == []
+    (tmp_path / "file").write_text("no folder")
+    assert Sessions(tmp_path / "file").search("alice", "payment webhook") == []
+
+
 def test_failing_callback_fails_no_call(tmp_path: Path) -> None:
     def fail(turn: memctx.Turn) -> None:
         raise RuntimeError(turn.number)

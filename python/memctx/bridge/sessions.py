@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from os import PathLike
 
+    from memctx._core import SearchHit
     from memctx.messages import FormatName
 
 logger = logging.getLogger("memctx.integrations")
@@ -202,6 +203,16 @@ class Sessions:
             return format.truncate(memory, message, limit) if limit else message
 
         return self._guard(shorten, "a tool result is not shortened", message)
+
+    def search(
+        self, session: SessionName, query: str, *, limit: int = 10, min_score: float = 0.0
+    ) -> list[SearchHit]:
+        """Return what `Memory.search` finds; nothing if memory fails."""
+
+        def find() -> list[SearchHit]:
+            return self.open(session).search(query, limit=limit, min_score=min_score)
+
+        return self._guard(find, "memory is not searched", [])
 
     def open(self, session: SessionName, window: int | None = None) -> Memory:
         """Return the memory of a session."""
