@@ -46,6 +46,7 @@ class Fake(FunctionInvocationLayer[Any], ChatMiddlewareLayer[Any], BaseChatClien
         super().__init__()
         self.answers = list(answers)
         self.sent: list[list[Message]] = []
+        self.usage = USAGE
         self.started = asyncio.Event()
 
     def _inner_get_response(self, *, messages: Any, stream: bool, **options: Any) -> Any:
@@ -55,7 +56,7 @@ class Fake(FunctionInvocationLayer[Any], ChatMiddlewareLayer[Any], BaseChatClien
 
         async def updates() -> AsyncIterator[ChatResponseUpdate]:
             yield ChatResponseUpdate(contents=[answer], role="assistant")
-            yield ChatResponseUpdate(contents=[Content.from_usage(USAGE)], role="assistant")
+            yield ChatResponseUpdate(contents=[Content.from_usage(self.usage)], role="assistant")
 
         async def whole() -> ChatResponse[Any]:
             self.started.set()
@@ -63,7 +64,7 @@ class Fake(FunctionInvocationLayer[Any], ChatMiddlewareLayer[Any], BaseChatClien
                 raise answer
             if answer is None:
                 await asyncio.sleep(60)
-            return ChatResponse(messages=[Message("assistant", [answer])], usage_details=USAGE)
+            return ChatResponse(messages=[Message("assistant", [answer])], usage_details=self.usage)
 
         if stream:
             return ResponseStream(updates(), finalizer=ChatResponse.from_updates)
@@ -116,18 +117,10 @@ def test_usage_is_counted_and_the_last_answer_archived(tmp_path: Path, stream: b
 
 
 def test_usage_of_anthropic_includes_cached_tokens(tmp_path: Path) -> None:
-    usage: Any = {"input_token_count": 34, "cache_read_input_token_count": 1_200}
     client = Fake()
+    client.usage = {"input_token_count": 34, "cache_read_input_token_count": 1_200}
     with memctx.open(tmp_path, session_id="s", context_window=16_000) as memory:
-        agent = Agent(client, middleware=[MemctxMiddleware(memory)])
-        before = dict(USAGE)
-        USAGE.clear()
-        USAGE.update(usage)
-        try:
-            hold(agent, "Hello there, how are you?")
-        finally:
-            USAGE.clear()
-            USAGE.update(before)
+        hold(Agent(client, middleware=[MemctxMiddleware(memory)]), "Hello there, how are you?")
         assert memory.counters.input_tokens == 1_234
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from google.adk.agents.callback_context import CallbackContext
     from google.adk.agents.invocation_context import InvocationContext
+    from google.adk.events.event import Event
     from google.adk.models.llm_request import LlmRequest
     from google.adk.models.llm_response import LlmResponse
     from google.adk.sessions.session import Session
@@ -94,12 +95,10 @@ class MemctxPlugin(BasePlugin):
                 prepared.observe(llm_response.usage_metadata)
 
     async def after_run_callback(self, *, invocation_context: InvocationContext) -> None:
-        """Archive the run: its last answer was in no request."""
+        """Archive what was said in the run: its last answer was in no request. Calls and results were."""
         session, run = invocation_context.session, invocation_context.invocation_id
         events = [
-            event
-            for event in session.events
-            if event.invocation_id == run and event.content and event.content.parts
+            event for event in session.events if event.invocation_id == run and _is_text(event)
         ]
         for agent in {event.author for event in events} - {"user"}:
             contents = [event.content for event in events if event.author in {agent, "user"}]
@@ -119,6 +118,11 @@ def _format(model: str | None) -> FormatName | ContentViews:
     """Return how contents are read: the thoughts of Claude are bound to what was sent before them, Gemini's are not."""
     name = (model or "").lower()
     return VIEWS if "claude" in name or "anthropic" in name else "gemini"
+
+
+def _is_text(event: Event) -> bool:
+    parts = (event.content.parts if event.content else None) or ()
+    return bool(parts) and all(part.text is not None for part in parts)
 
 
 def _content(message: object) -> types.Content:

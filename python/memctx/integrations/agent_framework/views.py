@@ -134,7 +134,7 @@ def _block(content: Content) -> dict[str, Any]:
     return {"type": content.type}
 
 
-def _contents(blocks: str | Sequence[Any]) -> list[Content]:
+def _contents(blocks: str | list[Any]) -> list[Content]:
     """Return contents after an edit: the framework's own, and the texts that memory wrote."""
     if isinstance(blocks, str):
         return [Content.from_text(blocks)]
