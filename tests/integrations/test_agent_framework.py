@@ -129,7 +129,7 @@ def test_usage_of_anthropic_includes_cached_tokens(tmp_path: Path) -> None:
     [
         ([Message("critic", ["Which port?"])], {}, "critic"),
         ([Message("tool", ["Which port?"])], {}, "tool"),
-        ([Message("user", ["Which port?"])], {"conversation_id": "c1"}, "provider keeps"),
+        ([Message("user", ["Which port?"])], {"conversation_id": "c1"}, "end of the conversation"),
         ([Message("user", ["Which port?"])], {}, "expected session_id"),
     ],
     ids=["unknown role", "tool without results", "conversation of the provider", "no session"],
@@ -267,6 +267,37 @@ def test_context_provider_recalls_what_is_not_in_the_history(tmp_path: Path) -> 
     assert len(stored) == len(set(stored))
     assert stored[:2] == [STATED, QUESTION]
     assert "All workers are fine." in stored
+
+
+@pytest.mark.parametrize("kind", [MemctxMiddleware, MemctxContextProvider])
+def test_history_that_is_loaded_for_each_call_is_not_damaged(kind: Any, tmp_path: Path) -> None:
+    """The middleware of the history comes later, and the request of a tool's result has nothing else."""
+
+    def read(n: int) -> str:
+        """Read number n."""
+        return f"Log {n} says that the payment webhook is fine."
+
+    fine = Content.from_text("It is fine.")
+    client = Fake(call("c1", n=1), fine, call("c2", n=2), fine)
+    memory = kind(tmp_path, context_window=16_000)
+    is_provider = kind is MemctxContextProvider
+    agent = Agent(
+        client,
+        tools=[read],
+        middleware=[] if is_provider else [memory],
+        context_providers=[InMemoryHistoryProvider(), *([memory] if is_provider else [])],
+        require_per_service_call_history_persistence=True,
+    )
+    for text in (STATED, QUESTION):
+        session = AgentSession(session_id="s")
+        hold(agent, text, session=session)
+    memory.sessions.close()
+    roles = [[message.role for message in sent] for sent in client.sent]
+    assert roles[1] == roles[3] == ["user", "assistant", "tool"]
+    assert roles[2] == ["user", "user"]
+    assert "8443" in client.sent[2][0].text
+    kept = session.state["in_memory"]["messages"]
+    assert [message.role for message in kept] == ["user", "assistant", "tool", "assistant"]
 
 
 def test_damaged_store_fails_no_run(tmp_path: Path) -> None:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Unpack
 
-from agent_framework import ChatMiddleware, Content, ContextProvider, Message
+from agent_framework import ChatMiddleware, ContextProvider
 
 from memctx.bridge import Sessions
-from memctx.integrations.agent_framework.middleware import VIEWS
+from memctx.integrations.agent_framework.middleware import VIEWS, is_continued
+from memctx.integrations.agent_framework.views import SOURCE, recalled_message
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from os import PathLike
 
-    from agent_framework import AgentSession, ChatContext, SessionContext, SupportsAgentRun
+    from agent_framework import AgentSession, ChatContext, Message, SessionContext, SupportsAgentRun
 
     from memctx.bridge import Options
     from memctx.memory import Memory
@@ -34,7 +35,7 @@ class MemctxContextProvider(ContextProvider):
         memory: Memory | str | PathLike[str] | None = None,
         *,
         session_id: str | None = None,
-        source_id: str = "memctx",
+        source_id: str = SOURCE,
         **options: Unpack[Options],
     ) -> None:
         """Check the settings; ``source_id`` is the name of the provider in the framework.
@@ -88,10 +89,11 @@ class _Recall(ChatMiddleware):
 
     async def process(self, context: ChatContext, call_next: Callable[[], Awaitable[None]]) -> None:
         messages = list(context.messages)
+        is_sent = self._recalled is not None and is_continued(context)
         if self._recalled is None:
             self._place = max(len(messages) - self._inputs, 0)
             self._recalled = await self._recall(messages)
-        if self._recalled:
+        if self._recalled and not is_sent:
             before, after = messages[: self._place], messages[self._place :]
             context.messages = [*before, *self._recalled, *after]
         await call_next()
@@ -100,9 +102,9 @@ class _Recall(ChatMiddleware):
         prepared = await self._sessions.aprepare(self._name, messages, format=VIEWS)
         known = {content.text for message in messages for content in message.contents}
         recalled = [
-            Content.from_text(content.text)
+            content.text
             for message in prepared.messages
             for content in message.contents
             if message.role == "user" and content.text and content.text not in known
         ]
-        return [Message("user", recalled)] if recalled else []
+        return [recalled_message(recalled)] if recalled else []

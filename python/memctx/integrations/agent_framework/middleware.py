@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 VIEWS = MessageViews()
 LAST = 32
 """Messages at the end of a conversation that are archived with its answer, so that they are stored in order."""
-LOCAL_CONVERSATION = "agent_framework_local"
-"""Beginning of the id by which the framework marks a conversation that it keeps itself."""
 
 
 class MemctxMiddleware(ChatMiddleware):
@@ -56,7 +54,11 @@ class MemctxMiddleware(ChatMiddleware):
         """Prepare a call, streamed or not."""
 
         def session() -> str:
-            _check_history(context)
+            if is_continued(context):
+                raise ConfigError(
+                    'the request has only the end of the conversation; expected default_options={"store": False}, '
+                    "and history that is not loaded for each call of the service"
+                )
             thread = None if context.session is None else context.session.session_id
             return self.sessions.name(thread, self._agent_name)
 
@@ -95,13 +97,9 @@ def usage_of(response: ChatResponse[Any]) -> dict[str, int] | None:
     return {**counts, "output_tokens": usage.get("output_token_count") or 0}
 
 
-def _check_history(context: ChatContext) -> None:
-    """Raise `ConfigError` if the provider keeps the conversation, so that only its end is sent."""
-    conversation = (context.options or {}).get("conversation_id")
-    if conversation and not str(conversation).startswith(LOCAL_CONVERSATION):
-        raise ConfigError(
-            'the provider keeps the conversation; expected default_options={"store": False}'
-        )
+def is_continued(context: ChatContext) -> bool:
+    """Return whether a request has only the end of a conversation: the provider or a later middleware adds the rest."""
+    return bool((context.options or {}).get("conversation_id"))
 
 
 def _has_calls(response: ChatResponse[Any]) -> bool:

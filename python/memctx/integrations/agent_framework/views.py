@@ -14,6 +14,9 @@ from memctx.errors import MessageFormatError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+SOURCE = "memctx"
+"""Name by which the framework knows what comes from memory."""
+
 
 class MessageViews(Views[Message]):
     """Views of messages: one of what was said, or one for each result."""
@@ -91,7 +94,13 @@ class MessageViews(Views[Message]):
         if view["role"] == "tool":
             result = Content.from_function_result(view["tool_call_id"], result=view["content"])
             return Message("tool", [result])
-        return Message("user", [Content.from_text(view["content"])])
+        return recalled_message([view["content"]])
+
+
+def recalled_message(texts: Sequence[str]) -> Message:
+    """Return recalled text as a message that providers of the history do not store: it comes from a source."""
+    source = {"_attribution": {"source_id": SOURCE}}
+    return Message("user", list(map(Content.from_text, texts)), additional_properties=source)
 
 
 def _is_call(content: Content) -> bool:
