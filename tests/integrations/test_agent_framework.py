@@ -288,15 +288,15 @@ def test_history_that_is_loaded_for_each_call_is_not_damaged(kind: Any, tmp_path
         context_providers=[InMemoryHistoryProvider(), *([memory] if is_provider else [])],
         require_per_service_call_history_persistence=True,
     )
-    for text in (STATED, QUESTION):
-        session = AgentSession(session_id="s")
-        hold(agent, text, session=session)
+    first, second = AgentSession(session_id="s"), AgentSession(session_id="s")
+    hold(agent, STATED, session=first)
+    hold(agent, QUESTION, session=second)
     memory.sessions.close()
     roles = [[message.role for message in sent] for sent in client.sent]
     assert roles[1] == roles[3] == ["user", "assistant", "tool"]
     assert roles[2] == ["user", "user"]
     assert "8443" in client.sent[2][0].text
-    kept = session.state["in_memory"]["messages"]
+    kept = second.state["in_memory"]["messages"]
     assert [message.role for message in kept] == ["user", "assistant", "tool", "assistant"]
 
 
