@@ -81,8 +81,8 @@ def test_failing_callback_fails_no_call(tmp_path: Path) -> None:
 
 
 def test_settings_are_checked_at_once(tmp_path: Path) -> None:
-    options: Any = {"contxt_window": 5}
-    with pytest.raises(memctx.ConfigError, match="contxt_window"):
+    options: Any = {"window_of_context": 5}
+    with pytest.raises(memctx.ConfigError, match="window_of_context"):
         Sessions(tmp_path, **options)
     with memctx.open(tmp_path, session_id="s") as memory:
         with pytest.raises(memctx.ConfigError, match="memory is open; expected session_id"):

@@ -22,12 +22,14 @@ CALLS = 2 * conversation.STEPS + 1 + len(conversation.NEEDLES)
 FOUND = [f"FOUND {needle.value}" for needle in conversation.NEEDLES]
 FRAMEWORK = os.environ.get("FRAMEWORK", "")
 """The framework whose environment this is: `make integrations` names it."""
+WITHOUT = {"claude_agent_sdk"}
+"""Frameworks that prepare their calls in another process, which no adapter reaches; they have tests of their own."""
 CASES = [case for case in find_cases() if case.name.startswith(FRAMEWORK)]
 ADAPTERS = pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 
 
 def test_cases_of_the_framework_are_found() -> None:
-    assert CASES
+    assert bool(CASES) != (FRAMEWORK in WITHOUT)
 
 
 def hold(case: Case, path: Path, **options: object) -> tuple[Provider, str, list[memctx.Turn]]:

@@ -216,8 +216,8 @@ CONVERSATIONS: dict[str, list[Any]] = {
     "anything with a role and a value": [SimpleNamespace(role="user", value="Which port?")],
 }
 FRAMEWORKS = {
-    "LangChain": "convert_to_openai_messages",
-    "LlamaIndex": "to_openai_message_dicts",
-    "Agent Framework": "OpenAI dictionaries",
-    "Pydantic AI": "a provider's dictionaries",
+    "LangChain": "memctx.integrations.langchain",
+    "LlamaIndex": "memctx.integrations.llama_index",
+    "Agent Framework": "memctx.integrations.agent_framework",
+    "Pydantic AI": "memctx.integrations.pydantic_ai",
 }

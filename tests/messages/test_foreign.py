@@ -76,7 +76,8 @@ def test_the_error_names_class_field_and_remedy(name: str) -> None:
         memctx.validate(conversation)
     told = str(caught.value)
     assert f"({type(conversation[0]).__module__}.{type(conversation[0]).__qualname__})" in told
-    assert any(f"{field} " in told for field in ("role", "content", "parts", "additional_kwargs"))
+    fields = ("role ", "content ", "parts[0] ", "additional_kwargs ")
+    assert any(f"understood: {field}" in told for field in fields)
     (remedy,) = [remedy for framework, remedy in FRAMEWORKS.items() if framework in name]
     assert remedy in told
 

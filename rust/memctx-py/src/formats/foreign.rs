@@ -22,22 +22,22 @@ struct Library {
 const LANGCHAIN: Library = Library {
     name: "LangChain",
     packages: &["langchain_core", "langchain", "langchain_classic", "langgraph"],
-    remedy: "convert the list with `langchain_core.messages.convert_to_openai_messages(messages)` and pass the result",
+    remedy: "use `memctx.integrations.langchain`, or pass `langchain_core.messages.convert_to_openai_messages(messages)`",
 };
 const LLAMA_INDEX: Library = Library {
     name: "LlamaIndex",
     packages: &["llama_index"],
-    remedy: "convert the list with `llama_index.llms.openai.utils.to_openai_message_dicts(messages)` and pass the result",
+    remedy: "use `memctx.integrations.llama_index`, or pass `llama_index.llms.openai.utils.to_openai_message_dicts(messages)`",
 };
 const AGENT_FRAMEWORK: Library = Library {
     name: "Microsoft Agent Framework",
     packages: &["agent_framework"],
-    remedy: "write its contents as OpenAI dictionaries (role, content, tool_calls, tool_call_id) and pass those",
+    remedy: "use `memctx.integrations.agent_framework`, or pass OpenAI dictionaries (role, content, tool_calls, tool_call_id)",
 };
 const PYDANTIC_AI: Library = Library {
     name: "Pydantic AI",
     packages: &["pydantic_ai"],
-    remedy: "write its parts as a provider's dictionaries (role, content, tool calls and results by id) and pass those",
+    remedy: "use `memctx.integrations.pydantic_ai`, or pass a provider's dictionaries (role, content, tool calls and results by id)",
 };
 const SEMANTIC_KERNEL: Library = Library {
     name: "Semantic Kernel",
