@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from typing import TYPE_CHECKING
 
 from .api import Asked, Refused, fits, joined
@@ -32,6 +33,8 @@ class Gemini:
             before = contents[number - 1] if number else None
             following = contents[number + 1] if number + 1 < len(contents) else None
             _check_turn(content, number, before, following)
+        if _thinks(body):
+            _check_signatures(contents)
         whole = [body.get("systemInstruction"), body.get("tools"), contents]
         refusal = "The input token count ({count}) exceeds the maximum number of tokens allowed ({window})."
         return fits(whole, window, refusal)
@@ -51,12 +54,14 @@ class Gemini:
         )
 
     def answer(self, body: Body, reply: Reply, usage: Usage, number: int) -> Body:
-        del body
         parts: list[Body] = [{"text": reply.text}] if reply.text else []
         parts += [
             {"functionCall": {"id": id, "name": "read_log", "args": arguments}}
             for id, arguments in reply.calls  # noqa: A001 - the provider's word
         ]
+        if _thinks(body):
+            parts[0]["thoughtSignature"] = b64encode(f"thought {number}".encode()).decode()
+            parts.insert(0, {"text": f"Thought number {number}.", "thought": True})
         content = {"role": "model", "parts": parts}
         return {
             "candidates": [{"content": content, "finishReason": "STOP", "index": 0}],
@@ -100,6 +105,27 @@ def _check_turn(content: Body, number: int, before: Body | None, following: Body
         raise Refused(
             "Please ensure that function response turn comes immediately after a function call turn."
         )
+
+
+def _thinks(body: Body) -> bool:
+    asked = body.get("generationConfig", {}).get("thinkingConfig", {})
+    return bool(asked.get("includeThoughts") or asked.get("include_thoughts"))
+
+
+def _check_signatures(contents: list[Body]) -> None:
+    """Check the first call of every step since the user spoke: it was made in thoughts that its signature holds."""
+    spoken = [
+        number
+        for number, content in enumerate(contents)
+        if content.get("role", "user") == "user" and not _parts(content, "functionResponse")
+    ]
+    for number in range(max(spoken, default=0), len(contents)):
+        calls = _parts(contents[number], "functionCall")
+        if calls and "thoughtSignature" not in calls[0]:
+            raise Refused(
+                f"Function call `default_api:{calls[0]['functionCall']['name']}` in the {number}. content block is"
+                " missing a thought_signature."
+            )
 
 
 def _parts(content: Body | None, kind: str) -> list[Body]:

@@ -32,7 +32,7 @@ class OpenAIResponses:
 
     def __init__(self, *, reasoning: bool = False) -> None:
         self._reasoning = reasoning
-        self._following: dict[str, str] = {}
+        self._following: dict[str, str | None] = {}
         """The item that must follow each reasoning item."""
 
     def serves(self, path: str) -> bool:
@@ -89,7 +89,7 @@ class OpenAIResponses:
         ]
         if self._reasoning:
             thought = {"type": "reasoning", "id": f"rs_{number}", "summary": []}
-            self._following[f"rs_{number}"] = output[0]["id"]
+            self._following[f"rs_{number}"] = _key(output[0])
             output.insert(0, thought | {"encrypted_content": "x" * 20})
         return {
             "id": f"resp_{number}",
@@ -131,13 +131,13 @@ class OpenAIResponses:
 
     def _check_reasoning(self, items: list[Body]) -> None:
         """Reject reasoning without its result, and a result without its reasoning."""
-        ids = [item.get("id") for item in items]
+        ids = [item["id"] if item.get("type") == "reasoning" else _key(item) for item in items]
         for number, item in enumerate(items):
             if item.get("type") != "reasoning":
                 continue
             following = items[number + 1] if number + 1 < len(items) else {}
             wanted = self._following.get(item["id"])
-            is_ours = following.get("id") in {None, wanted} if wanted else True
+            is_ours = _key(following) in {None, wanted} if wanted else True
             kinds = {"function_call", "reasoning", "message"}
             is_answer = following.get("type") in kinds and following.get("role") != "user"
             if not (is_answer and is_ours):
@@ -149,6 +149,12 @@ class OpenAIResponses:
                 raise Refused(
                     f"Item '{wanted}' was provided without its required 'reasoning' item: '{thought}'."
                 )
+
+
+def _key(item: Body) -> str | None:
+    """Return what a result of reasoning is known by: clients may give a call another id of the item."""
+    is_call = item.get("type") == "function_call"
+    return item.get("call_id") if is_call else item.get("id")
 
 
 def _items(body: Body) -> list[Body]:

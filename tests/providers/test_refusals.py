@@ -136,6 +136,7 @@ CASES: list[tuple[str, str, Break]] = [
     ("gemini", "not specified", lambda body: body.update(contents=[])),
     ("gemini", "begin with a user turn", lambda body: body["contents"].pop(0)),
     ("gemini", "valid role", lambda body: body["contents"][2].update(role="tool")),
+    ("gemini", "missing a thought_signature", lambda body: body.update(generationConfig={"thinkingConfig": {"includeThoughts": True}})),
     ("gemini", "must not be empty", lambda body: body["contents"][0].update(parts=[])),
     ("gemini", "oneof field", lambda body: body["contents"][0].update(parts=[{}])),
     ("gemini", "number of function response", lambda body: body["contents"].pop()),

@@ -182,23 +182,6 @@ class Sessions:
 
         self._guard(store, "messages are not archived", None)
 
-    def search(
-        self,
-        session: SessionName,
-        query: str,
-        *,
-        limit: int,
-        min_score: float = 0.0,
-        filter: SearchFilter | None = None,
-    ) -> list[SearchHit]:
-        """Return the segments that answer a query best; a failure is reported, and finds nothing."""
-
-        def find() -> list[SearchHit]:
-            memory = self.open(session)
-            return memory.search(query, limit=limit, min_score=min_score, filter=filter)
-
-        return self._guard(find, "memory is not searched", [])
-
     def truncate(
         self,
         session: SessionName,
@@ -220,6 +203,23 @@ class Sessions:
             return format.truncate(memory, message, limit) if limit else message
 
         return self._guard(shorten, "a tool result is not shortened", message)
+
+    def search(
+        self,
+        session: SessionName,
+        query: str,
+        *,
+        limit: int = 10,
+        min_score: float = 0.0,
+        filter: SearchFilter | None = None,
+    ) -> list[SearchHit]:
+        """Return what `Memory.search` finds; nothing if memory fails."""
+
+        def find() -> list[SearchHit]:
+            memory = self.open(session)
+            return memory.search(query, limit=limit, min_score=min_score, filter=filter)
+
+        return self._guard(find, "memory is not searched", [])
 
     def open(self, session: SessionName, window: int | None = None) -> Memory:
         """Return the memory of a session."""

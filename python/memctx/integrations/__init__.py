@@ -1,4 +1,4 @@
-"""Memory for other people's frameworks: one module for each, imported by its user alone.
+"""Memory for the frameworks of others: one module for each, imported only where it is used.
 
 Every adapter takes the same arguments: ``memory``, an open `Memory` or the directory of a store; ``session_id``, by
 default made of the framework's thread and agent; ``context_window``; ``on_turn``, called with each `Turn`; and the
