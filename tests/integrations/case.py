@@ -65,11 +65,16 @@ async def aread_log(n: int) -> str:
 
 def find_cases() -> Iterator[Case]:
     """Yield the cases of the frameworks that are installed here."""
+    for module in find_modules():
+        yield from module.CASES
+
+
+def find_modules(prefix: str = "") -> Iterator[Any]:
+    """Yield the modules of cases whose frameworks are installed here."""
     for module in pkgutil.iter_modules(cases.__path__):
         try:
-            found = importlib.import_module(f"{cases.__name__}.{module.name}")
+            if module.name.startswith(prefix):
+                yield importlib.import_module(f"{cases.__name__}.{module.name}")
         except ImportError as error:
             if (error.name or "").startswith(("integrations", "providers")):
                 raise
-        else:
-            yield from found.CASES

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from langchain.agents import create_agent
+from langchain.agents.middleware import SummarizationMiddleware
 from langchain_anthropic import ChatAnthropic
 from langchain_core.messages import HumanMessage
 from langchain_openai import ChatOpenAI
@@ -14,6 +15,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from integrations.case import Case, read_log
 from memctx.integrations.langchain import MemctxMiddleware
+from providers import conversation
 
 if TYPE_CHECKING:
     from integrations.case import Talk
@@ -47,10 +49,18 @@ def _model(name: str, url: str) -> Any:
     )
 
 
-def _agent(name: str, talk: Talk) -> Any:
-    middleware = [MemctxMiddleware(talk.path, **talk.options)] if talk.has_memory else []
+def _agent(name: str, talk: Talk, summarized: int | None = 0) -> Any:
+    model = _model(name, talk.url)
+    middleware: list[Any] = [MemctxMiddleware(talk.path, **talk.options)] if talk.has_memory else []
+    if summarized != 0:
+        # As much as memctx sends: a request takes at most two thirds of the window.
+        trigger: Any = ("tokens", conversation.WINDOW * 2 // 3)
+        summarization = SummarizationMiddleware(
+            model, trigger=trigger, keep=("messages", 10), trim_tokens_to_summarize=summarized
+        )
+        middleware = [summarization]
     return create_agent(
-        _model(name, talk.url),
+        model,
         [read_log],
         system_prompt="You read logs.",
         middleware=middleware,
@@ -62,8 +72,9 @@ def _state(agent: Any) -> str:
     return "\n".join(str(message.content) for message in agent.get_state(THREAD).values["messages"])
 
 
-def _invoke(name: str, talk: Talk) -> str:
-    agent = _agent(name, talk)
+def _invoke(name: str, talk: Talk, summarized: int | None = 0) -> str:
+    """Hold it with `invoke`; ``summarized`` is how much of the conversation LangChain's own memory summarizes."""
+    agent = _agent(name, talk, summarized)
     for said in talk.said:
         agent.invoke({"messages": [HumanMessage(said)]}, THREAD)
     return _state(agent)
@@ -96,3 +107,11 @@ CASES = [
     Case("langchain-responses", partial(_invoke, "responses")),
     Case("langchain-responses-reasoning", partial(_invoke, "responses"), reasoning=True),
 ]
+
+COMPARED = [CASES[0]]
+"""Cases that are held with memctx and without any memory."""
+OWN = [
+    Case("langchain, SummarizationMiddleware", partial(_invoke, "anthropic", summarized=4_000)),
+    Case("langchain, the same of everything", partial(_invoke, "anthropic", summarized=None)),
+]
+"""The framework's own memory: with its default, which summarizes the newest 4,000 tokens, and with all."""
