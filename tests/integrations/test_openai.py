@@ -364,13 +364,11 @@ def test_errors_of_the_provider_pass_through(memory: memctx.Memory) -> None:
     long: list[Any] = [{"role": "user", "content": "too long " * 40_000}]
     with Provider() as provider:
         client = openai.OpenAI(base_url=f"{provider.url}/v1", api_key="x", max_retries=0)
-        with (
-            remember(client, memory) as client,
-            pytest.raises(openai.BadRequestError, match="context"),
-        ):
-            client.chat.completions.create(model=MODEL, messages=long)
-    with pytest.raises(openai.APIConnectionError):
-        chat(client)
+        with client, pytest.raises(openai.BadRequestError, match="context"):
+            remember(client, memory).chat.completions.create(model=MODEL, messages=long)
+    client = openai.OpenAI(base_url="http://127.0.0.1:9/v1", api_key="x", max_retries=0)
+    with client, pytest.raises(openai.APIConnectionError):
+        chat(remember(client, memory))
 
 
 def test_a_canceled_call_stays_canceled(memory: memctx.Memory) -> None:
