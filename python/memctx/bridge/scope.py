@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from memctx.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
 _current: ContextVar[str | None] = ContextVar("memctx_session", default=None)
 
 
 @contextmanager
-def session(session_id: str, agent: str | None = None) -> Iterator[str]:
+def session(session_id: str, agent: str | None = None) -> Generator[str]:
     """Set the session of all calls in a block, of this thread or task and of the tasks that it starts.
 
     ``agent`` gives each of several agents in one conversation a session of its own.

@@ -40,5 +40,5 @@ async def awatch(
 
 def counts(usage: object) -> dict[str, object]:
     """Return the counts of a usage object that are set, for `watch`."""
-    dump = getattr(usage, "model_dump", None)
-    return dump(exclude_none=True) if callable(dump) else {}
+    dump: Callable[..., dict[str, object]] | None = getattr(usage, "model_dump", None)
+    return {} if dump is None else dump(exclude_none=True)

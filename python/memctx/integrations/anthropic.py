@@ -8,6 +8,7 @@ client = Anthropic(middleware=[MemctxMiddleware("./memory", session_id="alice", 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
@@ -117,7 +118,10 @@ def _replace(request: APIRequest, prepared: Prepared[Any] | None) -> APIRequest:
     body = request.json
     if prepared is None or not isinstance(body, Mapping) or prepared.messages == body["messages"]:
         return request
-    return request.copy(body={**body, "messages": prepared.messages})
+    replaced = copy(request)  # its own method copies every message first
+    update = {"json_data": {**body, "messages": prepared.messages}}
+    replaced.options = request.options.model_copy(update=update)
+    return replaced
 
 
 def _usage(response: APIResponse[Any] | AsyncAPIResponse[Any]) -> object:
