@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from memctx.bridge import awatch, counts, watch
+from memctx.bridge import counts, watch_stream
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -32,15 +32,22 @@ async def aiterate(events: list[Any]) -> AsyncIterator[Any]:
         yield event
 
 
+def watched(events: Iterator[Any] | AsyncIterator[Any], prepared: Any) -> Any:
+    """Return the events of a stream like one of an SDK."""
+    stream = SimpleNamespace(_iterator=events)
+    watch_stream(stream, prepared, read)
+    return vars(stream)["_iterator"]
+
+
 def test_the_last_counts_are_observed_at_the_end() -> None:
-    prepared: Any = Observed()
-    assert list(watch(iter(EVENTS), prepared, read)) == EVENTS
+    prepared = Observed()
+    assert list(watched(iter(EVENTS), prepared)) == EVENTS
     assert prepared == [{"prompt_tokens": 9, "completion_tokens": 2}]
 
 
 def test_a_stream_without_usage_has_none() -> None:
-    prepared: Any = Observed()
-    assert list(watch(iter([{}]), prepared, read)) == [{}]
+    prepared = Observed()
+    assert list(watched(iter([{}]), prepared)) == [{}]
     assert prepared == [None]
 
 
@@ -49,22 +56,36 @@ def test_a_stream_that_is_closed_or_fails_has_the_counts_so_far() -> None:
         yield EVENTS[0]
         raise ConnectionError
 
-    prepared: Any = Observed()
-    events: Any = watch(iter(EVENTS), prepared, read)
+    prepared = Observed()
+    events = watched(iter(EVENTS), prepared)
     next(events)
     events.close()
     with pytest.raises(ConnectionError):
-        list(watch(fail(), prepared, read))
+        list(watched(fail(), prepared))
     assert prepared == [EVENTS[0]] * 2
 
 
 def test_asynchronous_streams_are_watched_alike() -> None:
     async def run() -> list[Any]:
-        return [event async for event in awatch(aiterate(EVENTS), prepared, read)]
+        return [event async for event in watched(aiterate(EVENTS), prepared)]
 
-    prepared: Any = Observed()
+    prepared = Observed()
     assert asyncio.run(run()) == EVENTS
     assert prepared == [{"prompt_tokens": 9, "completion_tokens": 2}]
+
+
+def test_an_event_that_cannot_be_read_passes() -> None:
+    prepared = Observed()
+    assert list(watched(iter([3, *EVENTS]), prepared)) == [3, *EVENTS]
+    assert prepared == [{"prompt_tokens": 9, "completion_tokens": 2}]
+
+
+def test_a_stream_of_another_kind_is_left_alone() -> None:
+    prepared: Any = Observed()
+    stream = SimpleNamespace(events=iter(EVENTS))
+    watch_stream(stream, prepared, read)
+    assert list(stream.events) == EVENTS
+    assert prepared == []
 
 
 def test_objects_that_are_no_usage_have_no_counts() -> None:

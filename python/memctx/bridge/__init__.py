@@ -1,6 +1,6 @@
 """Parts of which an adapter to a framework is made: `Sessions` opens memories and guards calls, `Views` reads messages.
 
-`session` names the conversation of the calls in a block; `watch` finds the usage of a call in its stream.
+`session` names the conversation of the calls in a block; `watch_stream` finds the usage of a call in its stream.
 
 >>> import tempfile
 >>> from memctx.bridge import Sessions
@@ -14,7 +14,7 @@
 from memctx.bridge.requirements import require
 from memctx.bridge.scope import session
 from memctx.bridge.sessions import Options, Prepared, SessionName, Sessions
-from memctx.bridge.streams import awatch, counts, watch
+from memctx.bridge.streams import counts, watch_stream
 from memctx.bridge.views import View, Views, calls_view, content_after, refuse
 
 __all__ = [
@@ -24,12 +24,11 @@ __all__ = [
     "Sessions",
     "View",
     "Views",
-    "awatch",
     "calls_view",
     "content_after",
     "counts",
     "refuse",
     "require",
     "session",
-    "watch",
+    "watch_stream",
 ]

@@ -12,7 +12,7 @@ from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
-from memctx.bridge import Prepared, Sessions, awatch, counts, require, session, watch
+from memctx.bridge import Prepared, Sessions, counts, require, session, watch_stream
 from memctx.errors import MessageFormatError
 
 require("anthropic", "2.8", extra="anthropic")
@@ -67,8 +67,7 @@ class MemctxMiddleware(Middleware):
         response = call_next(_replace(request, prepared))
         if prepared is not None and isinstance(response, APIResponse):
             if request.stream and response.http_response.is_success:
-                stream = cast("Any", response.parse())  # the one that the caller gets
-                stream._iterator = watch(stream._iterator, prepared, _read)  # noqa: SLF001 - no other way in
+                watch_stream(response.parse(), prepared, _read)  # the one that the caller gets
             else:
                 prepared.observe(_usage(response))
         return response
@@ -81,8 +80,7 @@ class MemctxMiddleware(Middleware):
         response = await call_next(_replace(request, prepared))
         if prepared is not None and isinstance(response, AsyncAPIResponse):
             if request.stream and response.http_response.is_success:
-                stream = cast("Any", await response.parse())
-                stream._iterator = awatch(stream._iterator, prepared, _read)  # noqa: SLF001
+                watch_stream(await response.parse(), prepared, _read)
             else:
                 prepared.observe(_usage(response))
         return response

@@ -11,7 +11,7 @@ import inspect
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 
-from memctx.bridge import Prepared, Sessions, awatch, counts, require, session, watch
+from memctx.bridge import Prepared, Sessions, counts, require, session, watch_stream
 from memctx.errors import MessageFormatError
 
 require("openai", "3.0", extra="openai")
@@ -104,7 +104,7 @@ def _synchronous(kind: Any) -> Any:  # noqa: ANN401
             if prepared is not None:
                 stream = response.parse() if _is_raw_stream(response, ways) else response
                 if isinstance(stream, Stream):
-                    stream._iterator = watch(stream._iterator, prepared, _read)  # noqa: SLF001 - no other way in
+                    watch_stream(stream, prepared, _read)
                 else:
                     prepared.observe(_usage(response))
             return response
@@ -123,7 +123,7 @@ def _asynchronous(kind: Any) -> Any:  # noqa: ANN401
                 if inspect.isawaitable(stream):
                     stream = await stream
                 if isinstance(stream, AsyncStream):
-                    stream._iterator = awatch(stream._iterator, prepared, _read)  # noqa: SLF001
+                    watch_stream(stream, prepared, _read)
                 else:
                     prepared.observe(_usage(response))
             return response
