@@ -341,3 +341,18 @@ def test_messages_of_the_caller_and_pictures_stay(memory: memctx.Memory) -> None
 def test_a_client_that_others_derive_keeps_its_memory(memory: memctx.Memory) -> None:
     create(connect(Wire([(200, ANSWER)]), MemctxMiddleware(memory)).with_options(timeout=5))
     assert memory.counters.input_tokens == 1000
+
+
+CLOUDS: dict[str, dict[str, str]] = {
+    "AnthropicVertex": {"region": "us-east5", "project_id": "p", "access_token": "t"},
+    "AnthropicBedrock": {"aws_region": "us-east-1", "api_key": "k"},
+}
+
+
+@pytest.mark.parametrize("kind", CLOUDS)
+def test_clients_of_clouds_are_prepared_alike(kind: str, memory: memctx.Memory) -> None:
+    wire = Wire([(200, ANSWER)])
+    make = getattr(anthropic, kind)
+    create(make(http_client=wire.client, middleware=[MemctxMiddleware(memory)], **CLOUDS[kind]))
+    assert wire.bodies[0]["messages"] == HELLO
+    assert memory.counters.input_tokens == 1000
