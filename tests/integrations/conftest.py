@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+# SDKs are in the environment of every framework, in the versions that it asks for; they are tested in their own.
+collect_ignore = [
+    f"test_{name}.py"
+    for name in ("anthropic", "openai")
+    if os.environ.get("FRAMEWORK", "") not in {"", name}
+]
 
 
 @pytest.fixture(autouse=True)

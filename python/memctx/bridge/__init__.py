@@ -1,5 +1,7 @@
 """Parts of which an adapter to a framework is made: `Sessions` opens memories and guards calls, `Views` reads messages.
 
+`session` names the conversation of the calls in a block; `watch_stream` finds the usage of a call in its stream.
+
 >>> import tempfile
 >>> from memctx.bridge import Sessions
 >>> sessions = Sessions(tempfile.mkdtemp(), context_window=200_000)
@@ -11,7 +13,9 @@
 
 from memctx.bridge.json_log import JsonLog
 from memctx.bridge.requirements import require
+from memctx.bridge.scope import session
 from memctx.bridge.sessions import Options, Prepared, SessionName, Sessions
+from memctx.bridge.streams import counts, watch_stream
 from memctx.bridge.views import View, Views, calls_view, content_after, refuse
 
 __all__ = [
@@ -24,6 +28,9 @@ __all__ = [
     "Views",
     "calls_view",
     "content_after",
+    "counts",
     "refuse",
     "require",
+    "session",
+    "watch_stream",
 ]

@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, Unpack
 
 from memctx import registry
+from memctx.bridge.scope import check_session, current_session
 from memctx.bridge.views import Views
 from memctx.config import Config
 from memctx.config.settings import Arguments
@@ -121,6 +122,10 @@ class Sessions:
             )
         return f"{first}/{agent}" if agent else first
 
+    def current(self) -> str:
+        """Return the id of the session of the `session` block around the call, or else the adapter's."""
+        return current_session() or self.name()
+
     def prepare(
         self,
         session: SessionName,
@@ -143,13 +148,17 @@ class Sessions:
                 turn = memory.prepare(messages, format=format, model=model)
                 prepared = Prepared(turn.messages, turn, memory)
         except Exception as error:  # noqa: BLE001 - the host goes on after any failure
-            self._warn(f"memory steps aside: {error}")
-            report = Report("unknown", errors=(f"{type(error).__name__}: {error}",))
-            origins = range(len(messages))
-            prepared = Prepared(list(messages), Turn(list(messages), report, origins=origins))
-        if self._on_turn is not None:
-            self._guard(partial(self._on_turn, prepared.turn), "on_turn failed", None)
+            return self.step_aside(messages, error)
+        self._tell(prepared.turn)
         return prepared
+
+    def step_aside(self, messages: Sequence[M], error: Exception) -> Prepared[M]:
+        """Return the messages as they are, and report the reason."""
+        self._warn(f"memory steps aside: {error}")
+        report = Report("unknown", errors=(f"{type(error).__name__}: {error}",))
+        turn = Turn(list(messages), report, origins=range(len(messages)))
+        self._tell(turn)
+        return Prepared(list(messages), turn)
 
     async def aprepare(
         self,
@@ -224,6 +233,7 @@ class Sessions:
     def open(self, session: SessionName, window: int | None = None) -> Memory:
         """Return the memory of a session."""
         if self._given is not None:
+            check_session(self._given.session_id)
             return self._given
         session = session if isinstance(session, str) else session()
         with self._lock:
@@ -251,6 +261,10 @@ class Sessions:
     @property
     def _is_full(self) -> bool:
         return len(self._memories) > MAX_OPEN
+
+    def _tell(self, turn: Turn) -> None:
+        if self._on_turn is not None:
+            self._guard(partial(self._on_turn, turn), "on_turn failed", None)
 
     def _guard(self, act: Callable[[], T], words: str, otherwise: T) -> T:
         """Return the result of a function; ``otherwise``, and log a warning, if it fails."""
