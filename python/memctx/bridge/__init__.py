@@ -11,6 +11,7 @@
 >>> sessions.close()
 """
 
+from memctx.bridge.json_log import JsonLog
 from memctx.bridge.requirements import require
 from memctx.bridge.scope import session
 from memctx.bridge.sessions import Options, Prepared, SessionName, Sessions
@@ -18,6 +19,7 @@ from memctx.bridge.streams import counts, watch_stream
 from memctx.bridge.views import View, Views, calls_view, content_after, refuse
 
 __all__ = [
+    "JsonLog",
     "Options",
     "Prepared",
     "SessionName",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from os import PathLike
 
-    from memctx._core import SearchHit
+    from memctx._core import SearchFilter, SearchHit
     from memctx.messages import FormatName
 
 logger = logging.getLogger("memctx.integrations")
@@ -214,12 +214,19 @@ class Sessions:
         return self._guard(shorten, "a tool result is not shortened", message)
 
     def search(
-        self, session: SessionName, query: str, *, limit: int = 10, min_score: float = 0.0
+        self,
+        session: SessionName,
+        query: str,
+        *,
+        limit: int = 10,
+        min_score: float = 0.0,
+        filter: SearchFilter | None = None,
     ) -> list[SearchHit]:
         """Return what `Memory.search` finds; nothing if memory fails."""
 
         def find() -> list[SearchHit]:
-            return self.open(session).search(query, limit=limit, min_score=min_score)
+            memory = self.open(session)
+            return memory.search(query, limit=limit, min_score=min_score, filter=filter)
 
         return self._guard(find, "memory is not searched", [])
 

@@ -6,6 +6,7 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from deepagents import create_deep_agent
 from langchain.agents import create_agent
 from langchain.agents.middleware import SummarizationMiddleware
 from langchain_anthropic import ChatAnthropic
@@ -68,13 +69,23 @@ def _agent(name: str, talk: Talk, summarized: int | None = 0) -> Any:
     )
 
 
+def _deep_agent(talk: Talk) -> Any:
+    middleware = [MemctxMiddleware(talk.path, **talk.options)] if talk.has_memory else []
+    return create_deep_agent(
+        _model("anthropic", talk.url),
+        [read_log],
+        middleware=middleware,
+        checkpointer=InMemorySaver(),
+    )
+
+
 def _state(agent: Any) -> str:
     return "\n".join(str(message.content) for message in agent.get_state(THREAD).values["messages"])
 
 
 def _invoke(name: str, talk: Talk, summarized: int | None = 0) -> str:
     """Hold it with `invoke`; ``summarized`` is how much of the conversation LangChain's own memory summarizes."""
-    agent = _agent(name, talk, summarized)
+    agent = _deep_agent(talk) if name == "deepagents" else _agent(name, talk, summarized)
     for said in talk.said:
         agent.invoke({"messages": [HumanMessage(said)]}, THREAD)
     return _state(agent)
@@ -103,6 +114,7 @@ CASES = [
     Case("langchain-anthropic-async", partial(_ainvoke, "anthropic")),
     Case("langchain-anthropic-stream", partial(_stream, "anthropic")),
     Case("langchain-anthropic-thinking", partial(_invoke, "anthropic-thinking"), reasoning=True),
+    Case("langchain-deepagents", partial(_invoke, "deepagents")),
     Case("langchain-chat", partial(_invoke, "chat")),
     Case("langchain-responses", partial(_invoke, "responses")),
     Case("langchain-responses-reasoning", partial(_invoke, "responses"), reasoning=True),

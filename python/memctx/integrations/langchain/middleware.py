@@ -5,12 +5,16 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
-from langchain.agents.middleware import AgentMiddleware, AgentState
-from langchain_core.messages import ToolMessage
-from langgraph.config import get_config
+from memctx.bridge import Sessions, require
 
-from memctx.bridge import Sessions
-from memctx.integrations.langchain.views import LangChainViews
+require("langchain", "1.2", extra="langchain")
+
+from langchain.agents.middleware import AgentMiddleware, AgentState  # noqa: E402 - after the check
+from langchain_core.messages import ToolMessage  # noqa: E402
+from langgraph.config import get_config  # noqa: E402
+
+from memctx.integrations.langchain.models import model_name, usage_of, window_of  # noqa: E402
+from memctx.integrations.langchain.views import LangChainViews  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -67,11 +71,11 @@ class MemctxMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
             lambda: self._session(request.messages),
             request.messages,
             format=VIEWS,
-            model=_model_name(request.model),
-            window=_window(request.model),
+            model=model_name(request.model),
+            window=window_of(request.model),
         )
         response = handler(request.override(messages=cast("list[AnyMessage]", prepared.messages)))
-        prepared.observe(_usage(response))
+        prepared.observe(usage_of(response.result))
         return response
 
     async def awrap_model_call(
@@ -84,13 +88,13 @@ class MemctxMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
             lambda: self._session(request.messages),
             request.messages,
             format=VIEWS,
-            model=_model_name(request.model),
-            window=_window(request.model),
+            model=model_name(request.model),
+            window=window_of(request.model),
         )
         response = await handler(
             request.override(messages=cast("list[AnyMessage]", prepared.messages))
         )
-        prepared.observe(_usage(response))
+        prepared.observe(usage_of(response.result))
         return response
 
     def wrap_tool_call(
@@ -139,21 +143,3 @@ class MemctxMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
             lambda: self._session(messages), result, format=VIEWS, max_chars=self._max_tool_chars
         )
         return cast("ToolMessage", cut)
-
-
-def _model_name(model: object) -> str | None:
-    name = getattr(model, "model_name", None) or getattr(model, "model", None)
-    return name if isinstance(name, str) else None
-
-
-def _window(model: object) -> int | None:
-    """Return the window that LangChain's profile of the model tells."""
-    profile = getattr(model, "profile", None)
-    window = profile.get("max_input_tokens") if isinstance(profile, dict) else None
-    return window if isinstance(window, int) else None
-
-
-def _usage(response: ModelResponse[Any]) -> object:
-    """Return the usage of the answer; None if the provider reported none."""
-    found = (getattr(message, "usage_metadata", None) for message in response.result)
-    return next((usage for usage in found if usage), None)
