@@ -138,6 +138,9 @@ integration-%: target/integrations/%/.installed
 		-p no:unraisableexception -p no:cacheprovider tests/integrations
 	@target/integrations/$*/bin/python -m pip list --format=freeze > target/integrations/$*/versions.txt
 
+framework-memory-%: extension target/integrations/%/.installed ## Compare memctx with the memory that a framework brings along
+	FRAMEWORK=$* PYTHONPATH="$(CURDIR)/python:$(CURDIR)/$(MODEL)/src" target/integrations/$*/bin/python benches/python/framework_memory.py
+
 target/integrations/%/.installed: requirements/integrations/%.txt requirements/integrations/base.txt
 	$(PYTHON) -m venv target/integrations/$*
 	target/integrations/$*/bin/python -m pip install --quiet --disable-pip-version-check --upgrade --upgrade-strategy eager \

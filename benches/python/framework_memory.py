@@ -1,6 +1,6 @@
 """memctx beside the memory that a framework brings along, in the same conversation with the same provider.
 
-Run in the environment of a framework, as `make framework-memory` does. Thirty turns with tool calls in a window of
+Run in the environment of a framework, as `make framework-memory-langchain` does. Thirty turns with tool calls in a window of
 16,000 tokens, in which three facts are stated early and asked for in the end. A scripted model answers, so that time
 is that of the framework and its memory. Where a memory asks the model for a summary, the model writes a perfect one:
 every fact in the text that it is given. A real model loses some, and takes seconds.
@@ -82,10 +82,10 @@ def main() -> None:
     )
     print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |")
     for module in find_modules(framework):
-        for case in module.COMPARED:
+        for case in getattr(module, "COMPARED", ()):
             print(f"| {case.name}, none | {measure(case, has_memory=False)} |", flush=True)
             print(f"| {case.name}, memctx | {measure(case, has_memory=True)} |", flush=True)
-        for case in module.OWN:
+        for case in getattr(module, "OWN", ()):
             print(f"| {case.name} | {measure(case, has_memory=False)} |", flush=True)
 
 
