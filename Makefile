@@ -133,7 +133,7 @@ FRAMEWORKS ?= $(basename $(filter-out base.txt,$(notdir $(wildcard requirements/
 integrations: extension $(VENV)/.installed $(FRAMEWORKS:%=integration-%) ## Run the adapters in other people's frameworks, newest versions; FRAMEWORKS="langchain adk" for some
 
 integration-%: target/integrations/%/.installed
-	$(BIN)/mypy --python-executable target/integrations/$*/bin/python --follow-imports=silent python/memctx/integrations/$*
+	$(BIN)/mypy --python-executable target/integrations/$*/bin/python --follow-imports=silent -p memctx.integrations.$*
 	FRAMEWORK=$* PYTHONPATH="$(CURDIR)/python:$(CURDIR)/$(MODEL)/src" target/integrations/$*/bin/python -m pytest -m integrations -W default \
 		-p no:unraisableexception -p no:cacheprovider tests/integrations
 	@target/integrations/$*/bin/python -m pip list --format=freeze > target/integrations/$*/versions.txt
