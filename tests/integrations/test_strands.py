@@ -147,13 +147,12 @@ def test_session_of_another_manager_is_restored_whole(provider: Provider, tmp_pa
 def test_pictures_in_results_survive(provider: Provider, tmp_path: Path) -> None:
     picture = {"image": {"format": "png", "source": {"bytes": b"\x89PNG"}}}
 
-    @tool(name="read_log")
     def look(n: int) -> dict[str, Any]:
         """Read log number n."""
         return {"status": "success", "content": [{"text": f"Log {n}"}, picture]}
 
     manager = MemctxConversationManager(tmp_path, context_window=16_000)
-    agent = make(provider, manager, tools=[look])
+    agent = make(provider, manager, tools=[tool(name="read_log")(look)])
     agent("Step 1: read log 1 and say whether it is fine.")
     manager.sessions.close()
     assert provider.refused == []
