@@ -16,8 +16,10 @@ from litellm.proxy._types import UserAPIKeyAuth
 
 import memctx
 from memctx.integrations.litellm import MemctxCallback
+from providers import conversation
 from providers.server import Provider
 
+from .case import Case, Talk
 from .cases import litellm as cases
 
 if TYPE_CHECKING:
@@ -141,6 +143,20 @@ def test_usage_is_observed_with_its_turn(
         time.sleep(0.2)
         assert memory.counters.input_tokens == provider.requests[0].tokens
         assert callback._waiting == {}  # noqa: SLF001 - no call is left
+
+
+@pytest.mark.parametrize("case", cases.STREAMS, ids=lambda case: case.name)
+def test_streamed_completions_recall_and_are_not_refused(case: Case, tmp_path: Path) -> None:
+    """In the end the room for recalled text is so short that a new block takes the place of the last, twice."""
+    turns: list[memctx.Turn] = []
+    options = {"context_window": conversation.WINDOW, "on_turn": turns.append}
+    with Provider() as provider:
+        state = case.run(Talk(provider.url, tmp_path, options))
+    assert provider.refused == []
+    assert provider.answers == [f"FOUND {needle.value}" for needle in conversation.NEEDLES]
+    assert provider.breaks <= 15
+    assert all(conversation.read_log(step) in state for step in range(1, conversation.STEPS + 1))
+    assert [turn.report.errors for turn in turns if turn.report.errors] == []
 
 
 def test_messages_by_position_step_aside(provider: Provider, tmp_path: Path) -> None:

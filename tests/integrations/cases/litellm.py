@@ -289,13 +289,16 @@ async def _responses(url: str, turns: list[str]) -> str:
 
 CASES = [
     Case("litellm-chat", partial(_sync, "chat")),
-    Case("litellm-chat-stream", partial(_sync, "chat", stream=True)),
     Case("litellm-chat-async", partial(_async, "chat")),
-    Case("litellm-chat-async-stream", partial(_async, "chat", stream=True)),
     Case("litellm-anthropic", partial(_sync, "anthropic")),
+    Case("litellm-anthropic-stream", partial(_sync, "anthropic", stream=True)),
     Case("litellm-anthropic-async-stream", partial(_async, "anthropic", stream=True)),
     Case("litellm-anthropic-thinking", partial(_async, "thinking"), reasoning=True),
     Case("litellm-proxy-chat-stream", partial(_proxy, _chat)),
     Case("litellm-proxy-messages", partial(_proxy, _messages)),
     Case("litellm-proxy-responses", partial(_proxy, _responses)),
+]
+STREAMS = [
+    Case("litellm-chat-stream", partial(_sync, "chat", stream=True)),
+    Case("litellm-chat-async-stream", partial(_async, "chat", stream=True)),
 ]
