@@ -1,9 +1,9 @@
 """memctx beside the memory that a framework brings along, in the same conversation with the same provider.
 
-Run in the environment of a framework, as `make framework-memory-langchain` does. Thirty turns with tool calls in a window of
-16,000 tokens, in which three facts are stated early and asked for in the end. A scripted model answers, so that time
-is that of the framework and its memory. Where a memory asks the model for a summary, the model writes a perfect one:
-every fact in the text that it is given. A real model loses some, and takes seconds.
+Run in the environment of a framework, as `make framework-memory-langchain` does. Thirty turns with tool calls in a
+window of 16,000 tokens, in which three facts are stated early and asked for in the end. A scripted model answers, so
+that time is that of the framework and its memory. Where a memory asks the model for a summary, the model writes a
+perfect one: every fact in the text that it is given. A real model loses some, and takes seconds.
 
     FRAMEWORK=langchain python benches/python/framework_memory.py
 """
