@@ -141,6 +141,7 @@ integration-%: target/integrations/%/.installed
 framework-memory-%: extension target/integrations/%/.installed ## Compare memctx with the memory that a framework brings along
 	FRAMEWORK=$* PYTHONPATH="$(CURDIR)/python:$(CURDIR)/$(MODEL)/src" target/integrations/$*/bin/python benches/python/framework_memory.py
 
+.PRECIOUS: target/integrations/%/.installed
 target/integrations/%/.installed: requirements/integrations/%.txt requirements/integrations/base.txt
 	$(PYTHON) -m venv target/integrations/$*
 	target/integrations/$*/bin/python -m pip install --quiet --disable-pip-version-check --upgrade --upgrade-strategy eager \
