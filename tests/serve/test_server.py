@@ -177,7 +177,8 @@ def test_wrong_settings_of_a_request_are_named(launch: Launch, root: str) -> Non
 def test_too_long_a_line_ends_its_connection_alone(launch: Launch, root: str) -> None:
     launch()
     with connect(root) as connection, connection.makefile("rb") as answers:
-        connection.sendall(b"x" * 1_300_000)
+        with suppress(BrokenPipeError, ConnectionResetError):  # it reads no more than it must
+            connection.sendall(b"x" * 1_300_000)
         assert json.loads(answers.readline())["error"]["code"] == "too_large"
         with suppress(ConnectionResetError):  # it had not read all
             assert answers.readline() == b""

@@ -11,6 +11,7 @@
 >>> sessions.close()
 """
 
+from memctx import checks
 from memctx.bridge.json_log import JsonLog
 from memctx.bridge.requirements import require
 from memctx.bridge.scope import session
@@ -34,3 +35,5 @@ __all__ = [
     "session",
     "watch_stream",
 ]
+
+checks.guard(globals(), __all__)
