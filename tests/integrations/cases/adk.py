@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any
 from google.adk.agents import LlmAgent
 from google.adk.agents.run_config import RunConfig, StreamingMode
 from google.adk.apps import App
+from google.adk.apps.app import EventsCompactionConfig
 from google.adk.models import Gemini
 from google.adk.planners import BuiltInPlanner
+from google.adk.plugins.context_filter_plugin import ContextFilterPlugin
 from google.adk.runners import InMemoryRunner
 from google.genai import types
 
 from integrations.case import Case, read_log
 from memctx.integrations.adk import MemctxPlugin
+from providers import conversation
 
 if TYPE_CHECKING:
     from integrations.case import Talk
@@ -33,7 +36,14 @@ def _model(name: str, url: str) -> Any:
     return LiteLlm(model="openai/loopback", api_base=f"{url}/v1", api_key="x")
 
 
-async def _hold(name: str, talk: Talk, *, stream: bool) -> str:
+async def _hold(
+    name: str,
+    talk: Talk,
+    *,
+    stream: bool,
+    plugin: Any = None,
+    compaction: EventsCompactionConfig | None = None,
+) -> str:
     thoughts = BuiltInPlanner(thinking_config=types.ThinkingConfig(include_thoughts=True))
     agent = LlmAgent(
         name="reader",
@@ -43,7 +53,9 @@ async def _hold(name: str, talk: Talk, *, stream: bool) -> str:
         planner=thoughts if name == "gemini-thinking" else None,
     )
     plugins: list[Any] = [MemctxPlugin(talk.path, **talk.options)] if talk.has_memory else []
-    runner = InMemoryRunner(app=App(name="logs", root_agent=agent, plugins=plugins))
+    plugins += [plugin] if plugin else []
+    app = App(name="logs", root_agent=agent, plugins=plugins, events_compaction_config=compaction)
+    runner = InMemoryRunner(app=app)
     sessions = runner.session_service
     session = await sessions.create_session(app_name="logs", user_id="u")
     config = RunConfig(streaming_mode=StreamingMode.SSE if stream else StreamingMode.NONE)
@@ -63,6 +75,19 @@ def _run(name: str, talk: Talk) -> str:
     return asyncio.run(_hold(name, talk, stream=False))
 
 
+def _filtered(talk: Talk) -> str:
+    """Hold it with the newest turns."""
+    plugin = ContextFilterPlugin(num_invocations_to_keep=9)
+    return asyncio.run(_hold("gemini", talk, stream=False, plugin=plugin))
+
+
+def _compacted(talk: Talk) -> str:
+    """Hold it with summaries of what was said, as much as memctx sends."""
+    limit = conversation.WINDOW * 2 // 3
+    compaction = EventsCompactionConfig(token_threshold=limit, event_retention_size=10)
+    return asyncio.run(_hold("gemini", talk, stream=False, compaction=compaction))
+
+
 def _stream(name: str, talk: Talk) -> str:
     return asyncio.run(_hold(name, talk, stream=True))
 
@@ -77,3 +102,11 @@ CASES = [
     Case("adk-litellm-anthropic", partial(_run, "anthropic")),
     Case("adk-litellm-anthropic-thinking", partial(_run, "anthropic-thinking"), reasoning=True),
 ]
+
+COMPARED = [CASES[0]]
+"""Cases that are held with memctx and without any memory."""
+OWN = [
+    Case("adk, ContextFilterPlugin of 9 turns", _filtered),
+    Case("adk, events compaction", _compacted),
+]
+"""The framework's own memory."""

@@ -6,7 +6,7 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from agent_framework import Agent, InMemoryHistoryProvider
+from agent_framework import Agent, ContextWindowCompactionStrategy, InMemoryHistoryProvider
 from agent_framework.anthropic import AnthropicClient
 from agent_framework.openai import OpenAIChatClient, OpenAIChatCompletionClient
 from anthropic import AsyncAnthropic
@@ -14,6 +14,7 @@ from openai import AsyncOpenAI
 
 from integrations.case import Case, read_log
 from memctx.integrations.agent_framework import MemctxMiddleware
+from providers import conversation
 
 if TYPE_CHECKING:
     from integrations.case import Talk
@@ -31,7 +32,12 @@ def _sdk(kind: type[Any], url: str) -> Any:
 
 
 async def _hold(
-    kind: type[Any], talk: Talk, *, stream: bool = False, thinking: bool = False
+    kind: type[Any],
+    talk: Talk,
+    *,
+    stream: bool = False,
+    thinking: bool = False,
+    strategy: Any = None,
 ) -> str:
     sdk = _sdk(kind, talk.url)
     is_openai = kind is not AnthropicClient
@@ -43,6 +49,7 @@ async def _hold(
         tools=[read_log],
         middleware=middleware,
         context_providers=[history],
+        compaction_strategy=strategy,
         default_options=LOCAL if is_openai else THINKING if thinking else {},
     )
     session = agent.create_session()
@@ -58,6 +65,14 @@ async def _hold(
 
 def _run(kind: type[Any], talk: Talk) -> str:
     return asyncio.run(_hold(kind, talk))
+
+
+def _compacted(talk: Talk) -> str:
+    """Hold it with the framework's own compaction for the window."""
+    strategy = ContextWindowCompactionStrategy(
+        max_context_window_tokens=conversation.WINDOW, max_output_tokens=1_000
+    )
+    return asyncio.run(_hold(AnthropicClient, talk, strategy=strategy))
 
 
 def _stream(kind: type[Any], talk: Talk) -> str:
@@ -105,3 +120,8 @@ CASES = [
         reasoning=True,
     ),
 ]
+
+COMPARED = [case for case in CASES if case.name == "agent_framework-anthropic"]
+"""Cases that are held with memctx and without any memory."""
+OWN = [Case("agent_framework, ContextWindowCompactionStrategy", _compacted)]
+"""The framework's own memory."""

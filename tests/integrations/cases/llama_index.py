@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent
-from llama_index.core.memory import ChatMemoryBuffer
+from llama_index.core.memory import ChatMemoryBuffer, Memory
 from llama_index.core.tools import FunctionTool
 from llama_index.llms.anthropic import Anthropic
 from llama_index.llms.openai import OpenAIResponses
@@ -15,6 +15,7 @@ from llama_index.llms.openai_like import OpenAILike
 
 from integrations.case import SMALL_BREAKS, Case, aread_log, read_log
 from memctx.integrations.llama_index import MemctxMemory
+from providers import conversation
 
 if TYPE_CHECKING:
     from integrations.case import Talk
@@ -52,13 +53,24 @@ def _model(name: str, url: str) -> Any:
     )
 
 
-def _memory(talk: Talk) -> Any:
+def _memory(talk: Talk, limit: int | None = None) -> Any:
+    if limit is not None:
+        return Memory.from_defaults(token_limit=limit, token_flush_size=limit // 10)
     if not talk.has_memory:
         return ChatMemoryBuffer.from_defaults(token_limit=10_000_000)
     return MemctxMemory(talk.path, session_id="alice", **talk.options)
 
 
-def _run(name: str, talk: Talk, *, streaming: bool = False, workflow: bool = False) -> str:
+def _run(
+    name: str,
+    talk: Talk,
+    *,
+    streaming: bool = False,
+    workflow: bool = False,
+    limit: int | None = None,
+) -> str:
+    """Hold it with an agent; LlamaIndex's own memory of ``limit`` tokens takes the place of ours."""
+
     async def hold() -> str:
         tool = FunctionTool.from_defaults(fn=read_log, async_fn=aread_log, name="read_log")
         agent: Any = FunctionAgent(
@@ -71,7 +83,7 @@ def _run(name: str, talk: Talk, *, streaming: bool = False, workflow: bool = Fal
         )
         if workflow:
             agent = AgentWorkflow(agents=[agent], root_agent="reader")
-        memory = _memory(talk)
+        memory = _memory(talk, limit)
         for said in talk.said:
             await agent.run(user_msg=said, memory=memory)
         return "\n".join(str(message.content) for message in memory.get_all())
@@ -97,5 +109,7 @@ CASES = [
 
 COMPARED = [CASES[0]]
 """Cases that are held with memctx and without any memory."""
-OWN: list[Case] = []
+OWN = [
+    Case("llama_index, Memory", partial(_run, "chat", limit=conversation.WINDOW * 2 // 3)),
+]
 """LlamaIndex's own memories keep the newest messages only."""

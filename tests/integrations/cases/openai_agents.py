@@ -14,6 +14,7 @@ from agents import (
     OpenAIResponsesModel,
     RunConfig,
     Runner,
+    SessionSettings,
     SQLiteSession,
     function_tool,
 )
@@ -56,8 +57,9 @@ def _state(session: SQLiteSession) -> str:
     return json.dumps(asyncio.run(session.get_items()), ensure_ascii=False)
 
 
-def _run(api: str, talk: Talk) -> str:
-    session = SQLiteSession("alice")
+def _run(api: str, talk: Talk, limit: int | None = None) -> str:
+    """Hold it with `run`; the session gives no more than ``limit`` items."""
+    session = SQLiteSession("alice", session_settings=SessionSettings(limit=limit))
     options = _options(talk, session)
 
     async def hold() -> None:
@@ -126,3 +128,8 @@ CASES = [
     Case("openai_agents-chat", partial(_run, "chat")),
     Case("openai_agents-chat-stream", partial(_run_streamed, "chat")),
 ]
+
+COMPARED = [CASES[0]]
+"""Cases that are held with memctx and without any memory."""
+OWN = [Case("openai_agents, SQLiteSession of 30 items", partial(_run, "responses", limit=30))]
+"""The framework's own memory: the newest items, which at this length fit into the window."""
