@@ -59,7 +59,7 @@ def _run(talk: Talk, *, stream: bool = False) -> str:
 
 MORE = SMALL_BREAKS + 2
 """smolagents joins the results of parallel calls to one text, which is long enough to be pruned. That happens four
-times, and saves two trims."""
+times, and saves a trim; without pruning there are three breaks less."""
 
 CASES = [
     Case("smolagents-chat", _run, more_breaks=MORE),
