@@ -67,7 +67,7 @@ class OpenAIChat:
         return Asked(
             head=(body.get("tools"),),
             messages=body["messages"],
-            is_result=newest["role"] == "tool",
+            is_result=_is_result(newest),
             text=joined(newest.get("content")),
             tools=tools,
         )
@@ -119,6 +119,12 @@ class OpenAIChat:
         code = "context_length_exceeded" if "context length" in message else None
         error = {"message": message, "type": "invalid_request_error", "param": None, "code": code}
         return {"error": error}
+
+
+def _is_result(message: Body) -> bool:
+    """Return whether a message holds results; smolagents writes them as the user, before the next task."""
+    newest = joined(message.get("content")).rpartition("New task:")[2]
+    return message["role"] == "tool" or newest.startswith("Observation:")
 
 
 def _check_content(message: Body, number: int) -> None:
