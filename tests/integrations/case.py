@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import os
 import pkgutil
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from providers import conversation
@@ -13,7 +15,17 @@ from . import cases
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
+
+
+FRAMEWORK = os.environ.get("FRAMEWORK", "")
+"""The framework whose environment this is: `make integrations` names it."""
+ENVIRONMENTS = Path(__file__).parents[2] / "requirements" / "integrations"
+NAMES = {path.stem for path in ENVIRONMENTS.glob("*.txt")}
+
+
+def framework_of(name: str) -> str:
+    """Return the framework that a name begins with: that of ``openai_agents`` is not ``openai``."""
+    return max((each for each in NAMES if name.startswith(each)), key=len, default="")
 
 
 @dataclass(frozen=True)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-if TYPE_CHECKING:
-    from pathlib import Path
+from .case import FRAMEWORK, framework_of
 
-# SDKs are in the environment of every framework, in the versions that it asks for; they are tested in their own.
+# Some bring others along, in the versions that they ask for; each is tested in its own environment.
 collect_ignore = [
-    f"test_{name}.py"
-    for name in ("anthropic", "openai")
-    if os.environ.get("FRAMEWORK", "") not in {"", name}
+    path.name
+    for path in Path(__file__).parent.glob("test_*.py")
+    if FRAMEWORK and framework_of(path.stem.removeprefix("test_")) not in {"", FRAMEWORK}
 ]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,7 +10,7 @@ import memctx
 from providers import clients, conversation
 from providers.server import Provider
 
-from .case import Case, Talk, find_cases
+from .case import FRAMEWORK, Case, Talk, find_cases, framework_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,11 +19,9 @@ pytestmark = [pytest.mark.integrations, pytest.mark.timeout(300)]
 
 CALLS = 2 * conversation.STEPS + 1 + len(conversation.NEEDLES)
 FOUND = [f"FOUND {needle.value}" for needle in conversation.NEEDLES]
-FRAMEWORK = os.environ.get("FRAMEWORK", "")
-"""The framework whose environment this is: `make integrations` names it."""
 WITHOUT = {"claude_agent_sdk"}
 """Frameworks that prepare their calls in another process, which no adapter reaches; they have tests of their own."""
-CASES = [case for case in find_cases() if case.name.startswith(FRAMEWORK)]
+CASES = [case for case in find_cases() if FRAMEWORK in {"", framework_of(case.name)}]
 ADAPTERS = pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 
 

@@ -9,22 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from .case import FRAMEWORK, framework_of
+
 pytestmark = pytest.mark.integrations
 
 ROOT = Path(__file__).parents[2]
-FRAMEWORK = os.environ.get("FRAMEWORK", "")
-NAMES = {path.stem for path in (ROOT / "requirements" / "integrations").glob("*.txt")}
-
-
-def framework_of(path: Path) -> str:
-    """Return the framework of an example, by how its name begins: ``openai_agents`` is not ``openai``."""
-    return max((name for name in NAMES if path.stem.startswith(name)), key=len, default="")
-
-
 EXAMPLES = sorted(
     path
     for path in (ROOT / "examples").glob("*.py")
-    if path.name != "loopback.py" and FRAMEWORK in {"", framework_of(path)}
+    if path.name != "loopback.py" and FRAMEWORK in {"", framework_of(path.stem)}
 )
 
 
