@@ -33,7 +33,9 @@ class OpenAIResponses:
     def __init__(self, *, reasoning: bool = False) -> None:
         self._reasoning = reasoning
         self._following: dict[str, str | None] = {}
-        """The item that must follow each reasoning item."""
+        """The item that must follow each reasoning item, by its key."""
+        self._led_to: dict[str, str | None] = {}
+        """The same by its id."""
 
     def serves(self, path: str) -> bool:
         return path.endswith("/responses")
@@ -90,6 +92,7 @@ class OpenAIResponses:
         if self._reasoning:
             thought = {"type": "reasoning", "id": f"rs_{number}", "summary": []}
             self._following[f"rs_{number}"] = _key(output[0])
+            self._led_to[f"rs_{number}"] = output[0].get("id")
             output.insert(0, thought | {"encrypted_content": "x" * 20})
         return {
             "id": f"resp_{number}",
@@ -130,8 +133,8 @@ class OpenAIResponses:
         return {"error": error}
 
     def _check_reasoning(self, items: list[Body]) -> None:
-        """Reject reasoning without its result, and a result without its reasoning."""
-        ids = [item["id"] if item.get("type") == "reasoning" else _key(item) for item in items]
+        """Reject reasoning without its result, and a result that has its id without its reasoning."""
+        ids = [item.get("id") for item in items]
         for number, item in enumerate(items):
             if item.get("type") != "reasoning":
                 continue
@@ -144,8 +147,8 @@ class OpenAIResponses:
                 raise Refused(
                     f"Item '{item['id']}' of type 'reasoning' was provided without its required following item."
                 )
-        for thought, wanted in self._following.items():
-            if wanted in ids and thought not in ids[: ids.index(wanted)]:
+        for thought, wanted in self._led_to.items():
+            if wanted and wanted in ids and thought not in ids[: ids.index(wanted)]:
                 raise Refused(
                     f"Item '{wanted}' was provided without its required 'reasoning' item: '{thought}'."
                 )
