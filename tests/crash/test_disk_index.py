@@ -131,6 +131,7 @@ def killed(folder: Path, rounds: int, seed: int) -> tuple[int, int]:
 
 @posix
 @pytest.mark.slow
+@pytest.mark.timing
 def test_messages_of_killed_indexers_are_found(tmp_path: Path) -> None:
     found, inside = killed(tmp_path, rounds=12, seed=1)
     assert found > 20
