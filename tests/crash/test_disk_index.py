@@ -131,9 +131,14 @@ def killed(folder: Path, rounds: int, seed: int) -> tuple[int, int]:
 
 @posix
 @pytest.mark.slow
-@pytest.mark.timing
 def test_messages_of_killed_indexers_are_found(tmp_path: Path) -> None:
+    """Kill it in a second folder too if few kills fell into the indexing, which depends on the machine's load."""
     found, inside = killed(tmp_path, rounds=12, seed=1)
+    if inside <= 2:
+        again = tmp_path / "again"
+        again.mkdir()
+        more, also_inside = killed(again, rounds=12, seed=2)
+        found, inside = found + more, inside + also_inside
     assert found > 20
     assert inside > 2
 
