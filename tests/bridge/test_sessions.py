@@ -29,6 +29,19 @@ def test_threads_and_agents_do_not_share_memory(tmp_path: Path) -> None:
     assert found == {("alice",): True, ("bob",): False, ("alice", "reviewer"): False}
 
 
+def test_no_choice_of_ids_makes_the_name_of_another_session() -> None:
+    adapter = Sessions()
+    names = [
+        adapter.name("alice", "reviewer"),
+        adapter.name("alice/reviewer"),
+        adapter.name("alice%2Freviewer"),
+        adapter.name(("a", "b/c"), "d"),
+        adapter.name(("a/b", "c"), "d"),
+    ]
+    assert len(set(names)) == len(names)
+    assert names[0] == "alice/reviewer"
+
+
 def test_conversation_without_an_id_is_sent_as_it_is(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -106,16 +106,20 @@ class Sessions:
             )
         self._config = Config.load(**settings) if config is None else config.replace(**settings)
 
-    def name(self, thread: str | None = None, agent: str | None = None) -> str:
+    def name(self, thread: str | tuple[str, ...] | None = None, agent: str | None = None) -> str:
         """Return the id of a session: the one that the adapter was given, or the thread's; and the agent's name.
 
-        >>> Sessions().name("t1", "researcher"), Sessions(session_id="mine").name("t1")
-        ('t1/researcher', 'mine')
+        A thread is one id or several, such as those of user and conversation. Slashes in them are escaped, so that no
+        choice of ids makes the name of another session.
+
+        >>> Sessions().name("t1", "researcher"), Sessions().name("t1/researcher")
+        ('t1/researcher', 't1%2Fresearcher')
 
         Raises:
             ConfigError: there is neither. One session for all would show one user what another said.
         """
-        first = self._session_id or thread
+        parts = (thread,) if isinstance(thread, str) else thread or ()
+        first = self._session_id or "/".join(map(_escape, parts))
         if not first:
             raise ConfigError(
                 "the conversation has no id; expected session_id, or the framework's thread"
@@ -279,3 +283,8 @@ class Sessions:
         if words not in self._warned and len(self._warned) < MAX_WARNINGS:
             self._warned.add(words)
             logger.warning("%s", words)
+
+
+def _escape(part: str) -> str:
+    """Return an id without slashes, which no other id makes."""
+    return part.replace("%", "%25").replace("/", "%2F")

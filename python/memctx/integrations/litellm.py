@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import OrderedDict
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Unpack
-from urllib.parse import quote
 from uuid import uuid4
 
 from memctx.bridge import require
@@ -199,10 +198,9 @@ class MemctxCallback(CustomLogger):
         metadata = _metadata(request)
         thread = request.get("litellm_session_id") or metadata.get("session_id")
         thread = thread or request.get("user") or metadata.get("user_id")
-        if thread and owner:
-            thread = f"{quote(str(owner), safe='')}/{thread}"
+        ids = tuple(str(each) for each in (owner, thread) if each) if thread else None
         agent = metadata.get("agent_id")
-        return self.sessions.name(str(thread) if thread else None, str(agent) if agent else None)
+        return self.sessions.name(ids, str(agent) if agent else None)
 
 
 def _request(model: str, messages: list[Any], arguments: Request, on_success: object) -> Request:

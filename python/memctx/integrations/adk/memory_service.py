@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Unpack
-from urllib.parse import quote
 
 from google.adk.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
 from google.adk.memory.memory_entry import MemoryEntry
@@ -96,21 +95,12 @@ class MemctxMemoryService(BaseMemoryService):
         self.sessions.close()
 
     def _session(self, app_name: str, user_id: str) -> str:
-        return self.sessions.name(join(app_name, user_id))
+        return self.sessions.name((app_name, user_id))
 
     async def _archive(self, app_name: str, user_id: str, contents: list[dict[str, Any]]) -> None:
         if contents:
             session = self._session(app_name, user_id)
             await asyncio.to_thread(self.sessions.archive, session, contents, format="gemini")
-
-
-def join(*names: str) -> str:
-    """Return the names of an app, a user and a session as one, which no other names make.
-
-    >>> join("shop", "a/b", "s1"), join("shop/a", "b", "s1")  # doctest: +SKIP
-    ('shop/a%2Fb/s1', 'shop%2Fa/b/s1')
-    """
-    return "/".join(quote(name, safe="@:+ ") for name in names)
 
 
 def _plain(content: types.Content) -> dict[str, Any]:

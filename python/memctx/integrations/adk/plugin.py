@@ -11,7 +11,6 @@ from google.genai import types
 
 from memctx.bridge import Sessions
 from memctx.errors import ConfigError
-from memctx.integrations.adk.memory_service import join
 from memctx.integrations.adk.views import ContentViews
 
 if TYPE_CHECKING:
@@ -111,7 +110,7 @@ class MemctxPlugin(BasePlugin):
         await asyncio.to_thread(self.sessions.close)
 
     def _session(self, session: Session, agent: str) -> str:
-        return self.sessions.name(join(session.app_name, session.user_id, session.id), agent)
+        return self.sessions.name((session.app_name, session.user_id, session.id), agent)
 
 
 def _format(model: str | None) -> FormatName | ContentViews:
