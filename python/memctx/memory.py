@@ -167,13 +167,24 @@ class Memory:
             return turn
         return self._turns.replace(turn, changed.messages)
 
-    def observe(self, usage: object, *, turn: Turn | None = None) -> Observed:
+    def observe(
+        self,
+        usage: object,
+        *,
+        turn: Turn | None = None,
+        answer: Sequence[Any] = (),
+        format: FormatName | None = None,
+    ) -> Observed:
         """Learn the real cost of a turn from the usage that the provider's SDK reports, or from its input tokens.
 
         System prompt and tools, which `prepare` does not see, and the error of the estimate count from then on in the
         turns of the conversation; `counters` add up the tokens. Cached tokens are part of a prompt, as each provider
-        reports them. ``turn`` is what `prepare` returned for the call; it may be left out as long as only one turn
-        waits for its usage. Usage that arrives late, twice or out of order does not override that of a later turn.
+        reports them. ``usage`` is None if the provider reports none. ``turn`` is what `prepare` returned for the call;
+        it may be left out as long as only one turn waits for its usage. Usage that arrives late, twice or out of order
+        does not override that of a later turn.
+
+        ``answer`` are the messages of the model's answer, as `archive` takes them. They are archived in the background:
+        the last answer of a conversation is part of no later turn.
 
         A count that cannot be right, such as 0 or that of uncached tokens alone, is ignored: the result has a ``note``,
         which is also logged, once, and added to the ``warnings`` of the next report.
@@ -189,6 +200,10 @@ class Memory:
         self._check_open()
         if not isinstance(turn, context.Turn | None):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"turn is {type(turn).__name__}; expected a Turn of Memory.prepare")
+        if answer and self._config.enabled:
+            self._turns.keep_answer(answer, format)
+        if usage is None:
+            return context.Observed(0, 0, is_used=False, note="no usage is reported")
         if not self._config.enabled:
             return context.Observed(
                 context.prompt_tokens(usage),

@@ -264,3 +264,22 @@ def test_any_usage_in_any_order_leaves_the_window_alone(
             assert turns[-1].report.tokens.after <= 3_000 or turns[-1].report.is_over_limit
             turn = turns[max(len(turns) - 1 - back, 0)] if has_turn else None
             memory.observe(tokens, turn=turn)
+
+
+def test_the_answer_is_archived_once_and_found_at_once(tmp_path: Path) -> None:
+    answer = [{"role": "assistant", "content": "The webhook listens on port 8443."}]
+    said = [{"role": "user", "content": "Which port has the webhook?"}]
+    with memctx.open(tmp_path, session_id="s", context_window=200_000) as memory:
+        turn = memory.prepare(said)
+        observed = memory.observe(None, turn=turn, answer=answer)
+        assert (observed.is_used, observed.note) == (False, "no usage is reported")
+        assert memory.search("webhook port 8443")[0].segment.content == answer[0]["content"]
+        memory.prepare([*said, *answer, {"role": "user", "content": "Thanks, and the region?"}])
+        assert memory.stats()["segments"] == 3
+
+
+def test_an_answer_is_not_archived_where_new_messages_are_not(tmp_path: Path) -> None:
+    answer = [{"role": "assistant", "content": "The webhook listens on port 8443."}]
+    with memctx.open(tmp_path, session_id="s", capture="evicted") as memory:
+        memory.observe(None, answer=answer)
+        assert memory.stats()["segments"] == 0

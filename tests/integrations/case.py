@@ -65,11 +65,6 @@ class Case:
     """False where the framework has no state of its own to compare."""
 
 
-SMALL_BREAKS = 2
-"""Breaks at the end of the conversation in which recalled blocks of a few hundred tokens replace each other: the three
-questions follow one another, and whether there is room for all blocks depends on where the last trim fell."""
-
-
 def read_log(n: int) -> str:
     """Read log number n."""
     return conversation.read_log(n)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -42,6 +43,16 @@ def hold(case: Case, path: Path, **options: object) -> tuple[Provider, str, list
     return provider, state, turns
 
 
+def is_archived(text: str, path: Path) -> bool:
+    """Return whether a text gets into a log, in the background, within a few seconds."""
+    end = time.monotonic() + 5
+    while time.monotonic() < end:
+        if any(text in each.read_text() for each in path.rglob("*.jsonl")):
+            return True
+        time.sleep(0.05)
+    return False
+
+
 @pytest.fixture(scope="module")
 def plain_breaks(tmp_path_factory: pytest.TempPathFactory) -> int:
     """Breaks of the prefix in a plain loop over an SDK: the trims that so small a window costs."""
@@ -64,6 +75,7 @@ def test_needles_from_trimmed_text_reach_the_model(
     assert provider.breaks <= plain_breaks + 1 + case.more_breaks
     assert [turn.report.errors for turn in turns if turn.report.errors] == []
     assert sum(bool(turn.report.trimmed) for turn in turns) > 0
+    assert is_archived(FOUND[-1], tmp_path / "memory")
     if case.keeps_state:
         for step in range(1, conversation.STEPS + 1):
             assert conversation.read_log(step) in state

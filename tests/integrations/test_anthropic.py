@@ -194,7 +194,7 @@ def test_each_block_has_a_session_of_its_own(tmp_path: Path) -> None:
     for name, agent in users:
         own = f"{name}/{agent}" if agent else name
         with memctx.open(tmp_path, session_id=own) as memory:
-            [hit] = memory.search("codename of the release")
+            hit, *_ = memory.search("codename of the release")
             assert f"for {name} and {agent} is" in hit.segment.content
     with memctx.open(tmp_path, session_id="default") as memory:
         assert memory.search("codename of the release") == []
@@ -218,7 +218,7 @@ def test_tasks_of_one_client_keep_their_sessions(tmp_path: Path) -> None:
     middleware.sessions.close()
     for n in range(8):
         with memctx.open(tmp_path, session_id=f"user-{n}") as memory:
-            [hit] = memory.search("codename quokka")
+            hit, *_ = memory.search("codename quokka")
             assert f"codename of user-{n} is" in hit.segment.content
 
 

@@ -245,7 +245,7 @@ def test_tasks_of_one_client_keep_their_sessions(tmp_path: Path) -> None:
     for name, agent in users:
         own = f"{name}/{agent}" if agent else name
         with memctx.open(tmp_path, session_id=own) as memory:
-            [hit] = memory.search("quokka")
+            hit, *_ = memory.search("quokka")
             assert hit.segment.content == f"{name} and {agent} chose quokka."
 
 

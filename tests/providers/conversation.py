@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .api import Asked
 
 WINDOW = 16_000
-STEPS = 26
+STEPS = 29
 LINE = "2026-11-{day:02} worker {n} handled request {request} in {ms} ms without incident and went on; "
 MINUTES = "Minutes: coffee was late, Ottoline praised the new chairs, and the parking lot stays closed until May. "
 QUESTION = "ASK: "

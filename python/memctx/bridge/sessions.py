@@ -58,13 +58,15 @@ class Prepared(Generic[M]):
     memory: Memory | None = None
     """None if memory stepped aside."""
 
-    def observe(self, usage: object) -> None:
-        """Learn the cost of the call from the usage that the provider reported, if it did."""
-        if self.memory is not None and usage is not None:
+    def observe(
+        self, usage: object, answer: Sequence[Any] = (), format: FormatName | None = None
+    ) -> None:
+        """Learn the cost of the call from the usage that the provider reported, if it did, and archive the answer."""
+        if self.memory is not None and (usage is not None or answer):
             try:
-                self.memory.observe(usage, turn=self.turn)
+                self.memory.observe(usage, turn=self.turn, answer=answer, format=format)
             except Exception as error:  # noqa: BLE001 - the call succeeded
-                logger.warning("the usage of a call is not counted: %s", error)
+                logger.warning("usage and answer of a call are not kept: %s", error)
 
 
 class Sessions:

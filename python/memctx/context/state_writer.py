@@ -152,6 +152,7 @@ class StateWriter:
         self._saved_at = 0.0
         self._json = StatesJson()
         self._counting: Future[None] | None = None
+        self._keeping: Future[None] | None = None
 
     def load(self) -> States:
         """Return the saved states."""
@@ -181,10 +182,17 @@ class StateWriter:
             self._saving = self._submit(lambda: self._save(states))
 
     def wait_for_archive(self) -> None:
-        """Wait until the messages of the last turn are in the store; raise if they could not be stored."""
+        """Wait until the messages of the last turn and its answer are in the store; raise if messages are not."""
+        keeping, self._keeping = self._keeping, None
+        if keeping is not None:
+            keeping.result()
         archiving, self._archiving = self._archiving, None
         if archiving is not None:
             archiving.result()
+
+    def keep_answer(self, store: Callable[[], None]) -> None:
+        """Store an answer in the background, by a function that raises nothing."""
+        self._keeping = self._submit(store)
 
     def count(self, update: Callable[[], None]) -> None:
         """Update counters in the background."""

@@ -170,6 +170,23 @@ class Turns:
                 self._writer.count(lambda: count(observed))
             return observed
 
+    def keep_answer(self, messages: Sequence[Any], format: FormatName | None) -> None:
+        """Archive the model's answer in the background, if new messages are archived; a failure is logged."""
+        if self._config.capture != "all":
+            return
+        with self._lock:
+            if self._closed:
+                raise StoreError("the memory is closed")
+            answer = self._reader.read(messages, format)
+
+            def keep() -> None:
+                try:
+                    self._capture.store(answer, cast("Sequence[SourceIndex]", range(len(answer))))
+                except Exception as error:  # noqa: BLE001 - the next turn stores it
+                    self._log_error("an answer is not stored; the next turn stores it", error)
+
+            self._writer.keep_answer(keep)
+
     def _compare(self, tokens: int, output_tokens: int, sent: Sent | str) -> tuple[Observed, bool]:
         """Compare a count with the estimate of its turn; return also whether it is plausible."""
         estimate = 0 if isinstance(sent, str) else sent.estimate

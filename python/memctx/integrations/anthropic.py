@@ -12,7 +12,15 @@ from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
-from memctx.bridge import Prepared, Sessions, counts, require, session, watch_stream
+from memctx.bridge import (
+    Prepared,
+    Sessions,
+    answer_of,
+    require,
+    session,
+    usage_of,
+    watch_stream,
+)
 from memctx.errors import MessageFormatError
 
 require("anthropic", "2.8", extra="anthropic")
@@ -27,9 +35,11 @@ if TYPE_CHECKING:
 
     from memctx.bridge import Options
     from memctx.memory import Memory
+    from memctx.messages import FormatName
 
 __all__ = ["MemctxMiddleware", "session"]
 
+FORMAT: FormatName = "anthropic"
 MESSAGES = "/v1/messages"
 REASONS = {
     f"{MESSAGES}/count_tokens": "tokens are counted of the messages as they are",
@@ -67,9 +77,9 @@ class MemctxMiddleware(Middleware):
         response = call_next(_replace(request, prepared))
         if prepared is not None and isinstance(response, APIResponse):
             if request.stream and response.http_response.is_success:
-                watch_stream(response.parse(), prepared, _read)  # the one that the caller gets
+                watch_stream(response.parse(), prepared, FORMAT)  # the one that the caller gets
             else:
-                prepared.observe(_usage(response))
+                _observe(prepared, response)
         return response
 
     async def handle_async(
@@ -80,9 +90,9 @@ class MemctxMiddleware(Middleware):
         response = await call_next(_replace(request, prepared))
         if prepared is not None and isinstance(response, AsyncAPIResponse):
             if request.stream and response.http_response.is_success:
-                watch_stream(await response.parse(), prepared, _read)
+                watch_stream(await response.parse(), prepared, FORMAT)
             else:
-                prepared.observe(_usage(response))
+                _observe(prepared, response)
         return response
 
     def _prepare(self, request: APIRequest) -> Prepared[Any] | None:
@@ -100,7 +110,7 @@ class MemctxMiddleware(Middleware):
             self.sessions.step_aside(messages, MessageFormatError(reason))
             return None
         return self.sessions.prepare(
-            self.sessions.current, messages, format="anthropic", model=given.get("model")
+            self.sessions.current, messages, format=FORMAT, model=given.get("model")
         )
 
 
@@ -122,18 +132,11 @@ def _replace(request: APIRequest, prepared: Prepared[Any] | None) -> APIRequest:
     return replaced
 
 
-def _usage(response: APIResponse[Any] | AsyncAPIResponse[Any]) -> object:
-    """Return the usage in a response whose body has been read; None if there is none."""
-    if not response.is_closed or not response.http_response.is_success:
-        return None
-    try:
-        body = response.http_response.json()
-    except ValueError:
-        return None
-    return body.get("usage") if isinstance(body, dict) else None
-
-
-def _read(event: object) -> dict[str, object]:
-    """Return the counts in an event of a stream: those of the prompt come first, those of the answer last."""
-    holder = getattr(event, "message", event)
-    return counts(getattr(holder, "usage", None))
+def _observe(prepared: Prepared[Any], response: APIResponse[Any] | AsyncAPIResponse[Any]) -> None:
+    """Observe the usage and the answer in a response whose body has been read."""
+    if response.is_closed and response.http_response.is_success:
+        try:
+            body = response.http_response.json()
+        except ValueError:
+            return
+        prepared.observe(usage_of(body), answer_of(body, FORMAT), FORMAT)

@@ -19,7 +19,7 @@ require("litellm", "1.100", extra="litellm")
 import litellm  # noqa: E402 - after the check
 from litellm.integrations.custom_logger import CustomLogger  # noqa: E402
 
-from memctx.bridge import Sessions  # noqa: E402
+from memctx.bridge import Sessions, answer_of, usage_of  # noqa: E402
 from memctx.errors import ConfigError  # noqa: E402
 
 if TYPE_CHECKING:
@@ -184,14 +184,14 @@ class MemctxCallback(CustomLogger):
         )
 
     def _observe(self, request: Request, response: object) -> None:
-        """Observe the usage of a response, unless that has been done or is still to come."""
-        usage = getattr(response, "usage", None)
-        if usage is None and isinstance(response, dict):
-            usage = response.get("usage")
+        """Observe the usage and the answer of a response, unless that has been done or is still to come."""
+        usage = usage_of(response)
         if usage is not None:
             before = self._waiting.pop(request.get("litellm_call_id") or "", None)
             if before is not None:
-                before[1].observe(usage)
+                kind, prepared = before
+                form = KINDS[kind][1]
+                prepared.observe(usage, answer_of(response, form), form)
 
     def _session(self, request: Request, owner: object = None) -> str:
         """Return the session of a request."""

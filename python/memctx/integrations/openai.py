@@ -11,7 +11,15 @@ import inspect
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 
-from memctx.bridge import Prepared, Sessions, counts, require, session, watch_stream
+from memctx.bridge import (
+    Prepared,
+    Sessions,
+    answer_of,
+    require,
+    session,
+    usage_of,
+    watch_stream,
+)
 from memctx.errors import MessageFormatError
 
 require("openai", "3.0", extra="openai")
@@ -104,9 +112,9 @@ def _synchronous(kind: Any) -> Any:  # noqa: ANN401
             if prepared is not None:
                 stream = response.parse() if _is_raw_stream(response, ways) else response
                 if isinstance(stream, Stream):
-                    watch_stream(stream, prepared, _read)
+                    watch_stream(stream, prepared, _format(options))
                 else:
-                    prepared.observe(_usage(response))
+                    _observe(prepared, response, _format(options))
             return response
 
     return Synchronous
@@ -123,9 +131,9 @@ def _asynchronous(kind: Any) -> Any:  # noqa: ANN401
                 if inspect.isawaitable(stream):
                     stream = await stream
                 if isinstance(stream, AsyncStream):
-                    watch_stream(stream, prepared, _read)
+                    watch_stream(stream, prepared, _format(options))
                 else:
-                    prepared.observe(_usage(response))
+                    _observe(prepared, response, _format(options))
             return response
 
     return Asynchronous
@@ -172,18 +180,18 @@ def _is_raw_stream(response: object, kind: Mapping[str, Any]) -> bool:
     return bool(kind.get("stream")) and hasattr(response, "http_response")
 
 
-def _usage(response: object) -> object:
-    """Return the usage in a response; None if it has none, or its body is not read."""
+def _format(options: Any) -> FormatName:  # noqa: ANN401 - private to openai
+    """Return the format of the messages of a request that was prepared."""
+    return FIELDS[options.url.partition("?")[0]][1]
+
+
+def _observe(prepared: Prepared[Any], response: object, format: FormatName) -> None:
+    """Observe the usage and the answer in a response, unless its body is not read."""
     raw = getattr(response, "http_response", None)
-    if raw is None:
-        return getattr(response, "usage", None)
-    try:
-        body = raw.json() if raw.is_closed else None
-    except ValueError:
-        return None
-    return body.get("usage") if isinstance(body, dict) else None
-
-
-def _read(event: object) -> dict[str, object]:
-    """Return the counts in an event of a stream: a chunk of chat completions, or an event with the response."""
-    return counts(getattr(getattr(event, "response", event), "usage", None))
+    body = response
+    if raw is not None:
+        try:
+            body = raw.json() if raw.is_closed else None
+        except ValueError:
+            return
+    prepared.observe(usage_of(body), answer_of(body, format), format)

@@ -19,7 +19,7 @@ import anthropic
 import litellm
 import openai
 
-from integrations.case import SMALL_BREAKS, Case, read_log
+from integrations.case import Case, read_log
 from memctx import Report, Turn
 from memctx.integrations.litellm import MemctxCallback
 from providers import clients
@@ -297,8 +297,6 @@ CASES = [
     Case("litellm-proxy-chat-stream", partial(_proxy, _chat)),
     Case("litellm-proxy-messages", partial(_proxy, _messages)),
     Case("litellm-proxy-responses", partial(_proxy, _responses)),
-    Case("litellm-chat-stream", partial(_sync, "chat", stream=True), more_breaks=SMALL_BREAKS),
-    Case(
-        "litellm-chat-async-stream", partial(_async, "chat", stream=True), more_breaks=SMALL_BREAKS
-    ),
+    Case("litellm-chat-stream", partial(_sync, "chat", stream=True)),
+    Case("litellm-chat-async-stream", partial(_async, "chat", stream=True)),
 ]

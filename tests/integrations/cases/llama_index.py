@@ -13,7 +13,7 @@ from llama_index.llms.anthropic import Anthropic
 from llama_index.llms.openai import OpenAIResponses
 from llama_index.llms.openai_like import OpenAILike
 
-from integrations.case import SMALL_BREAKS, Case, aread_log, read_log
+from integrations.case import Case, aread_log, read_log
 from memctx.integrations.llama_index import MemctxMemory
 from providers import conversation
 
@@ -95,12 +95,11 @@ CASES = [
     Case("llama_index-chat", partial(_run, "chat")),
     Case("llama_index-chat-stream", partial(_run, "chat", streaming=True)),
     Case("llama_index-chat-workflow", partial(_run, "chat", workflow=True)),
-    Case("llama_index-responses", partial(_run, "responses"), more_breaks=SMALL_BREAKS),
+    Case("llama_index-responses", partial(_run, "responses")),
     Case(
         "llama_index-responses-reasoning",
         partial(_run, "responses"),
         reasoning=True,
-        more_breaks=SMALL_BREAKS,
     ),
     Case("llama_index-anthropic", partial(_run, "anthropic")),
     Case("llama_index-anthropic-stream", partial(_run, "anthropic", streaming=True)),

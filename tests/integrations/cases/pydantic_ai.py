@@ -14,7 +14,7 @@ from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
 from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.openai import OpenAIProvider
 
-from integrations.case import SMALL_BREAKS, Case, read_log
+from integrations.case import Case, read_log
 from memctx.integrations.pydantic_ai import MemctxCapability
 
 if TYPE_CHECKING:
@@ -113,7 +113,6 @@ CASES = [
     Case(
         "pydantic_ai-responses",
         partial(_hold, "responses", _run, system=SYSTEM),
-        more_breaks=SMALL_BREAKS,
     ),
     Case("pydantic_ai-responses-reasoning", partial(_hold, "responses", _run), reasoning=True),
 ]

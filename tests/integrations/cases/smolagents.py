@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from smolagents import LogLevel, OpenAIModel, ToolCallingAgent, tool
 from smolagents.models import ChatMessageToolCall, ChatMessageToolCallFunction
 
-from integrations.case import SMALL_BREAKS, Case
+from integrations.case import Case
 from memctx.integrations.smolagents import MemctxModel
 from providers import conversation
 
@@ -57,7 +57,7 @@ def _run(talk: Talk, *, stream: bool = False) -> str:
     return str(agent.memory.get_succinct_steps())
 
 
-MORE = SMALL_BREAKS + 2
+MORE = 4
 """smolagents joins the results of parallel calls to one text, which is long enough to be pruned. That happens four
 times, and saves a trim; without pruning there are three breaks less."""
 

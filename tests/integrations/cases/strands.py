@@ -11,7 +11,7 @@ from strands.models.anthropic import AnthropicModel
 from strands.models.openai import OpenAIModel
 from strands.models.openai_responses import OpenAIResponsesModel
 
-from integrations.case import SMALL_BREAKS, Case, read_log
+from integrations.case import Case, read_log
 from memctx.integrations.strands import MemctxConversationManager
 
 if TYPE_CHECKING:
@@ -78,11 +78,10 @@ CASES = [
     Case("strands-anthropic-stream", partial(_stream, "anthropic")),
     Case("strands-anthropic-thinking", partial(_invoke, "thinking"), reasoning=True),
     Case("strands-chat", partial(_invoke, "chat")),
-    Case("strands-responses", partial(_invoke, "responses"), more_breaks=SMALL_BREAKS),
+    Case("strands-responses", partial(_invoke, "responses")),
     Case(
         "strands-responses-reasoning",
         partial(_stream, "responses"),
         reasoning=True,
-        more_breaks=SMALL_BREAKS,
     ),
 ]
