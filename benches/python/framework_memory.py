@@ -2,8 +2,9 @@
 
 Run in the environment of a framework, as `make framework-memory-langchain` does. Thirty turns with tool calls in a
 window of 16,000 tokens, in which three facts are stated early and asked for in the end. A scripted model answers, so
-that time is that of the framework and its memory. Where a memory asks the model for a summary, the model writes a
-perfect one: every fact in the text that it is given. A real model loses some, and takes seconds.
+that time is that of the framework, its memory and the loopback provider, the shortest of `RUNS`. Beside them stands the
+conversation without memory where the provider has no limit. Where a memory asks the model for a summary, the model
+writes a perfect one: every fact in the text that it is given. A real model loses some, and takes seconds.
 
     FRAMEWORK=langchain python benches/python/framework_memory.py
 """
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from providers.api import Asked
 
 MILLISECONDS = 1000
+RUNS = 3
+UNLIMITED = 10_000_000
+KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_API_KEY")
 
 
 @dataclass
@@ -48,45 +52,58 @@ class Summarizer:
         return Reply(f"The user reads logs, one after another; all were fine. {' '.join(kept)}")
 
 
-def measure(case: Case, *, has_memory: bool) -> str:
-    """Return a row of the table."""
+def hold(case: Case, *, has_memory: bool, window: int) -> tuple[Provider, Summarizer, float, str]:
+    """Hold the conversation; return the provider, the model, milliseconds per call, and what failed."""
     options: dict[str, Any] = {"context_window": conversation.WINDOW, "disk": {"durability": "os"}}
     model, failure = Summarizer(), ""
-    with Provider(model=model) as provider, tempfile.TemporaryDirectory() as folder:
+    with (
+        Provider(model=model, window=window) as provider,
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
+    ):
         began = time.perf_counter()
         try:
             case.run(Talk(provider.url, Path(folder) / "memory", options, has_memory=has_memory))
         except Exception as error:  # noqa: BLE001 - the provider's refusal, as the framework raises it
             failure = f" ({type(error).__name__} at call {len(provider.requests)})"
         seconds = time.perf_counter() - began
+    return provider, model, seconds / max(len(provider.requests), 1) * MILLISECONDS, failure
+
+
+def measure(case: Case, *, has_memory: bool = False, window: int = conversation.WINDOW) -> str:
+    """Return the cells of a row."""
+    runs = [hold(case, has_memory=has_memory, window=window) for _ in range(RUNS)]
+    provider, model, _, failure = runs[-1]
     sent = [request for request in provider.requests if not request.refused]
     found = sum(str(answer).startswith("FOUND") for answer in provider.answers)
     kept = [request.kept / request.before for request in sent if request.before]
     cells = (
         f"{found} of {len(conversation.NEEDLES)}",
-        f"{len(sent)}",
+        f"{len(sent)}{failure}",
         f"{model.summaries}",
         f"{sum(request.tokens for request in sent):,}",
         f"{provider.breaks}",
         f"{sum(kept) / max(len(kept), 1):.0%}",
-        f"{seconds / max(len(sent), 1) * MILLISECONDS:.1f}",
+        f"{min(milliseconds for _, _, milliseconds, _ in runs):.1f}",
     )
-    return f"{' | '.join(cells)}{failure}"
+    return " | ".join(cells)
 
 
 def main() -> None:
     """Print the table of a framework."""
     framework = os.environ.get("FRAMEWORK", "")
+    for name in KEYS:
+        os.environ.setdefault(name, "x")
     print(
         "| memory | facts found | calls | of them summaries | tokens sent | breaks | prefix kept | ms per call |"
     )
     print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |")
     for module in find_modules(framework):
         for case in getattr(module, "COMPARED", ()):
-            print(f"| {case.name}, none | {measure(case, has_memory=False)} |", flush=True)
+            print(f"| {case.name}, no limit | {measure(case, window=UNLIMITED)} |", flush=True)
+            print(f"| {case.name}, none | {measure(case)} |", flush=True)
             print(f"| {case.name}, memctx | {measure(case, has_memory=True)} |", flush=True)
         for case in getattr(module, "OWN", ()):
-            print(f"| {case.name} | {measure(case, has_memory=False)} |", flush=True)
+            print(f"| {case.name} | {measure(case)} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -81,11 +81,11 @@ def _filtered(talk: Talk) -> str:
     return asyncio.run(_hold("gemini", talk, stream=False, plugin=plugin))
 
 
-def _compacted(talk: Talk) -> str:
+def _compacted(name: str, talk: Talk) -> str:
     """Hold it with summaries of what was said, as much as memctx sends."""
     limit = conversation.WINDOW * 2 // 3
     compaction = EventsCompactionConfig(token_threshold=limit, event_retention_size=10)
-    return asyncio.run(_hold("gemini", talk, stream=False, compaction=compaction))
+    return asyncio.run(_hold(name, talk, stream=False, compaction=compaction))
 
 
 def _stream(name: str, talk: Talk) -> str:
@@ -107,6 +107,7 @@ COMPARED = [CASES[0]]
 """Cases that are held with memctx and without any memory."""
 OWN = [
     Case("adk, ContextFilterPlugin of 9 turns", _filtered),
-    Case("adk, events compaction", _compacted),
+    Case("adk, events compaction, Gemini", partial(_compacted, "gemini")),
+    Case("adk, events compaction, chat", partial(_compacted, "chat")),
 ]
 """The framework's own memory."""

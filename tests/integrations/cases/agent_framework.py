@@ -67,12 +67,12 @@ def _run(kind: type[Any], talk: Talk) -> str:
     return asyncio.run(_hold(kind, talk))
 
 
-def _compacted(talk: Talk) -> str:
+def _compacted(kind: type[Any], talk: Talk) -> str:
     """Hold it with the framework's own compaction for the window."""
     strategy = ContextWindowCompactionStrategy(
         max_context_window_tokens=conversation.WINDOW, max_output_tokens=1_000
     )
-    return asyncio.run(_hold(AnthropicClient, talk, strategy=strategy))
+    return asyncio.run(_hold(kind, talk, strategy=strategy))
 
 
 def _stream(kind: type[Any], talk: Talk) -> str:
@@ -84,7 +84,7 @@ def _think(kind: type[Any], talk: Talk, *, stream: bool = False) -> str:
 
 
 # The framework adds the agent's name to what the model said, and other ids to its calls, when the next run sends them.
-OWN_BREAKS = 26
+OWN_BREAKS = conversation.STEPS
 
 CASES = [
     Case("agent_framework-chat", partial(_run, OpenAIChatCompletionClient), more_breaks=OWN_BREAKS),
@@ -121,7 +121,10 @@ CASES = [
     ),
 ]
 
-COMPARED = [case for case in CASES if case.name == "agent_framework-anthropic"]
+COMPARED = [CASES[0], *(case for case in CASES if case.name == "agent_framework-anthropic")]
 """Cases that are held with memctx and without any memory."""
-OWN = [Case("agent_framework, ContextWindowCompactionStrategy", _compacted)]
+OWN = [
+    Case("agent_framework, its compaction", partial(_compacted, OpenAIChatCompletionClient)),
+    Case("agent_framework, its compaction, Anthropic", partial(_compacted, AnthropicClient)),
+]
 """The framework's own memory."""
