@@ -200,20 +200,19 @@ class Memory:
         self._check_open()
         if not isinstance(turn, context.Turn | None):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"turn is {type(turn).__name__}; expected a Turn of Memory.prepare")
-        if answer and self._config.enabled:
-            self._turns.keep_answer(answer, format)
+        try:
+            return self._observe(usage, turn)
+        finally:  # neither is lost by a fault of the other
+            if answer and self._config.enabled:
+                self._turns.keep_answer(answer, format)
+
+    def _observe(self, usage: object, turn: Turn | None) -> Observed:
         if usage is None:
             return context.Observed(0, 0, is_used=False, note="no usage is reported")
+        tokens_in, tokens_out = context.prompt_tokens(usage), context.answer_tokens(usage)
         if not self._config.enabled:
-            return context.Observed(
-                context.prompt_tokens(usage),
-                context.answer_tokens(usage),
-                is_used=False,
-                note=DISABLED,
-            )
-        return self._turns.observe(
-            context.prompt_tokens(usage), context.answer_tokens(usage), turn, self._count_usage
-        )
+            return context.Observed(tokens_in, tokens_out, is_used=False, note=DISABLED)
+        return self._turns.observe(tokens_in, tokens_out, turn, self._count_usage)
 
     def _count_usage(self, observed: Observed) -> None:
         """Add the tokens of a call to the counters of the session; log a failure."""

@@ -283,3 +283,15 @@ def test_an_answer_is_not_archived_where_new_messages_are_not(tmp_path: Path) ->
     with memctx.open(tmp_path, session_id="s", capture="evicted") as memory:
         memory.observe(None, answer=answer)
         assert memory.stats()["segments"] == 0
+
+
+def test_a_fault_of_the_usage_loses_no_answer_and_the_other_way_round(tmp_path: Path) -> None:
+    answer = [{"role": "assistant", "content": "The webhook listens on port 8443."}]
+    with memctx.open(tmp_path, session_id="s", context_window=200_000) as memory:
+        turn = memory.prepare([{"role": "user", "content": "Which port has the webhook?"}])
+        with pytest.raises(memctx.errors.ConfigError):
+            memory.observe("many", turn=turn, answer=answer)
+        assert memory.stats()["segments"] == 2
+        with pytest.raises(memctx.errors.MessageFormatError):
+            memory.observe({"prompt_tokens": 90, "completion_tokens": 4}, turn=turn, answer=[3])
+        assert memory.counters.input_tokens == 90

@@ -18,7 +18,8 @@ _current: ContextVar[str | None] = ContextVar("memctx_session", default=None)
 def session(session_id: str, agent: str | None = None) -> Generator[str]:
     """Set the session of all calls in a block, of this thread or task and of the tasks that it starts.
 
-    ``agent`` gives each of several agents in one conversation a session of its own.
+    ``agent`` gives each of several agents in one conversation a session of its own. Both are taken as they are: an id
+    that a user may choose must not contain a slash where agents are named.
 
     >>> with session("alice", agent="planner") as name:
     ...     name

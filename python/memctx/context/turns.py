@@ -182,8 +182,10 @@ class Turns:
             def keep() -> None:
                 try:
                     self._capture.store(answer, cast("Sequence[SourceIndex]", range(len(answer))))
-                except Exception as error:  # noqa: BLE001 - the next turn stores it
-                    self._log_error("an answer is not stored; the next turn stores it", error)
+                except Exception as error:  # noqa: BLE001 - no caller waits for it
+                    self._log_error(
+                        "an answer is not stored; a turn that has it tries again", error
+                    )
 
             self._writer.keep_answer(keep)
 
