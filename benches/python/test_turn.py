@@ -12,7 +12,7 @@ import os
 import shutil
 from itertools import islice
 from statistics import median
-from time import perf_counter, process_time, thread_time
+from time import perf_counter, process_time, sleep, thread_time
 from typing import TYPE_CHECKING, Any
 
 import contexts
@@ -27,7 +27,7 @@ from peers import plain_trim
 import memctx
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from benchmark import Benchmark
@@ -58,8 +58,21 @@ def material(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 def filled(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a store of the whole corpus."""
     path = tmp_path_factory.mktemp("turn") / "memory"
-    stores.fill(path, corpus.texts)
+    fill(path, corpus.texts)
     return path
+
+
+def fill(path: Path, texts: Iterable[str]) -> None:
+    """Store all texts, with the vectors of the default model."""
+    stores.fill(path, texts)
+    with memctx.open(path, session_id="bench", disk={"max_segments": 1_000_000}) as memory:
+        wait_for_vectors(memory)
+
+
+def wait_for_vectors(memory: memctx.Memory) -> None:
+    """Wait until nothing is left to be embedded in the background."""
+    while memory.store.embedding().lacking:
+        sleep(0.01)
 
 
 def tokens_of(messages: list[contexts.Message]) -> int:
@@ -107,6 +120,7 @@ class Conversation:
         """Return the seconds of turns, the store idle before each."""
         times = []
         for _ in range(TURNS):
+            wait_for_vectors(self.memory)
             len(self.memory.store)
             start = clock()
             turn = self.turn()
@@ -250,7 +264,7 @@ def test_growth_with_segments(benchmark: Benchmark, material: list[str], tmp_pat
     columns: dict[str, list[float]] = {"first turn": [], "steady turn": []}
     for size in SEGMENTS:
         path = tmp_path / "memory"
-        stores.fill(path, segments_of(source, size))
+        fill(path, segments_of(source, size))
         first, steady = one_size(path, material, 1_000)
         columns["first turn"].append(first)
         columns["steady turn"].append(steady)

@@ -105,6 +105,7 @@ SUITABLE: dict[str, Any] = {
     "keywords": ["webhook"],
     "session_id": "s1",
     "k": 3,
+    "key": 7,
     "dim": 384,
     "limit": 3,
 }
@@ -174,6 +175,7 @@ OBJECTS: dict[str, Callable[[Path], Any]] = {
         folder / "facts", memctx.lowlevel.StoreOptions(session_id="s1")
     ),
     "LogReader": lambda folder: memctx.lowlevel.LogReader(_memory(folder).store.path),
+    "LineWriter": lambda folder: memctx.lowlevel.LineWriter(folder / "memory"),
     "Bm25Index": _bm25,
     "FlatIndex": lambda _: memctx.lowlevel.FlatIndex(3),
     "HashEmbedder": lambda _: memctx.lowlevel.HashEmbedder(64),

@@ -100,7 +100,7 @@ def test_a_process_survives_truncation_of_every_index_file(
     indexed: Path, tmp_path: Path, share: float
 ) -> None:
     names = files_of(indexed)
-    assert {"rows", "scales", "passages", "meta.json", "CURRENT"} <= {name.name for name in names}
+    assert {"rows", "pieces", "passages", "meta.json", "CURRENT"} <= {name.name for name in names}
     stores = [tmp_path / str(number) for number in range(len(names))]
     for store in stores:
         shutil.copytree(indexed, store)
@@ -113,7 +113,7 @@ def test_a_process_survives_truncation_of_every_index_file(
 
 
 @posix
-@pytest.mark.parametrize("name", ["rows", "passages", "meta.json", "*.idx", "*.term"])
+@pytest.mark.parametrize("name", ["rows", "pieces", "passages", "meta.json", "*.idx", "*.term"])
 def test_a_truncated_index_is_reported_and_rebuilt(
     indexed: Path, tmp_path: Path, name: str
 ) -> None:

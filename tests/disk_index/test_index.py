@@ -271,7 +271,7 @@ def test_foreign_files_beside_the_index_are_left_alone(tmp_path: Path) -> None:
     filled(tmp_path, 200)
     (generation,) = (path for path in folder_of(tmp_path).iterdir() if path.is_dir())
     (folder_of(tmp_path) / "notes.txt").write_text("mine")
-    (generation / "graph-7-9").write_bytes(b"half a graph")
+    (generation / "rows-7").write_bytes(b"half a file")
     (folder_of(tmp_path) / "g999").mkdir()
     store = opened(tmp_path)
     assert missing(store, range(0, 200, 7), everything=True) == []

@@ -10,7 +10,7 @@ import gc
 import json
 import sys
 from pathlib import Path
-from time import perf_counter, process_time
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,33 +19,37 @@ from cold import engine, resident
 from cold.question import Question
 
 if TYPE_CHECKING:
-    from cold.engine import Searcher
+    from cold.engine import Engine, Searcher
 
 
-def search(searcher: Searcher, questions: list[Question], seconds: float) -> dict[str, Any]:
+def search(
+    chosen: Engine, searcher: Searcher, questions: list[Question], seconds: float
+) -> dict[str, Any]:
     """Return processor and wall seconds of each query, and the hits."""
     cpus, walls, ids = [], [], []
     gc.disable()
-    began = process_time()
+    began = engine.processor_time(chosen)
     for question in questions:
-        wall, cpu = perf_counter(), process_time()
+        wall, cpu = perf_counter(), engine.processor_time(chosen)
         hits = searcher.search(question)
-        cpus.append(process_time() - cpu)
+        cpus.append(engine.processor_time(chosen) - cpu)
         walls.append(perf_counter() - wall)
         ids.append([number for number, _ in hits])
-        if process_time() - began > seconds:
+        if engine.processor_time(chosen) - began > seconds:
             break
     gc.enable()
     return {"cpu": cpus, "wall": walls, "ids": ids}
 
 
-def nearest(searcher: Searcher, questions: list[Question], seconds: float) -> dict[str, Any]:
+def nearest(
+    chosen: Engine, searcher: Searcher, questions: list[Question], seconds: float
+) -> dict[str, Any]:
     """Return the ids that vectors find, for as many queries as there is time."""
     ids: list[list[str]] = []
-    began = process_time()
+    began = engine.processor_time(chosen)
     for question in questions:
         ids.append(searcher.nearest(question))
-        if process_time() - began > seconds:
+        if engine.processor_time(chosen) - began > seconds:
             break
     return {"ids": ids}
 
@@ -66,11 +70,11 @@ def main() -> None:
         answer: dict[str, Any] = {}
         match task["do"]:
             case "memory":
-                answer = {"bare": bare, "now": resident.now(), "open_s": opened}
+                answer = {"bare": bare, "now": engine.memory(chosen), "open_s": opened}
             case "search":
-                answer = search(searcher, questions, task["seconds"])
+                answer = search(chosen, searcher, questions, task["seconds"])
             case "nearest":
-                answer = nearest(searcher, questions, task["seconds"])
+                answer = nearest(chosen, searcher, questions, task["seconds"])
         sys.stdout.write(json.dumps(answer) + "\n")
         sys.stdout.flush()
 

@@ -8,7 +8,7 @@ import sys
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from time import perf_counter, process_time, thread_time
+from time import perf_counter, thread_time
 from typing import Any
 
 from cold import engine, resident
@@ -25,7 +25,7 @@ def build(name: str, material: Material, size: int, folder: Path) -> dict[str, A
     chosen = engine.load(name)
     shutil.rmtree(folder, ignore_errors=True)
     kept(folder).unlink(missing_ok=True)
-    wall, cpu = perf_counter(), process_time()
+    wall, cpu = perf_counter(), engine.processor_time(chosen)
     spared_wall = spared_cpu = given_cpu = 0.0
     builder = chosen.Builder(folder)
     batches = material.batches(size)
@@ -41,9 +41,9 @@ def build(name: str, material: Material, size: int, folder: Path) -> dict[str, A
         spared_cpu += thread_time() - start
         spared_wall += perf_counter() - began
         builder.add(batch, tokens, vectors)
-    added_wall, added_cpu = perf_counter(), process_time()
+    added_wall, added_cpu = perf_counter(), engine.processor_time(chosen)
     builder.finish()
-    end_wall, end_cpu = perf_counter(), process_time()
+    end_wall, end_cpu = perf_counter(), engine.processor_time(chosen)
     aside_wall, aside_cpu = getattr(builder, "aside", (0.0, 0.0))
     return {
         "engine": chosen.NAME,

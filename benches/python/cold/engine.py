@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import dataclass
+from time import process_time
 from typing import TYPE_CHECKING, Protocol
+
+from cold import resident
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
     from cold.question import Question
 
 OURS = "ours"
-ENGINES = (OURS, "tantivy_usearch", "sqlite_fts", "lance")
+ENGINES = (OURS, "tantivy_usearch", "sqlite_fts", "lance", "postgres")
 """Modules of this package, ours first."""
 TOP = 10
 CANDIDATES = 40
@@ -76,6 +79,18 @@ def load(name: str) -> Engine:
     """Return the engine of a name."""
     module: Engine = importlib.import_module(f"cold.{name}")  # type: ignore[assignment]
     return module
+
+
+def processor_time(chosen: Engine) -> float:
+    """Return the processor seconds of this process and of those that the engine has of its own."""
+    found: float = getattr(chosen, "processor_time", process_time)()
+    return found
+
+
+def memory(chosen: Engine) -> dict[str, int]:
+    """Return the memory of this process and of those that the engine has of its own."""
+    found: dict[str, int] = getattr(chosen, "memory", resident.now)()
+    return found
 
 
 def plain_numbers(_: Path, ids: list[list[str]]) -> list[list[int]]:

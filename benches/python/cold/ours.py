@@ -71,7 +71,7 @@ class Builder:
         status = store.catch_up()
         assert status is not None
         assert status.indexed_bytes == status.log_bytes, status.fault
-        self.remark = f"{status.segments:,} segments, {status.graph_passages:,} passages in graphs"
+        self.remark = f"{status.segments:,} segments, {status.passages:,} passages"
         store.close()
 
     def _of(self, session: str) -> memctx.lowlevel.Store:

@@ -21,6 +21,7 @@ from memctx._core._ingest import is_noise as is_noise
 from memctx._core._ingest import strip_channel_prefix as strip_channel_prefix
 from memctx._core._log import Importer as Importer
 from memctx._core._log import Lease as Lease
+from memctx._core._log import LineWriter as LineWriter
 from memctx._core._log import LogEditor as LogEditor
 from memctx._core._log import LogReader as LogReader
 from memctx._core._log import Removal as Removal
@@ -65,11 +66,14 @@ from memctx._core._store import SearchHit as SearchHit
 from memctx._core._store import Segment as Segment
 from memctx._core._store import Store as Store
 from memctx._core._store import StoreOptions as StoreOptions
+from memctx._core._store import VectorHold as VectorHold
 from memctx._core._store import VisibleSegments as VisibleSegments
 from memctx._core._text import Estimator as Estimator
 from memctx._core._text import TokenMode as TokenMode
 from memctx._core._text import estimate_tokens as estimate_tokens
 from memctx._core._text import has_topic as has_topic
+from memctx._core._text import query_term_hashes as query_term_hashes
+from memctx._core._text import term_hashes as term_hashes
 from memctx._core._text import tokenize as tokenize
 from memctx._core._trim import Pruned as Pruned
 from memctx._core._trim import Removed as Removed

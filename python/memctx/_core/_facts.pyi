@@ -64,7 +64,7 @@ class Fact:
 
     @property
     def revision(self) -> int:
-        """Number of earlier states."""
+        """Number of changes before this state."""
 
     def __eq__(self, value: object, /) -> bool: ...
     def __ne__(self, value: object, /) -> bool: ...
@@ -72,7 +72,15 @@ class Fact:
 
 @final
 class FactHit:
-    """A fact that answers a question."""
+    """A fact that answers a question.
+
+    >>> import memctx, tempfile
+    >>> with memctx.open(tempfile.mkdtemp(), session_id="s1") as memory:
+    ...     fact = memory.facts.add("config", "The webhook listens on port 8443")
+    ...     [hit] = memory.facts.search("which port has the webhook?")
+    >>> hit.fact.id == fact.id, hit.fact.is_active
+    (True, True)
+    """
 
     @property
     def fact(self) -> Fact:

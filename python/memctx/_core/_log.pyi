@@ -1,6 +1,6 @@
-"""The log of a store: reader, importer, editor, lease."""
+"""The logs of a store: reader, writer, importer, editor, lease."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal, final
 
@@ -27,11 +27,27 @@ class LogReader:
         >>> segments, offset = log.read_from(0, SearchFilter(roles=["user"]))  # doctest: +SKIP
         """
 
-    def end(self) -> int:
-        """Return the offset at which the last whole line ends."""
+    def read_lines(
+        self, offset: int, *, log: Literal["segments", "facts"] = "segments", limit: int = 256
+    ) -> tuple[list[tuple[int, str]], int]:
+        """Return lines of a log from an offset on, and the offset to go on from.
 
-    def mark(self, offset: int) -> int | None:
-        """Return a checksum of the bytes before an offset; None if the log is shorter.
+        Each line comes with the offset behind it, as its exact text without the line feed. Damaged lines are passed
+        over; an incomplete line is left for later. At most ``limit`` lines are returned, and no more after about 4 MiB
+        of them; there are none only if there is nothing more to read.
+
+        >>> log = LogReader(path)  # doctest: +SKIP
+        >>> lines, offset = log.read_lines(0, log="facts")  # doctest: +SKIP
+
+        Raises:
+            ConfigError: ``log`` is unknown, or a number is negative.
+        """
+
+    def end(self, *, log: Literal["segments", "facts"] = "segments") -> int:
+        """Return the offset at which the last whole line of a log ends."""
+
+    def mark(self, offset: int, *, log: Literal["segments", "facts"] = "segments") -> int | None:
+        """Return a checksum of the bytes before an offset of a log; None if the log is shorter.
 
         It tells whether the log has been replaced since.
         """
@@ -44,6 +60,33 @@ class LogReader:
 
     def health(self) -> dict[str, Any]:
         """Report what could not be read."""
+
+@final
+class LineWriter:
+    """Appends lines that another store wrote to the logs of a store, as they are.
+
+    Open stores follow it as they follow other processes. A line may be appended again: a segment stays one, and the
+    state of a fact becomes the newest again.
+
+    >>> writer = LineWriter(path)  # doctest: +SKIP
+    >>> lines, offset = LogReader(other).read_lines(0)  # doctest: +SKIP
+    >>> writer.append([text for _, text in lines])  # doctest: +SKIP
+    2048
+    """
+
+    def __new__(cls, path: str | PathLike[str], *, lock_timeout: float = 5.0) -> LineWriter: ...
+    def append(
+        self, lines: Sequence[str], *, log: Literal["segments", "facts"] = "segments"
+    ) -> int:
+        """Append lines without their ends, and return the offset behind them once they are on disk.
+
+        All are written at once, under the store's lock. The log is created if it is missing.
+
+        Raises:
+            ConfigError: ``log`` is unknown, or a line is not valid Unicode.
+            StoreError: a line is no line of the log, or its checksum does not hold; nothing was written.
+            StoreLockedError: another process held the lock for ``lock_timeout`` seconds; nothing was written.
+        """
 
 @final
 class Importer:

@@ -5,7 +5,8 @@ from datetime import datetime
 from os import PathLike
 from typing import Any, Literal, final
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from memctx._core._embedders import Encoder, HashEmbedder, StaticEmbedder
 from memctx._core._messages import Conversation
@@ -14,11 +15,22 @@ from memctx._core._search import Explanation, Hit
 
 @final
 class Segment:
-    """One archived message, as `segments.jsonl` holds it."""
+    """One archived message, as `segments.jsonl` holds it.
+
+    >>> import memctx, tempfile
+    >>> with memctx.open(tempfile.mkdtemp(), session_id="s1") as memory:
+    ...     archived = memory.archive([{"role": "user", "content": "The webhook listens on port 8443"}])
+    ...     [segment] = memory.store.segments()
+    >>> segment.session_id, segment.role, segment.content
+    ('s1', 'user', 'The webhook listens on port 8443')
+    """
 
     @property
     def id(self) -> str:
-        """A random UUID."""
+        """A UUID made of its session, role and content, so that two stores give one message the same id.
+
+        Segments of other programs and of earlier versions have ids of any form.
+        """
 
     @property
     def session_id(self) -> str:
@@ -54,7 +66,14 @@ class Segment:
 
 @final
 class Added:
-    """Outcome of one record given to `Store.add`."""
+    """Outcome of one record given to `Store.add`.
+
+    >>> import tempfile
+    >>> from memctx.lowlevel import Store, StoreOptions
+    >>> store = Store(tempfile.mkdtemp(), StoreOptions(session_id="s1"))
+    >>> [store.add([("user", "Deploy on Friday, not before", None, None)])[0].outcome for _ in "ab"]
+    ['added', 'duplicate']
+    """
 
     @property
     def id(self) -> str | None:
@@ -104,7 +123,15 @@ class VisibleSegments:
 
 @final
 class SearchHit:
-    """A segment found by a search, with its score."""
+    """A segment found by a search, with its score.
+
+    >>> import memctx, tempfile
+    >>> with memctx.open(tempfile.mkdtemp(), session_id="s1") as memory:
+    ...     archived = memory.archive([{"role": "user", "content": "The webhook listens on port 8443"}])
+    ...     hit = memory.search("which port has the webhook?")[0]
+    >>> hit.segment.role, hit.distance, 0.5 < hit.score <= 1
+    ('user', 0, True)
+    """
 
     @property
     def segment(self) -> Segment:
@@ -318,6 +345,34 @@ class Store:
         at once when it is done.
         """
 
+    def rank(
+        self,
+        query: str,
+        candidates: Sequence[tuple[str, ArrayLike | None]],
+        *,
+        vector: ArrayLike | None = None,
+        limit: int = 10,
+        min_score: float = 0.0,
+        ranking: Literal["best", "openclaw"] = "best",
+        explain: bool = False,
+    ) -> list[SearchHit]:
+        """Rank segments from elsewhere, of any session, as `search` ranks those of the store; best first.
+
+        A candidate is a line of a log of segments, as `LogReader.read_lines` returns it, and the vectors of its
+        passages by the store's model, a row for each. Where they are None, or not as many as the passages, the vectors
+        in memory count, or the model makes them if it is in the core; else the candidate is ranked by words. Lines that
+        cannot be read are skipped. Words are weighed by how many of the candidates have them, and neighbors do not
+        count.
+
+        >>> lines, _ = LogReader(other).read_lines(0)  # doctest: +SKIP
+        >>> hits = store.rank("which port?", [(text, None) for _, text in lines])  # doctest: +SKIP
+
+        Raises:
+            ConfigError: ``ranking`` is unknown, or ``limit`` is negative.
+            DimensionMismatchError: vectors have another length than those of the store's model.
+            VectorError: an array has the wrong shape, or a value that is not finite.
+        """
+
     def catch_up(
         self, progress: Callable[[int, int], object] | None = None, *, rebuild: bool = False
     ) -> DiskIndexStatus | None:
@@ -331,6 +386,16 @@ class Store:
 
     def nearest(self, vector: ArrayLike, k: int = 10) -> list[Hit]:
         """Return the ids of the segments nearest to a vector by cosine, of everything stored, best first."""
+
+    def passage_vectors(self, ids: Sequence[str]) -> list[tuple[str, int, NDArray[np.float32]]]:
+        """Return the vectors of segments in memory: id, number of passages, and an array with a row for each passage.
+
+        Segments that are not in memory, or lack the vector of a passage, are left out.
+
+        >>> (id, passages, vectors), *_ = store.passage_vectors([hit.segment.id])  # doctest: +SKIP
+        >>> vectors.shape  # doctest: +SKIP
+        (1, 384)
+        """
 
     def unembedded(self, limit: int = 64) -> list[tuple[str, str]]:
         """Return at least ``limit`` texts that lack vectors, if there are so many, and ids to supply the vectors under.
@@ -351,6 +416,12 @@ class Store:
         this; the call is for a caller who waits.
         """
 
+    def hold_vectors(self) -> VectorHold:
+        """Keep vectors made in the background out of memory until the hold is released.
+
+        A turn that stores texts and searches then finds them by their words, however long it takes.
+        """
+
     def set_aside(self, ids: Sequence[str]) -> None:
         """Give up on texts that cannot be embedded, until the store is opened again."""
 
@@ -364,7 +435,10 @@ class Store:
         """Return the segments of the same session up to ``distance`` before and after one, in order, without itself."""
 
     def log_order(self, hits: Sequence[SearchHit]) -> list[int]:
-        """Return the indices of results in the order of the log; those that are only on disk come first."""
+        """Return the indices of results in the order of the log; those that are only on disk come first.
+
+        The result of a tool stands right behind its call if both have the call's id.
+        """
 
     def companions(
         self, hits: Sequence[SearchHit], *, limit: int, without: VisibleSegments | None = None
@@ -408,6 +482,16 @@ class Store:
     def __len__(self) -> int: ...
 
 @final
+class VectorHold:
+    """A hold of `Store.hold_vectors`: until it is released, memory gets no vectors from the background."""
+
+    def release(self) -> None:
+        """Let vectors come to memory again."""
+
+    def __enter__(self) -> VectorHold: ...
+    def __exit__(self, _kind: object, _error: object, _trace: object, /) -> None: ...
+
+@final
 class DiskIndexStatus:
     """State of the disk index, which finds segments evicted from memory.
 
@@ -426,10 +510,6 @@ class DiskIndexStatus:
     @property
     def passages(self) -> int:
         """Passages that the segments are indexed in."""
-
-    @property
-    def graph_passages(self) -> int:
-        """Passages found by the vector graph; the others are compared one by one."""
 
     @property
     def indexed_bytes(self) -> int:

@@ -1,4 +1,4 @@
-"""Text: tokenizer, token estimates, and whether a text has a topic."""
+"""Text: tokenizer, hashes of terms, token estimates, and whether a text has a topic."""
 
 from typing import Literal, TypeAlias
 
@@ -15,6 +15,31 @@ def tokenize(text: str, mode: TokenMode = "memctx") -> list[str]:
 
     >>> tokenize("parseHTTPHeader 飞书")
     ['parse', 'http', 'header', 'parsehttpheader', '飞', '书', '飞书']
+    """
+
+def term_hashes(text: str, key: int) -> list[int]:
+    """Return the distinct terms of a document as the text index has them, each as a keyed hash, in ascending order.
+
+    The hashes are signed 64-bit numbers: XXH3 of the term's UTF-8 bytes with ``key``, a number of 64 bits, as its seed.
+    They are the same in every version and on every machine.
+
+    >>> term_hashes("webhook", 7) == term_hashes("Webhook, webhook!", 7) != term_hashes("webhook", 8)
+    True
+
+    Raises:
+        ConfigError: ``key`` does not fit 64 bits.
+    """
+
+def query_term_hashes(query: str, key: int) -> list[int]:
+    """Return the distinct terms that a search for a query looks up, hashed as `term_hashes` does.
+
+    These are its words and the other forms of English ones, without function words unless there are no others.
+
+    >>> set(query_term_hashes("which webhooks?", 7)) >= set(term_hashes("webhook", 7))
+    True
+
+    Raises:
+        ConfigError: ``key`` does not fit 64 bits.
     """
 
 def has_topic(text: str) -> bool:

@@ -21,9 +21,12 @@ from memctx._core import (
     FlatIndex,
     HashEmbedder,
     Hit,
+    LineWriter,
     LogReader,
     Store,
     StoreOptions,
+    query_term_hashes,
+    term_hashes,
 )
 from memctx.lowlevel import fusion, ingest, vmem
 
@@ -38,10 +41,13 @@ __all__ = [
     "FlatIndex",
     "HashEmbedder",
     "Hit",
+    "LineWriter",
     "LogReader",
     "Store",
     "StoreOptions",
     "fusion",
     "ingest",
+    "query_term_hashes",
+    "term_hashes",
     "vmem",
 ]

@@ -38,6 +38,12 @@ def read(
     A file cut short yields every complete entry, and an entry with an unreadable id or a value that is not finite is
     left out; both are logged, or refused with `CorruptStoreError` when ``strict``. A checksum that does not hold, a
     wrong magic number and an unknown version are always errors. Ids may repeat: the last one counts.
+
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "vectors.bin"
+    >>> write(path, ["a"], [[1, 0]])
+    >>> read(path)[0]
+    ['a']
     """
     ids, matrix, report = _core.vmem_read(path)
     if not report.ok:
@@ -59,6 +65,12 @@ def write(
     """Write a file atomically: readers see the old one or the new one, also after a crash.
 
     ``checksum`` adds a trailer that detects damage and that other readers of the format ignore.
+
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "vectors.bin"
+    >>> write(path, ["a", "b"], [[1, 0], [0, 1]], checksum=True)
+    >>> verify(path).checksum
+    'valid'
     """
     _core.vmem_write(path, ids, matrix, checksum)
 
@@ -68,10 +80,24 @@ def append(path: str | PathLike[str], ids: Sequence[str], matrix: ArrayLike) -> 
 
     The entries are on disk before the header counts them, so a crash leaves the old file or the new one. A checksum
     is updated if the file has one. The caller makes sure that one process appends at a time.
+
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "vectors.bin"
+    >>> write(path, ["a"], [[1, 0]])
+    >>> append(path, ["b"], [[0, 1]])
+    >>> read(path)[0]
+    ['a', 'b']
     """
     _core.vmem_append(path, ids, matrix)
 
 
 def verify(path: str | PathLike[str]) -> VmemReport:
-    """Check a file and return its counts; raise only if it is not VMEM v1."""
+    """Check a file and return its counts; raise only if it is not VMEM v1.
+
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "vectors.bin"
+    >>> write(path, ["a"], [[1, 0]])
+    >>> verify(path).ok
+    True
+    """
     return _core.vmem_verify(path)

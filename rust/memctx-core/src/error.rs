@@ -74,6 +74,13 @@ pub enum Error {
         /// Its mode, as `chmod` takes it.
         mode: u32,
     },
+    /// A line is none of the log it is meant for.
+    Line {
+        /// Index of the line among those given.
+        index: usize,
+        /// Description of the fault, without the text of the line.
+        fault: String,
+    },
     /// A file of a model is not what it must be.
     Model {
         /// The file, or the folder it should be in.
@@ -146,6 +153,9 @@ impl fmt::Display for Error {
             Self::Corrupt { path, offset, fault } => write!(f, "{} at byte {offset}: {fault}", path.display()),
             Self::Version { path, found, supported } => {
                 write!(f, "{}: version {found} of the format; this memctx reads version {supported}", path.display())
+            }
+            Self::Line { index, fault } => {
+                write!(f, "lines[{index}] is no line of the log: {fault}; nothing was written")
             }
             Self::Model { path, fault } => write!(f, "{}: {fault}", path.display()),
             Self::Exposed { path, mode } => write!(

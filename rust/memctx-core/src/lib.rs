@@ -118,12 +118,12 @@ pub mod store;
 pub mod text;
 mod topk;
 pub mod trim;
+mod varint;
 pub mod vector;
 pub mod vmem;
 
 pub use error::{Error, Result};
 pub use explanation::Explanation;
 pub use id_map::{Filter, IdMap};
-pub use pages::ask_for_large_pages;
-pub use prefetch::prefetch;
+use prefetch::prefetch;
 pub use topk::{Scored, TopK};

@@ -34,7 +34,7 @@ fn move_to_more<T: Copy>(items: &mut Vec<T>, more: usize) {
 
 /// Have memory that has not been written to yet consist of large pages, as far as there are any.
 #[cfg(target_os = "linux")]
-pub fn ask_for_large_pages<T>(memory: &mut [std::mem::MaybeUninit<T>]) {
+fn ask_for_large_pages<T>(memory: &mut [std::mem::MaybeUninit<T>]) {
     use rustix::mm::{Advice, madvise};
     let page = rustix::param::page_size();
     let start = memory.as_mut_ptr();
@@ -47,7 +47,7 @@ pub fn ask_for_large_pages<T>(memory: &mut [std::mem::MaybeUninit<T>]) {
 
 /// Elsewhere the system decides by itself.
 #[cfg(not(target_os = "linux"))]
-pub fn ask_for_large_pages<T>(_: &mut [std::mem::MaybeUninit<T>]) {}
+fn ask_for_large_pages<T>(_: &mut [std::mem::MaybeUninit<T>]) {}
 
 #[cfg(test)]
 mod tests {

@@ -4,7 +4,7 @@
 /// Have the processor fetch what lies at an address, if it knows how, and go on meanwhile. Any address will do.
 #[allow(clippy::inline_always)] // one instruction
 #[inline(always)]
-pub fn prefetch<T>(address: *const T) {
+pub(crate) fn prefetch<T>(address: *const T) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: every processor of this kind has the instruction, which is a hint and faults at no address.
     unsafe {

@@ -335,6 +335,26 @@ fn a_model_of_the_core_embeds_queries_at_once_and_stored_texts_in_the_background
 }
 
 #[test]
+fn vectors_that_are_held_come_to_memory_when_the_last_hold_is_dropped() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open_background(&folder.path().join("memory"));
+    let (first, second) = (store.hold_vectors().unwrap(), store.hold_vectors().unwrap());
+    say(&store, &TEXTS);
+    for hold in [first, second] {
+        while store.embed_some().unwrap() > 0 {}
+        assert_eq!(store.embedding().unwrap().lacking, TEXTS.len());
+        drop(hold);
+    }
+    let until = Instant::now() + Duration::from_secs(20);
+    while store.embedding().unwrap().lacking > 0 {
+        assert!(Instant::now() < until);
+        store.embed_some().unwrap();
+    }
+    store.close();
+    assert!(store.hold_vectors().is_err());
+}
+
+#[test]
 fn a_store_that_is_dropped_ends_its_thread() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("memory");

@@ -256,9 +256,10 @@ fn eviction_leaves_the_disk_alone() {
     assert_eq!(store.statistics().expect("open").evicted, 7);
     assert_eq!(contents(&store).len(), 12);
     assert_eq!(find(&store, "apples").len(), 5);
-    // It is gone from memory, so it may be said and stored again.
+    // It is gone from memory, so it may be said and stored again, under the same id.
     say(&store, "user", "message number 0 about apples");
-    assert_eq!(contents(&store).len(), 13);
+    assert_eq!(fs::read_to_string(dir.log()).expect("there").lines().count(), 13);
+    assert_eq!(contents(&store).len(), 12);
     let reopened = dir.open_with(|settings| (settings.max_segments, settings.disk_index) = (5, false));
     assert_eq!(reopened.len().expect("open"), 5);
     assert_eq!(dir.open().len().expect("open"), 12);
@@ -408,6 +409,44 @@ fn a_damaged_snapshot_is_rebuilt_and_ranks_the_same() {
         assert_eq!(ranking_of(&store), expected, "{what}");
         assert_eq!(store.len().expect("open"), 40, "{what}");
     }
+}
+
+#[test]
+fn a_snapshot_leaves_vectors_in_their_file() {
+    let dir = TestDir::new();
+    let store = filled(&dir, 300);
+    assert!(store.snapshot().expect("open"));
+    drop(store);
+    let expected = ranking_of(&dir.open());
+    let vectors = dir.path().join("vectors.bin");
+    let length = |path: &Path| fs::metadata(path).expect("there").len();
+    assert!(length(&snapshot_file(&dir)) < length(&vectors) / 2);
+    let whole = memctx_core::vmem::read(&vectors).expect("read");
+    let (dim, ids): (usize, Vec<&str>) = (whole.report.dim, whole.ids.iter().collect());
+
+    // Overwritten under an open store: copies take their place.
+    let store = dir.open();
+    assert_eq!(store.len().expect("open"), 300);
+    let mut bytes = fs::read(&vectors).expect("there");
+    bytes[16..].fill(0x3F);
+    fs::write(&vectors, &bytes).expect("room");
+    let found = ranking_of(&store);
+    for (found, expected) in found.iter().zip(&expected) {
+        assert!((found.1 - expected.1).abs() < 0.01, "{found:?} {expected:?}");
+    }
+    drop(store);
+
+    for kept in [1..300, 0..299, 0..1] {
+        let values = &whole.values[kept.start * dim..kept.end * dim];
+        memctx_core::vmem::write(&vectors, &ids[kept], values, dim, true).expect("written");
+        let store = dir.open();
+        assert_eq!(ranking_of(&store), expected);
+        assert!(store.health().expect("open").snapshot.contains("not the one it was made with"));
+    }
+    fs::remove_file(&vectors).expect("there");
+    let store = dir.open();
+    assert_eq!(ranking_of(&store), expected);
+    assert!(store.health().expect("open").snapshot.contains("rebuilt"));
 }
 
 #[test]

@@ -27,12 +27,6 @@ impl DiskIndexStatus {
         self.0.passages
     }
 
-    /// Passages that a graph covers; the others are compared one by one.
-    #[getter]
-    fn graph_passages(&self) -> u64 {
-        self.0.graph_passages
-    }
-
     /// Bytes of the log that are indexed.
     #[getter]
     fn indexed_bytes(&self) -> u64 {

@@ -28,7 +28,9 @@ pub(crate) fn to_python(fault: &Error) -> PyErr {
         Error::Io { path, source } => os_error(path, source),
         Error::Corrupt { .. } => CorruptStoreError::new_err(message),
         Error::Version { .. } => UnsupportedVersionError::new_err(message),
-        Error::Refused { .. } | Error::Exposed { .. } | Error::Full { .. } => StoreError::new_err(message),
+        Error::Refused { .. } | Error::Exposed { .. } | Error::Full { .. } | Error::Line { .. } => {
+            StoreError::new_err(message)
+        }
         Error::Locked { .. } => StoreLockedError::new_err(message),
     }
 }

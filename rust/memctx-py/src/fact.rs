@@ -70,7 +70,7 @@ impl Fact {
         self.0.is_active()
     }
 
-    /// Number of earlier states.
+    /// Number of changes before this state.
     #[getter]
     fn revision(&self) -> u32 {
         self.0.revision

@@ -31,12 +31,14 @@ mod hit;
 mod importer;
 mod ingest;
 mod lease;
+mod line_writer;
 mod log_editor;
 mod log_reader;
 mod message_reader;
 mod numbers;
 mod plan;
 mod prune;
+mod rank;
 mod recall;
 mod redact;
 mod replay;
@@ -49,6 +51,7 @@ mod store_options;
 mod text;
 mod trim;
 mod validity;
+mod vector_hold;
 mod vmem;
 
 /// The system's allocator takes half as long again for a turn in a process that has been running for a while.
@@ -103,6 +106,8 @@ mod _core {
     #[pymodule_export]
     use crate::lease::Lease;
     #[pymodule_export]
+    use crate::line_writer::LineWriter;
+    #[pymodule_export]
     use crate::log_editor::{LogEditor, Removal, Verified};
     #[pymodule_export]
     use crate::log_reader::LogReader;
@@ -129,7 +134,7 @@ mod _core {
     #[pymodule_export]
     use crate::static_embedder::StaticEmbedder;
     #[pymodule_export]
-    use crate::text::{estimate_tokens, has_topic, tokenize};
+    use crate::text::{estimate_tokens, has_topic, query_term_hashes, term_hashes, tokenize};
     #[pymodule_export]
     use crate::trim::{Removed, Trim, most_relevant, plan_trim};
     #[pymodule_export]
@@ -140,6 +145,8 @@ mod _core {
     use crate::store_options::StoreOptions;
     #[pymodule_export]
     use crate::validity::{problems, repair_plan};
+    #[pymodule_export]
+    use crate::vector_hold::VectorHold;
     #[pymodule_export]
     use crate::vmem::{VmemReport, vmem_append, vmem_read, vmem_verify, vmem_write};
 }

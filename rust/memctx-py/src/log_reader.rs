@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use memctx_core::store;
+use memctx_core::store::{self, LogKind};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
@@ -55,15 +55,36 @@ impl LogReader {
         Ok((found.into_iter().map(Segment).collect(), next))
     }
 
-    /// Return the offset at which the last whole line ends.
-    fn end(&self, py: Python<'_>) -> PyResult<u64> {
-        enter_core(py, || self.store.end())
+    /// At most so many readable lines of a log from an offset on, each with the offset behind it, and the offset to go on
+    /// from.
+    #[pyo3(signature = (offset, *, log = "segments", limit = 256))]
+    fn read_lines(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = checked)] offset: i64,
+        #[pyo3(from_py_with = checked)] log: &str,
+        #[pyo3(from_py_with = checked)] limit: i64,
+    ) -> PyResult<(Vec<(u64, String)>, u64)> {
+        let (offset, limit) = (amount_of("offset", offset)?, amount_of("limit", limit)?);
+        enter_core(py, || self.store.read_lines(offset, LogKind::parse(log)?, limit))
+    }
+
+    /// Return the offset at which the last whole line of a log ends.
+    #[pyo3(signature = (*, log = "segments"))]
+    fn end(&self, py: Python<'_>, #[pyo3(from_py_with = checked)] log: &str) -> PyResult<u64> {
+        enter_core(py, || self.store.end(LogKind::parse(log)?))
     }
 
     /// Return a checksum of the bytes before an offset; None if the log is shorter.
-    fn mark(&self, py: Python<'_>, #[pyo3(from_py_with = checked)] offset: i64) -> PyResult<Option<u32>> {
+    #[pyo3(signature = (offset, *, log = "segments"))]
+    fn mark(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = checked)] offset: i64,
+        #[pyo3(from_py_with = checked)] log: &str,
+    ) -> PyResult<Option<u32>> {
         let offset = amount_of("offset", offset)?;
-        enter_core(py, || self.store.mark(offset))
+        enter_core(py, || self.store.mark(offset, LogKind::parse(log)?))
     }
 
     /// Return the offset behind the first segment of an id; None if there is none.

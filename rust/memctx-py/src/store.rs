@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use memctx_core::messages::{self, Row};
 use memctx_core::store::{self, Ranking, Record, Request, Settings, Unsearched};
+use numpy::PyArray2;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
@@ -18,10 +19,12 @@ use crate::embedding_status::EmbeddingStatus;
 use crate::health::health;
 use crate::hit::Hit;
 use crate::log_reader::Scan;
+use crate::rank::Candidates;
 use crate::search_filter::SearchFilter;
 use crate::search_hit::SearchHit;
 use crate::segment::Segment;
 use crate::store_options::StoreOptions;
+use crate::vector_hold::VectorHold;
 
 /// The segments of a session, or of all sessions of a directory: written durably, searched exactly.
 #[pyclass(frozen, module = "memctx._core")]
@@ -77,6 +80,9 @@ impl Store {
 fn segments_of<'a>(hits: &'a [Bound<'_, SearchHit>]) -> Vec<&'a store::Segment> {
     hits.iter().map(|hit| &hit.get().found.segment).collect()
 }
+
+/// A segment's id, the number of its passages, and their vectors.
+type Passages<'py> = (String, usize, Bound<'py, PyArray2<f32>>);
 
 /// The records of some messages.
 struct MessageRows<'c> {
@@ -244,6 +250,37 @@ impl Store {
         Ok(found.into_iter().map(SearchHit::new).collect())
     }
 
+    /// Rank segment lines from elsewhere as `search` ranks those of the store.
+    #[pyo3(signature = (
+        query, candidates, *, vector = None, limit = 10, min_score = 0.0, ranking = "best", explain = false
+    ))]
+    #[allow(clippy::too_many_arguments)] // named in Python
+    fn rank(
+        &self,
+        py: Python<'_>,
+        query: &Bound<'_, PyString>,
+        candidates: &Bound<'_, PyAny>,
+        vector: Option<&Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = checked)] limit: i64,
+        #[pyo3(from_py_with = checked)] min_score: f64,
+        #[pyo3(from_py_with = checked)] ranking: &str,
+        explain: bool,
+    ) -> PyResult<Vec<SearchHit>> {
+        let (query, candidates) = (text_of(query)?, Candidates::new(candidates)?);
+        let vector = vector.map(array::vector).transpose()?;
+        let vector = vector.as_ref().map(array::values).transpose()?;
+        let (limit, store) = (amount_of("limit", limit)?, self.store());
+        let found = candidates.apply(|candidates| {
+            enter_core(py, || {
+                let ranking = Ranking::parse(ranking)?;
+                let request =
+                    Request { query: &query, vector, limit, min_score, ranking, explain, ..Request::default() };
+                store.rank(&request, candidates)
+            })
+        })?;
+        Ok(found.into_iter().map(SearchHit::new).collect())
+    }
+
     /// The segments that match a query best without those that are visible, and the part of the older ones that was
     /// not searched within a deadline.
     #[pyo3(signature = (
@@ -332,6 +369,16 @@ impl Store {
         Ok(Hit::cosines(enter_core(py, || store.nearest(values, k))?))
     }
 
+    /// The vectors that segments have in memory: id, number of passages, and a row for each.
+    fn passage_vectors<'py>(&self, py: Python<'py>, ids: &Bound<'py, PyAny>) -> PyResult<Vec<Passages<'py>>> {
+        let (ids, store, dim) = (texts_of(ids)?, self.store(), self.settings.model.dim());
+        let ids = all_of(&ids)?;
+        let ids: Vec<&str> = ids.iter().map(|id| &**id).collect();
+        let found = enter_core(py, || store.passage_vectors(&ids))?;
+        let rows = |(id, values): (String, Vec<f32>)| Ok((id, values.len() / dim, array::new_matrix(py, values, dim)?));
+        found.into_iter().map(rows).collect()
+    }
+
     /// Texts whose vectors are still to come, with the ids to supply them under; none while another process sees to it.
     #[pyo3(signature = (limit = 64))]
     fn unembedded(
@@ -355,6 +402,12 @@ impl Store {
     fn embed_some(&self, py: Python<'_>) -> PyResult<usize> {
         let store = self.store();
         enter_core(py, || store.embed_some())
+    }
+
+    /// Keep vectors made in the background out of memory until the hold is released.
+    fn hold_vectors(&self, py: Python<'_>) -> PyResult<VectorHold> {
+        let store = self.store();
+        enter_core(py, || store.hold_vectors()).map(VectorHold::new)
     }
 
     /// Do without the vectors of texts that cannot be embedded, until the store is opened again.
@@ -388,7 +441,8 @@ impl Store {
         Ok(enter_core(py, || store.neighbors(&id, distance))?.into_iter().map(Segment).collect())
     }
 
-    /// The indices of results in the order of the log; those that are only on disk come first.
+    /// The indices of results in the order of the log, a tool's result behind its call; those that are only on disk come
+    /// first.
     fn log_order(&self, py: Python<'_>, hits: Vec<Bound<'_, SearchHit>>) -> PyResult<Vec<usize>> {
         let (segments, store) = (segments_of(&hits), self.store());
         enter_core(py, || store.log_order(&segments))

@@ -31,6 +31,11 @@ impl Background {
         Statistics { documents, ..self.statistics }
     }
 
+    /// Return whether it was noted how many texts have a term.
+    pub(super) fn has_counted(&self, term: Term) -> bool {
+        self.counts.contains_key(&term)
+    }
+
     /// Return the document frequency of a term, `own` of which are in memory; 0 if it was not counted.
     pub(super) fn count(&self, term: Term, own: usize) -> usize {
         self.counts.get(&term).map_or(0, |&counted| counted.max(own))

@@ -2,6 +2,7 @@
 
 mod accumulator;
 mod background;
+mod contents;
 mod index;
 mod kernel;
 mod postings;
@@ -17,6 +18,7 @@ mod wording;
 pub use accumulator::Accumulator;
 pub use background::Background;
 pub use index::Bm25Index;
+pub(crate) use query::for_each_lookup;
 pub use query::{Cover, Query};
 pub(crate) use score::weight;
 pub use score::{B, K1, Statistics};

@@ -38,8 +38,9 @@ impl Posting {
 
 /// The postings of all terms, in one vector.
 ///
-/// A term's newest posting lies in its [`List`]; the ones before are in blocks of 2, 8, 32 up to [`BLOCK`] postings,
-/// each behind a word that says where the next block begins. Within a list documents ascend.
+/// A term's newest posting lies in its [`List`]; the ones before are in blocks of 2, 8, 32 up to [`BLOCK`] postings, those
+/// that were saved in one. Before a block a word says how many postings it has room for, behind it one where the next
+/// block begins. Within a list documents ascend.
 #[derive(Debug, Default)]
 pub(super) struct Postings {
     words: Vec<Posting>,
@@ -153,10 +154,24 @@ impl Postings {
         *count = count.saturating_add(1);
     }
 
-    pub(super) fn save<W: Write>(&self, out: &mut BlockWriter<W>) -> io::Result<()> {
+    /// Copy a list into other words, with all that is stored in one block that has no room.
+    pub(super) fn pack(&self, list: &List, words: &mut Vec<Posting>) -> List {
+        let stored = list.stored as usize;
+        if stored == 0 {
+            return *list;
+        }
+        let head = words.len();
+        words.push(Posting(list.stored));
+        words.extend(self.blocks(list).flatten().take(stored));
+        words.push(Posting(0));
+        List { head: head as u32, tail: (head + 1 + stored) as u32, room: 0, ..*list }
+    }
+
+    /// Save the postings, of which the lists are in these words.
+    pub(super) fn save<W: Write>(&self, words: &[Posting], out: &mut BlockWriter<W>) -> io::Result<()> {
         let frequent: Vec<[u32; 3]> =
             self.frequent.iter().map(|(&(term, document), &tf)| [term, document, tf]).collect();
-        out.write("t.words", &self.words)?;
+        out.write("t.words", words)?;
         out.write("t.often", &frequent)
     }
 
@@ -167,19 +182,18 @@ impl Postings {
     }
 
     fn start_block(&mut self, list: &mut List) {
-        let stored = list.stored as usize;
-        let block = self.words.len();
-        if stored == 0 {
+        let (block, length) = (self.words.len(), block_len(list.stored as usize));
+        if list.stored == 0 {
             list.head = block as u32;
         } else {
-            let previous = list.tail as usize - block_len(stored - 1) - 1;
-            self.words[previous] = Posting(block as u32);
+            self.words[list.tail as usize] = Posting(block as u32);
         }
-        let words = 1 + block_len(stored);
+        let words = length + 2;
         make_room(&mut self.words, words);
         self.words.resize(block + words, Posting(0));
+        self.words[block] = Posting(length as u32);
         list.tail = block as u32 + 1;
-        list.room = block_len(stored) as u16;
+        list.room = length as u16;
     }
 
     #[inline]
@@ -227,12 +241,13 @@ impl<'a> Iterator for Blocks<'a> {
     fn next(&mut self) -> Option<&'a [Posting]> {
         let stored = self.list.stored as usize;
         if self.read < stored {
-            let length = block_len(self.read).min(stored - self.read);
-            let block = &self.words[self.at + 1..][..length];
-            self.at = self.words[self.at].0 as usize;
+            let length = self.words[self.at].0 as usize;
+            let (block, behind) = self.words[self.at + 1..].split_at(length);
+            let block = &block[..length.min(stored - self.read)];
+            self.at = behind[0].0 as usize;
             // The next block lies anywhere; it comes while this one is read.
             prefetch(self.words.as_ptr().wrapping_add(self.at));
-            self.read += length;
+            self.read += block.len();
             return Some(block);
         }
         let is_newest = self.read == stored;
@@ -241,8 +256,8 @@ impl<'a> Iterator for Blocks<'a> {
     }
 }
 
-/// Return the length of the block that the posting of that index lies in: the blocks of 2, 8, 32 and so on begin at 0,
-/// 2, 10 and so on, each at two thirds of a power of four less one.
+/// Return the length of the block that begins with the posting of that index: about three times what is before it, as
+/// blocks of 2, 8, 32 and so on begin at 0, 2, 10 and so on, each at two thirds of a power of four less one.
 fn block_len(index: usize) -> usize {
     (2 << ((index * 3 / 2 + 1).ilog2() & !1)).min(BLOCK)
 }
@@ -293,7 +308,16 @@ mod tests {
                 }
                 expected.push((document, tf));
             }
-            let list = list.expect("there was an entry");
+            let mut list = list.expect("there was an entry");
+            let mut packed = Postings { words: vec![Posting(7); 3], frequent: postings.frequent.clone() };
+            let mut again = postings.pack(&list, &mut packed.words);
+            for _ in 0..2 {
+                prop_assert!(packed.blocks(&again).flatten().eq(postings.blocks(&list).flatten()));
+                document += 1;
+                packed.push(&mut again, 7, document, 1);
+                postings.push(&mut list, 7, document, 1);
+                expected.push((document, 1));
+            }
             let read = postings.blocks(&list).flatten();
             let read: Vec<(u32, u32)> = read.map(|&posting| (posting.document(), postings.tf(7, posting))).collect();
             prop_assert_eq!(list.len(), read.len());

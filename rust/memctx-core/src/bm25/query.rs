@@ -144,9 +144,9 @@ impl<'a> Query<'a> {
             }
             is_met.fill(false);
             for term in self.terms.terms_of(text) {
-                let (word, bit) = bit(*term);
+                let (word, bit) = bit(term);
                 if asked[word] >> bit & 1 != 0
-                    && let Some(word) = words.get(term)
+                    && let Some(word) = words.get(&term)
                 {
                     is_met[*word as usize] = true;
                 }
@@ -180,6 +180,14 @@ pub(super) fn words(mode: Mode, text: &str) -> Vec<Word> {
         words.retain(|word| !is_filler(&word.token));
     }
     words
+}
+
+/// Call `see` with every term that a question looks up: its words and their other forms, some of them more than once.
+pub(crate) fn for_each_lookup(mode: Mode, text: &str, mut see: impl FnMut(&str)) {
+    for word in words(mode, text) {
+        see(&word.token);
+        for_each_form(&word.token, &mut see);
+    }
 }
 
 /// Return the words of a text, each once.

@@ -20,8 +20,9 @@ pub(super) struct Entry {
 /// Numbers terms from 0 in the order they come and keeps their lists.
 #[derive(Debug)]
 pub(super) struct TermTable {
-    /// Open addressing; a bucket holds the upper half of the hash and the number plus one, or 0 if empty.
-    buckets: Vec<u64>,
+    /// Open addressing; a bucket holds the number plus one, which takes as many bits as that of a bucket, and in the bits
+    /// above some of the hash; or 0 if empty.
+    buckets: Vec<u32>,
     entries: Vec<Entry>,
     /// Chosen at random, so that no one can write a text whose terms collide.
     seed: u64,
@@ -29,9 +30,6 @@ pub(super) struct TermTable {
 
 /// Stands for the number of a term that is new.
 pub(super) const UNKNOWN: u32 = u32::MAX;
-
-/// The upper half of a bucket.
-const TAG: u64 = 0xFFFF_FFFF_0000_0000;
 
 impl Default for TermTable {
     fn default() -> Self {
@@ -82,8 +80,8 @@ impl TermTable {
             if bucket == 0 {
                 return UNKNOWN;
             }
-            if (bucket ^ probe.0) & TAG == 0 {
-                let number = bucket as u32 - 1;
+            if (bucket ^ tag(probe)) & !self.mask() == 0 {
+                let number = (bucket & self.mask()) - 1;
                 prefetch(self.entries.as_ptr().wrapping_add(number as usize));
                 return number;
             }
@@ -107,7 +105,7 @@ impl TermTable {
         let probe = self.probe(term);
         let mut at = self.home(probe);
         while self.buckets[at] != 0 {
-            let number = self.buckets[at] as u32 - 1;
+            let number = (self.buckets[at] & self.mask()) - 1;
             if self.entries[number as usize].term == term {
                 return Some(number);
             }
@@ -119,6 +117,12 @@ impl TermTable {
     #[inline]
     fn home(&self, probe: Probe) -> usize {
         probe.0 as usize & (self.buckets.len() - 1)
+    }
+
+    /// The bits of a bucket that hold the number.
+    #[inline]
+    fn mask(&self) -> u32 {
+        self.buckets.len() as u32 - 1
     }
 
     /// Return the number that the next new term gets.
@@ -133,44 +137,47 @@ impl TermTable {
         }
         make_room(&mut self.entries, 1);
         self.entries.push(Entry { term, list });
-        self.settle(fold(term.to_u64() ^ self.seed), self.entries.len() as u64);
+        self.settle(term, self.entries.len() as u32);
     }
 
     /// Put a number, plus one, into the first free bucket.
-    fn settle(&mut self, hash: u64, number: u64) {
-        let mask = self.buckets.len() - 1;
-        let mut at = hash as usize & mask;
+    fn settle(&mut self, term: Term, number: u32) {
+        let probe = Probe(fold(term.to_u64() ^ self.seed));
+        let mut at = self.home(probe);
         while self.buckets[at] != 0 {
-            at = (at + 1) & mask;
+            at = (at + 1) & (self.buckets.len() - 1);
         }
-        self.buckets[at] = (hash & TAG) | number;
+        self.buckets[at] = (tag(probe) & !self.mask()) | number;
     }
 
-    pub(super) fn save<W: Write>(&self, out: &mut BlockWriter<W>) -> io::Result<()> {
-        out.write("t.seed", &[self.seed])?;
-        out.write("t.bucket", &self.buckets)?;
-        out.write("t.entry", &self.entries)
+    /// Save the terms with these lists of theirs.
+    pub(super) fn save<W: Write>(&self, lists: impl Iterator<Item = List>, out: &mut BlockWriter<W>) -> io::Result<()> {
+        let entries: Vec<Entry> =
+            self.entries.iter().zip(lists).map(|(entry, list)| Entry { term: entry.term, list }).collect();
+        out.write("t.entry", &entries)
     }
 
     pub(super) fn load(from: &BlockReader) -> Result<Self, Fault> {
-        let table =
-            Self { seed: from.read_one("t.seed")?, buckets: from.read("t.bucket")?, entries: from.read("t.entry")? };
-        let has_room = table.entries.len() < table.buckets.len();
-        let is_numbered = |&bucket: &u64| bucket as u32 as usize <= table.entries.len();
-        if table.buckets.len().is_power_of_two() && has_room && table.buckets.iter().all(is_numbered) {
-            Ok(table)
-        } else {
-            Err("the table of terms is inconsistent")
+        let mut table = Self { entries: from.read("t.entry")?, ..Self::default() };
+        let mut buckets = table.buckets.len();
+        while table.entries.len() * 4 >= buckets * 3 {
+            buckets *= 2;
         }
+        table.fill(buckets);
+        Ok(table)
     }
 
     #[cold]
     fn grow(&mut self) {
-        let count = self.buckets.len() * 4;
+        self.fill(self.buckets.len() * 4);
+    }
+
+    /// Make so many buckets.
+    fn fill(&mut self, count: usize) {
         self.buckets = with_room(count);
         self.buckets.resize(count, 0);
         for number in 0..self.entries.len() {
-            self.settle(fold(self.entries[number].term.to_u64() ^ self.seed), number as u64 + 1);
+            self.settle(self.entries[number].term, number as u32 + 1);
         }
     }
 }
@@ -178,6 +185,12 @@ impl TermTable {
 /// The first step of a search: the hash of the term.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Probe(u64);
+
+/// The bits of a hash that a bucket may hold: not those that choose it.
+#[inline]
+fn tag(probe: Probe) -> u32 {
+    (probe.0 >> 32) as u32
+}
 
 /// Spread the information of a word over all its bits.
 #[inline]

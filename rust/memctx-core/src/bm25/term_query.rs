@@ -170,7 +170,7 @@ impl<'a> TermQuery<'a> {
     }
 
     /// Return the numbers of the terms that a document holds.
-    pub(super) fn terms_of(&self, document: u32) -> &[u32] {
+    pub(super) fn terms_of(&self, document: u32) -> impl Iterator<Item = u32> {
         self.index.contents.of(document)
     }
 

@@ -1,6 +1,7 @@
 //! Inverted index over numbered texts.
 
 use super::background::Background;
+use super::contents::Contents;
 use super::postings::{MAX_DOCUMENTS, Postings};
 use super::query::Query;
 use super::score::Statistics;
@@ -37,18 +38,13 @@ struct Scratch {
     terms: Vec<Term>,
     probes: Vec<Probe>,
     numbers: Vec<u32>,
+    /// The numbers of the distinct terms.
+    own: Vec<u32>,
 }
 
 /// Terms that are looked up together: so many that the processor always has something to fetch, and so few that what it
 /// fetched is still at hand when it is used.
 const BATCH: usize = 256;
-
-/// The distinct terms of each document, so that removing one can correct the counts.
-#[derive(Debug, Default)]
-pub(super) struct Contents {
-    pub(super) terms: Vec<u32>,
-    pub(super) ends: Vec<u64>,
-}
 
 impl Texts {
     /// Numbers that can be given out.
@@ -60,8 +56,8 @@ impl Texts {
         Self { mode, ..Self::default() }
     }
 
-    /// Take the texts for a part of a collection: from now on its counts decide what a word tells, and words that were
-    /// not counted there tell nothing.
+    /// Take the texts for a part of a collection: from now on its counts decide what a word tells. Words that were not
+    /// counted there tell nothing, so texts are added without them.
     pub fn set_background(&mut self, background: Background) {
         self.background = Some(background);
     }
@@ -87,6 +83,9 @@ impl Texts {
         let mut scratch = std::mem::take(&mut self.scratch);
         terms_into(text, self.mode, &mut scratch.terms);
         let length = u32::try_from(scratch.terms.len()).unwrap_or(u32::MAX);
+        if let Some(background) = &self.background {
+            scratch.terms.retain(|&term| background.has_counted(term));
+        }
         self.enter(document, &mut scratch);
         self.scratch = scratch.cleared();
         self.lengths.push(length);
@@ -99,7 +98,8 @@ impl Texts {
     ///
     /// Several passes instead of one: each asks for what the next one needs, see [`TermTable::probe`].
     fn enter(&mut self, document: u32, scratch: &mut Scratch) {
-        let Scratch { terms, probes, numbers } = scratch;
+        let Scratch { terms, probes, numbers, own } = scratch;
+        own.clear();
         for terms in terms.chunks(BATCH) {
             probes.clear();
             probes.extend(terms.iter().map(|&term| self.terms.probe(term)));
@@ -118,9 +118,9 @@ impl Texts {
                 numbers[firsts] = number;
                 firsts += usize::from(is_first);
             }
-            self.contents.terms.extend_from_slice(&numbers[..firsts]);
+            own.extend_from_slice(&numbers[..firsts]);
         }
-        self.contents.ends.push(self.contents.terms.len() as u64);
+        self.contents.push(own);
     }
 
     /// Count a term of the newest document, whose number may be unknown. Gives its number, and whether it is the first
@@ -139,7 +139,7 @@ impl Texts {
 
     /// Take the text of a number out of the counts. It must be present.
     pub fn remove(&mut self, number: u32) {
-        for &term in self.contents.of(number) {
+        for term in self.contents.of(number) {
             self.terms.list_mut(term).forget_one();
         }
         self.tokens -= u64::from(self.lengths[number as usize]);
@@ -227,7 +227,8 @@ impl Texts {
         }
         let mut contents = Contents::default();
         for document in (0..).zip(documents).filter_map(|(old, new)| new.map(|_| old)) {
-            contents.push(self.contents.of(document).iter().map(|&term| numbers[term as usize]));
+            let mut own: Vec<u32> = self.contents.of(document).map(|term| numbers[term as usize]).collect();
+            contents.push(&mut own);
         }
         let kept = self.lengths.iter().zip(documents).filter(|(_, new)| new.is_some());
         let lengths = kept.map(|(&length, _)| length).collect();
@@ -243,18 +244,5 @@ impl Scratch {
     /// Return the empty buffers, without the memory of an unusually long text.
     fn cleared(self) -> Self {
         if self.terms.capacity() > Self::KEPT { Self::default() } else { self }
-    }
-}
-
-impl Contents {
-    fn push(&mut self, terms: impl Iterator<Item = u32>) {
-        self.terms.extend(terms);
-        self.ends.push(self.terms.len() as u64);
-    }
-
-    pub(super) fn of(&self, document: u32) -> &[u32] {
-        let document = document as usize;
-        let start = if document == 0 { 0 } else { self.ends[document - 1] };
-        &self.terms[start as usize..self.ends[document] as usize]
     }
 }

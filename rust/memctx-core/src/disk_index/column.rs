@@ -9,7 +9,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::marker::PhantomData;
-use std::ops::{Index, Range};
+use std::ops::Index;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,8 +22,11 @@ use crate::{Error, Result};
 
 /// Bytes gathered before they are written.
 const CHUNK: usize = 1 << 20;
-/// Rows in a block of a reader, which is shared with the readers of earlier commits once it is full.
-pub(super) const BLOCK: usize = 8192;
+/// Rows in a block of a reader, which is shared with the readers of earlier commits once it is full: fewer where they are
+/// wide.
+const BLOCK: usize = 8192;
+/// Most bytes of a block, unless a single row has more.
+const BLOCK_BYTES: usize = 512 << 10;
 
 /// Committed length of a column, and its checksum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -113,15 +116,18 @@ pub(super) struct Column<T> {
     file: Option<Arc<File>>,
     /// Values to a row.
     width: usize,
-    /// All but the last are full.
-    blocks: Vec<Arc<[T]>>,
+    /// Rows to a block.
+    rows: usize,
+    /// All but the last are full. Not slices: behind the counts of an `Arc` they would lie across two cache lines.
+    blocks: Vec<Arc<Vec<T>>>,
     sum: Sum,
 }
 
 impl<T: Pod> Column<T> {
     /// Read what counts and check it.
     pub(super) fn open(path: &Path, width: usize, sum: Sum) -> Result<Self> {
-        Self { path: path.into(), file: None, width, blocks: Vec::new(), sum: Sum::default() }.grown(sum)
+        let rows = (BLOCK_BYTES / (width * size_of::<T>())).clamp(1, BLOCK);
+        Self { path: path.into(), file: None, width, rows, blocks: Vec::new(), sum: Sum::default() }.grown(sum)
     }
 
     /// Return the same column with what counts by now, of which only the new part is read and checked.
@@ -143,13 +149,13 @@ impl<T: Pod> Column<T> {
         if crc != sum.crc {
             return Err(Error::corrupt(path, from, "a checksum does not hold behind here"));
         }
-        Ok(Self { path: Arc::clone(&self.path), file: Some(file), width: self.width, blocks, sum })
+        Ok(Self { file: Some(file), blocks, sum, ..self.clone() })
     }
 
     /// Return the blocks of what counts by now, and its checksum.
-    fn read_on(&self, file: &File, sum: Sum) -> io::Result<(Vec<Arc<[T]>>, u32)> {
+    fn read_on(&self, file: &File, sum: Sum) -> io::Result<(Vec<Arc<Vec<T>>>, u32)> {
         check_length(file, sum.bytes::<T>())?;
-        let (old, new, most) = (self.sum.len as usize, sum.len as usize, BLOCK * self.width);
+        let (old, new, most) = (self.sum.len as usize, sum.len as usize, self.rows * self.width);
         let mut blocks = self.blocks[..old / most].to_vec();
         let mut hasher = self.sum.hasher::<T>();
         for start in (blocks.len() * most..new).step_by(most) {
@@ -160,7 +166,7 @@ impl<T: Pod> Column<T> {
             let fresh = bytemuck::cast_slice_mut(fresh);
             read_exact_at(file, fresh, ((start + known.len()) * size_of::<T>()) as u64)?;
             hasher.update(fresh);
-            blocks.push(values.into());
+            blocks.push(Arc::new(values));
         }
         Ok((blocks, hasher.finalize()))
     }
@@ -178,16 +184,7 @@ impl<T: Pod> Column<T> {
 
     /// Return the values of a row.
     pub(super) fn row(&self, row: usize) -> &[T] {
-        &self.blocks[row / BLOCK][row % BLOCK * self.width..][..self.width]
-    }
-
-    /// Return the values of some rows of one block.
-    pub(super) fn rows(&self, rows: Range<usize>) -> &[T] {
-        if rows.is_empty() {
-            return &[];
-        }
-        let start = rows.start % BLOCK;
-        &self.blocks[rows.start / BLOCK][start * self.width..(start + rows.len()) * self.width]
+        &self.blocks[row / self.rows][row % self.rows * self.width..][..self.width]
     }
 
     /// Return the first value of a row, if there is one.
@@ -204,7 +201,7 @@ impl<T: Pod> Column<T> {
     pub(super) fn partition_point(&self, mut test: impl FnMut(&T) -> bool) -> usize {
         let blocks = self.blocks.partition_point(|block| block.last().is_none_or(&mut test));
         let within = self.blocks.get(blocks).map_or(0, |block| block.partition_point(test));
-        (blocks * BLOCK + within).min(self.len())
+        (blocks * self.rows + within).min(self.len())
     }
 }
 
@@ -311,7 +308,6 @@ mod tests {
             assert_eq!(column.row(row), &all[3 * row..3 * row + 3]);
             assert_eq!(column[row], 3 * row as u32);
         }
-        assert_eq!(column.rows(BLOCK - 2..BLOCK), &all[3 * (BLOCK - 2)..3 * BLOCK]);
         let flat = open(&path, sum).expect("it holds");
         for end in [0, 1, BLOCK as u32, BLOCK as u32 + 1, all.len() as u32] {
             assert_eq!(flat.partition_point(|&value| value < end), end as usize);

@@ -8,14 +8,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::column::{Column, ColumnWriter};
+use super::column::ColumnWriter;
 use super::manifest::Manifest;
 use super::offsets::VectorOffsets;
-use super::passage::{Passage, key, name, role, topics};
+use super::passage::{Passage, Piece, key, marks, seconds, session};
+use super::records::{RecordWriter, Records};
 use super::seen::Seen;
 use super::texts::{TextIndex, TextWriter};
 use super::vectors::{VectorIndex, VectorWriter};
-use super::{DEAD, PASSAGES, TEXTS};
+use super::{DEAD, PASSAGES, PIECES, TEXTS};
 use crate::store::{Directory, Lines, Model, Segment, passages, tail, vector_id};
 use crate::{Error, Result};
 
@@ -32,6 +33,7 @@ pub(super) struct Indexer {
     manifest: Manifest,
     writer: TextWriter,
     passages: ColumnWriter<Passage>,
+    pieces: RecordWriter,
     dead: ColumnWriter<u32>,
     vectors: VectorWriter,
     seen: Seen,
@@ -39,6 +41,8 @@ pub(super) struct Indexer {
     fresh: FxHashMap<u64, Vec<u32>>,
     /// Segments that are written again, perhaps, and were committed before.
     repeated: FxHashSet<u64>,
+    /// The rows of the batch's segments that were written again in it.
+    outdated: FxHashSet<u32>,
     row: u32,
 }
 
@@ -71,8 +75,7 @@ impl Indexer {
         writer: TextWriter,
         manifest: Manifest,
     ) -> Result<Self> {
-        let known = known(folder, &manifest)?;
-        let seen = seen(&known);
+        let seen = seen(folder, &manifest)?;
         let offsets = VectorOffsets::new(directory, model.stamp());
         Ok(Self {
             folder: folder.to_owned(),
@@ -81,11 +84,13 @@ impl Indexer {
             offsets,
             writer,
             passages: ColumnWriter::open(&folder.join(PASSAGES), manifest.passages)?,
+            pieces: RecordWriter::open(&folder.join(PIECES), manifest.pieces)?,
             dead: ColumnWriter::open(&folder.join(DEAD), manifest.dead)?,
             vectors: VectorWriter::open(folder, model.dim(), &manifest.vectors)?,
             seen,
             fresh: FxHashMap::default(),
             repeated: FxHashSet::default(),
+            outdated: FxHashSet::default(),
             row: manifest.passages.len as u32,
             manifest,
         })
@@ -133,21 +138,14 @@ impl Indexer {
     fn take(&mut self, segment: &Segment, line: u64, bytes: u64) -> Result<()> {
         let key = key(&segment.session, &segment.id);
         if self.seen.insert(key) {
-            self.remove(key)?;
+            self.remove(key);
         }
-        let whole = Passage {
+        let passage = Passage {
             line,
-            key,
-            session: name(&segment.session),
-            timestamp: segment.timestamp,
-            topics: topics(segment),
-            vector: 0,
             bytes: bytes as u32,
-            role: role(&segment.role),
-            start: 0,
-            end: 0,
-            piece: 0,
-            unused: 0,
+            session: session(&segment.session),
+            seconds: seconds(segment.timestamp),
+            marks: marks(segment),
         };
         let rows = self.fresh.entry(key).or_default();
         for (number, piece) in passages(&segment.content).into_iter().enumerate() {
@@ -162,11 +160,12 @@ impl Indexer {
                     }),
                 ),
             };
-            let (start, end, piece) = (piece.start as u32, piece.end as u32, number as u32);
-            let passage = Passage { start, end, piece, vector: offset, ..whole };
-            self.writer.add(self.row, &passage, text)?;
+            let (start, end, number) = (piece.start as u32, piece.end as u32, number as u32);
+            let piece = Piece { key, vector: offset, start, end, number, unused: 0 };
+            self.writer.add(self.row, passage.session, text)?;
             self.vectors.push(&vector)?;
             self.passages.append(&[passage])?;
+            self.pieces.append(bytemuck::bytes_of(&piece))?;
             rows.push(self.row);
             self.row = self.row.checked_add(1).ok_or(Error::Full { what: "the index", limit: u32::MAX as usize })?;
         }
@@ -174,30 +173,38 @@ impl Indexer {
         Ok(())
     }
 
-    /// Take out a segment that is written again, if it is there.
-    fn remove(&mut self, key: u64) -> Result<()> {
-        self.writer.remove(key)?;
+    /// Note that a segment is written again, if it is there.
+    fn remove(&mut self, key: u64) {
         if let Some(rows) = self.fresh.remove(&key) {
             self.manifest.segments -= 1;
-            return self.dead.append(&rows);
+            self.outdated.extend(rows);
+        } else {
+            self.repeated.insert(key);
         }
-        self.repeated.insert(key);
-        Ok(())
     }
 
-    /// Bury the committed rows of segments that were written again, with one look at all.
+    /// Take out the rows of segments that were written again, with one look at all that are committed.
     fn bury(&mut self) -> Result<()> {
-        if self.repeated.is_empty() {
+        let mut buried = std::mem::take(&mut self.outdated);
+        if !self.repeated.is_empty() {
+            let (mut segments, mut row) = (FxHashSet::default(), 0);
+            for_each_key(&self.folder, &self.manifest, |key| {
+                if self.repeated.contains(&key) {
+                    buried.insert(row);
+                    segments.insert(key);
+                }
+                row += 1;
+            })?;
+            self.manifest.segments -= segments.len() as u64;
+            self.repeated.clear();
+        }
+        if buried.is_empty() {
             return Ok(());
         }
-        let known = known(&self.folder, &self.manifest)?;
-        let is_repeated = |(_, passage): &(u32, &Passage)| self.repeated.contains(&passage.key);
-        let buried: Vec<(u32, u64)> =
-            (0..).zip(known.iter()).filter(is_repeated).map(|(row, passage)| (row, passage.key)).collect();
-        self.dead.append(&buried.iter().map(|found| found.0).collect::<Vec<_>>())?;
-        self.manifest.segments -= buried.iter().map(|found| found.1).collect::<FxHashSet<_>>().len() as u64;
-        self.repeated.clear();
-        Ok(())
+        let mut rows: Vec<u32> = buried.iter().copied().collect();
+        rows.sort_unstable();
+        self.dead.append(&rows)?;
+        self.writer.remove(buried)
     }
 
     /// Make everything so far count: the columns reach the disk before the commit that speaks of them.
@@ -208,6 +215,7 @@ impl Indexer {
             line,
             tail: tail(&self.log, offset).map_err(Error::io(&self.folder))?,
             passages: self.passages.sync()?,
+            pieces: self.pieces.sync()?,
             dead: self.dead.sync()?,
             vectors: self.vectors.sync()?,
             ..self.manifest.clone()
@@ -216,9 +224,14 @@ impl Indexer {
         self.manifest = manifest;
         self.fresh.clear();
         if self.seen.is_full() {
-            self.seen = seen(&known(&self.folder, &self.manifest)?);
+            self.seen = seen(&self.folder, &self.manifest)?;
         }
         Ok(())
+    }
+
+    /// Put in order what is on disk, for quicker searches.
+    pub(super) fn merge(&mut self) -> Result<()> {
+        self.writer.merge()
     }
 
     /// Wait for what is still being put in order on disk.
@@ -227,11 +240,14 @@ impl Indexer {
     }
 }
 
-fn seen(known: &Column<Passage>) -> Seen {
-    Seen::of((0..known.len()).map(|row| known[row].key))
+fn seen(folder: &Path, manifest: &Manifest) -> Result<Seen> {
+    let mut keys = Vec::with_capacity(manifest.passages.len as usize);
+    for_each_key(folder, manifest, |key| keys.push(key))?;
+    Ok(Seen::of(keys.into_iter()))
 }
 
-/// Return the passages that were committed.
-fn known(folder: &Path, manifest: &Manifest) -> Result<Column<Passage>> {
-    Column::open(&folder.join(PASSAGES), 1, manifest.passages)
+/// Pass the keys of the passages that were committed to a function.
+fn for_each_key(folder: &Path, manifest: &Manifest, mut each: impl FnMut(u64)) -> Result<()> {
+    let pieces = Records::open(&folder.join(PIECES), size_of::<Piece>(), manifest.pieces)?;
+    pieces.for_each(0, |record| each(bytemuck::pod_read_unaligned::<Piece>(record).key))
 }

@@ -12,7 +12,7 @@ use crate::file::read_private;
 use crate::store::tail;
 
 /// Raised whenever the same log would be kept otherwise than before.
-const VERSION: u32 = 1;
+const VERSION: u32 = 3;
 /// More than the list of files of any text index takes.
 const LARGEST: u64 = 64 << 20;
 
@@ -31,6 +31,7 @@ pub(super) struct Manifest {
     pub(super) tail: u32,
     pub(super) segments: u64,
     pub(super) passages: Sum,
+    pub(super) pieces: Sum,
     /// The rows of segments that were written again.
     pub(super) dead: Sum,
     pub(super) vectors: VectorSums,
@@ -50,6 +51,7 @@ impl Manifest {
             tail: 0,
             segments: 0,
             passages: Sum::default(),
+            pieces: Sum::default(),
             dead: Sum::default(),
             vectors: VectorSums::default(),
             lacking: 0,

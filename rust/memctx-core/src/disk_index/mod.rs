@@ -7,20 +7,16 @@ mod background;
 mod column;
 mod filter;
 mod generation;
-mod graph;
 mod indexer;
 mod manifest;
-mod native;
 mod offsets;
 mod opened;
 mod passage;
+mod records;
 mod registry;
 mod seen;
 mod shared;
-mod space;
 mod status;
-#[cfg(test)]
-mod study;
 mod texts;
 mod vectors;
 mod view;
@@ -34,7 +30,9 @@ pub(crate) use view::{IndexMatch, View};
 
 /// The text index of a generation.
 const TEXTS: &str = "texts";
-/// Column of passage records.
+/// Parts of the passages that are held in memory.
 const PASSAGES: &str = "passages";
+/// Parts of the passages that are read from disk.
+const PIECES: &str = "pieces";
 /// The rows of segments that were written again.
 const DEAD: &str = "dead";

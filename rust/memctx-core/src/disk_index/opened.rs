@@ -8,10 +8,12 @@ use std::time::{Duration, Instant};
 use super::column::Column;
 use super::manifest::Manifest;
 use super::offsets::VectorFile;
+use super::passage::Piece;
+use super::records::Records;
 use super::texts::TextIndex;
 use super::vectors::VectorIndex;
 use super::view::View;
-use super::{DEAD, PASSAGES, TEXTS};
+use super::{DEAD, PASSAGES, PIECES, TEXTS};
 use crate::file::Identity;
 use crate::store::{Directory, Model, open_vectors};
 use crate::{Error, Result};
@@ -52,6 +54,7 @@ impl Opened {
             log: Arc::new(log),
             texts: newest,
             passages: Column::open(&folder.join(PASSAGES), 1, manifest.passages)?,
+            pieces: Records::open(&folder.join(PIECES), size_of::<Piece>(), manifest.pieces)?,
             dead: Column::open(&folder.join(DEAD), 1, manifest.dead)?.iter().copied().collect(),
             vectors: VectorIndex::open(&folder, model.dim(), &manifest.vectors)?,
             exact: open_vectors(directory, model.stamp(), VectorFile::open),
@@ -77,6 +80,7 @@ impl Opened {
             log: Arc::clone(&old.log),
             texts: newest,
             passages: old.passages.grown(manifest.passages)?,
+            pieces: old.pieces.grown(manifest.pieces)?,
             dead: Column::open(&folder.join(DEAD), 1, manifest.dead)?.iter().copied().collect(),
             vectors: old.vectors.grown(&manifest.vectors)?,
             exact: open_vectors(directory, model.stamp(), VectorFile::open),

@@ -1,30 +1,45 @@
-//! Fixed-size record of a passage.
+//! Fixed-size records of a passage.
 
 use crate::store::Segment;
 
-/// A passage of a segment, as it lies in the file of passages. Names are kept as hashes; what they stand for is in the
-/// segment's line, which is read before anything is shown.
+/// Conditions that a search tests of a passage, and where its segment is; held in memory. Names are kept as hashes and times in
+/// seconds, so a test may let too much pass: the segment's line is read before anything is shown.
 #[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub(super) struct Passage {
     /// Offset of the segment's line in the log.
     pub(super) line: u64,
-    /// The segment's id within its session.
-    pub(super) key: u64,
-    pub(super) session: u64,
-    pub(super) timestamp: f64,
-    /// One bit for each topic.
-    pub(super) topics: u64,
-    /// Offset of the vector's entry in `vectors.bin`, or 0.
-    pub(super) vector: u64,
     /// Length of the line without its end.
     pub(super) bytes: u32,
-    pub(super) role: u32,
+    pub(super) session: u32,
+    pub(super) seconds: u32,
+    /// One of the lower 24 bits for each topic; above them the role.
+    pub(super) marks: u32,
+}
+
+/// Bits of the marks that stand for topics.
+const TOPICS: u32 = 24;
+
+impl Passage {
+    /// Return the role's hash.
+    pub(super) fn role(&self) -> u32 {
+        self.marks >> TOPICS
+    }
+}
+
+/// The rest of it, which is read once a passage has been found.
+#[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub(super) struct Piece {
+    /// The segment's id within its session.
+    pub(super) key: u64,
+    /// Offset of the vector's entry in `vectors.bin`, or 0.
+    pub(super) vector: u64,
     /// The piece of the content, in bytes.
     pub(super) start: u32,
     pub(super) end: u32,
     /// Index of the piece within its segment.
-    pub(super) piece: u32,
+    pub(super) number: u32,
     pub(super) unused: u32,
 }
 
@@ -38,17 +53,45 @@ pub(super) fn key(session: &str, id: &str) -> u64 {
     xxhash_rust::xxh3::xxh3_64_with_seed(id.as_bytes(), name(session))
 }
 
-/// Return the bit of a topic, one of 64, which it may share with others.
-pub(super) fn topic(text: &str) -> u64 {
-    1 << (name(&text.to_lowercase()) >> 58)
-}
-
-/// Return the topics of a segment.
-pub(super) fn topics(segment: &Segment) -> u64 {
-    segment.topics().iter().fold(0, |all, text| all | topic(text))
-}
-
-/// Return the hash of a role.
-pub(super) fn role(text: &str) -> u32 {
+/// Return the hash of a session.
+pub(super) fn session(text: &str) -> u32 {
     name(text) as u32
+}
+
+/// Return the bit of a topic, which it may share with others.
+pub(super) fn topic(text: &str) -> u32 {
+    1 << (name(&text.to_lowercase()) % u64::from(TOPICS))
+}
+
+/// Return the hash of a role, which fits above the topics.
+pub(super) fn role(text: &str) -> u32 {
+    (name(text) >> 56) as u32
+}
+
+/// Return the marks of a segment.
+pub(super) fn marks(segment: &Segment) -> u32 {
+    let topics = segment.topics().iter().fold(0, |all, text| all | topic(text));
+    topics | role(&segment.role) << TOPICS
+}
+
+/// Return a time in seconds, rounded down, of one in milliseconds since 1970.
+#[allow(clippy::cast_sign_loss)] // not negative any more
+pub(super) fn seconds(milliseconds: f64) -> u32 {
+    // What is before 1970 counts as then.
+    (milliseconds / 1000.0).max(0.0) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn roles_that_occur_are_told_apart() {
+        let mut roles: Vec<u32> =
+            ["user", "assistant", "tool", "system", "developer", "toolResult", "function", "model"].map(role).to_vec();
+        let count = roles.len();
+        roles.sort_unstable();
+        roles.dedup();
+        assert!(roles.len() == count && roles.iter().all(|role| *role < 256));
+    }
 }

@@ -24,8 +24,6 @@ use crate::{Error, Result};
 const HOME: &str = "cold";
 /// Held by the one process that fills the disk index.
 const FILLING: &str = "LOCK";
-/// Held by the one process that makes graphs, which may take long.
-const GROWING: &str = "GRAPHS";
 /// Validity of a check for new commits.
 const FRESH: Duration = Duration::from_millis(50);
 /// Time that the indexing thread stays ready for more, since starting takes longer the larger the index is.
@@ -46,7 +44,6 @@ pub(crate) struct DiskIndex {
     filler: Mutex<Filler>,
     changed: Condvar,
     is_filling: AtomicBool,
-    is_growing: AtomicBool,
     is_renewing: AtomicBool,
     is_stopped: AtomicBool,
     /// Stores that are open.
@@ -99,7 +96,6 @@ impl DiskIndex {
             filler: Mutex::default(),
             changed: Condvar::new(),
             is_filling: AtomicBool::new(false),
-            is_growing: AtomicBool::new(false),
             is_renewing: AtomicBool::new(false),
             is_stopped: AtomicBool::new(false),
             users: AtomicUsize::new(0),
@@ -147,7 +143,7 @@ impl DiskIndex {
             let outcome = catch_unwind(fill);
             let failed = (!matches!(outcome, Ok(Ok(_)))).then(Instant::now);
             match outcome {
-                Ok(Ok(_)) => self.grow_in_background(),
+                Ok(Ok(_)) => {}
                 Ok(Err(fault)) => self.note(fault.to_string()),
                 Err(_) => self.note("internal error while indexing; please report it".to_owned()),
             }
@@ -188,10 +184,10 @@ impl DiskIndex {
         }
     }
 
-    /// [`DiskIndex::catch_up`], and make all graphs that are due.
+    /// [`DiskIndex::catch_up`], and put in order what is on disk.
     pub(crate) fn complete(self: &Arc<Self>, rebuild: bool, progress: Progress<'_>) -> Result<()> {
         self.catch_up(rebuild, progress)?;
-        self.grow()
+        lock(&self.site).as_mut().map_or(Ok(()), |site| site.indexer.merge())
     }
 
     /// Rebuild the disk index in another thread if vectors have come that it lacks.
@@ -282,35 +278,6 @@ impl DiskIndex {
         Ok(Some(Site { indexer, folder, log: identity, _lease: lease }))
     }
 
-    fn grow_in_background(self: &Arc<Self>) {
-        if self.is_growing.swap(true, Ordering::SeqCst) {
-            return;
-        }
-        let index = Arc::clone(self);
-        let grow = move || {
-            let grown = catch_unwind(AssertUnwindSafe(|| index.grow()));
-            index.is_growing.store(false, Ordering::SeqCst);
-            match grown {
-                Ok(Ok(())) => {}
-                Ok(Err(fault)) => index.note(fault.to_string()),
-                Err(_) => index.note("internal error while linking; please report it".to_owned()),
-            }
-        };
-        if !background::spawn_low_priority("memctx-graph", grow) {
-            self.is_growing.store(false, Ordering::SeqCst);
-        }
-    }
-
-    /// Make the graphs that are due, unless another process is at it. The rest is searched without one meanwhile.
-    fn grow(self: &Arc<Self>) -> Result<()> {
-        // Where nothing can be written the rest is searched without graphs.
-        let Ok(Some(_lease)) = Lease::acquire(&self.home()?.join(GROWING)) else { return Ok(()) };
-        while let Some(view) = self.view()
-            && view.grow(&self.is_stopped)?
-        {}
-        Ok(())
-    }
-
     /// Note that a store uses it.
     pub(crate) fn enter(&self) {
         self.users.fetch_add(1, Ordering::SeqCst);
@@ -329,8 +296,7 @@ impl DiskIndex {
         self.is_stopped.store(true, Ordering::SeqCst);
         self.changed.notify_all();
         let start = Instant::now();
-        let is_busy = || lock(&self.filler).is_there || self.is_growing.load(Ordering::SeqCst);
-        while is_busy() && start.elapsed() < STOP_TIMEOUT {
+        while lock(&self.filler).is_there && start.elapsed() < STOP_TIMEOUT {
             thread::sleep(Duration::from_millis(1));
         }
         lock(&self.site).take();

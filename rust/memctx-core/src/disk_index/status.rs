@@ -36,8 +36,6 @@ pub struct IndexStatus {
     pub segments: u64,
     /// Pieces they are indexed in.
     pub passages: u64,
-    /// Passages that a graph covers.
-    pub graph_passages: u64,
     /// Bytes of the log that it has taken in.
     pub indexed_bytes: u64,
     /// Bytes that the log has.

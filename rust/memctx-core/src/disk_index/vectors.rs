@@ -1,117 +1,136 @@
-//! The vectors of the disk index: 8-bit copies in the order of the passages, and graphs over what will not change.
+//! The vectors of the disk index: sign codes in memory, 8-bit copies on disk.
+//!
+//! A query is compared with all codes. Those that may be the nearest are read one by one and compared again: reading a few
+//! hundred records takes less time than walking a graph does, and no filter or number of duplicates can lead it astray.
+//! The newest rows, fewer than a block, have no codes yet and are held in memory.
 
-use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::column::{Column, ColumnWriter, Sum};
-use super::graph::{Graph, GraphParams};
-use super::space::{Admit, Space, copy, width};
-use crate::vector::{Line, check_finite};
+use super::records::{RecordWriter, Records};
+use crate::vector::{BLOCK, Copy, Kernel, LANES, Line, Signs, check_finite, norm};
 use crate::{Error, Result, Scored, TopK};
 
+/// The 8-bit copies, each with its scale.
 const ROWS: &str = "rows";
-const SCALES: &str = "scales";
+const CODES: &str = "codes";
 
-/// Layout of the graphs over the rows.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Plan {
-    /// Rows below which all are scanned.
-    pub(super) least: u32,
-    /// Rows to a graph.
-    pub(super) shard: u32,
-    pub(super) params: GraphParams,
-}
+/// Most rows that are read for a query.
+const SHORTLIST: usize = 1536;
+/// A row whose estimate is further than so many standard deviations below the least of the best is not read.
+const MARGIN: f32 = 2.0;
 
-impl Default for Plan {
-    fn default() -> Self {
-        Self { least: 200_000, shard: 1 << 17, params: GraphParams::default() }
-    }
-}
+/// Test of the rows that a search may return.
+pub(super) type Admit<'a> = &'a dyn Fn(u32) -> bool;
 
-/// Committed lengths of the columns.
+/// Committed lengths of the files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct VectorSums {
     rows: Sum,
-    scales: Sum,
+    codes: Sum,
 }
 
 /// Adds vectors. There must be only one.
 #[derive(Debug)]
 pub(super) struct VectorWriter {
     dim: usize,
-    rows: ColumnWriter<Line>,
-    scales: ColumnWriter<f32>,
+    signs: Signs,
+    rows: RecordWriter,
+    codes: ColumnWriter<u32>,
+    tail: Tail,
+}
+
+/// The rows behind the last whole block.
+#[derive(Clone, Debug, Default)]
+struct Tail {
+    lines: Vec<Line>,
+    /// Value of a step of each row; 0 where a vector is missing or zero, which is near to nothing.
+    scales: Vec<f32>,
+}
+
+impl Tail {
+    fn read(rows: &Records, width: usize) -> Result<Self> {
+        let mut tail = Self::default();
+        rows.for_each(first_behind_blocks(rows), |record| tail.push_record(record, width))?;
+        Ok(tail)
+    }
+
+    fn push_record(&mut self, record: &[u8], width: usize) {
+        let start = self.lines.len();
+        self.lines.resize(start + width, Line::ZERO);
+        self.scales.push(parse(record, &mut self.lines[start..]));
+    }
 }
 
 impl VectorWriter {
     /// Go on behind what counts.
     pub(super) fn open(folder: &Path, dim: usize, sums: &VectorSums) -> Result<Self> {
-        let rows = ColumnWriter::open(&folder.join(ROWS), sums.rows)?;
-        Ok(Self { dim, rows, scales: ColumnWriter::open(&folder.join(SCALES), sums.scales)? })
+        let signs = Signs::new(width(dim));
+        let rows = Records::open(&folder.join(ROWS), record_bytes(dim), sums.rows)?;
+        check_blocks(folder, &rows, sums, &signs)?;
+        Ok(Self {
+            dim,
+            tail: Tail::read(&rows, width(dim))?,
+            rows: RecordWriter::open(&folder.join(ROWS), sums.rows)?,
+            codes: ColumnWriter::open(&folder.join(CODES), sums.codes)?,
+            signs,
+        })
     }
 
     /// Add the vector of the next row; zeros where there is none.
     pub(super) fn push(&mut self, vector: &[f32]) -> Result<()> {
         check(vector, self.dim)?;
         let copy = copy(vector);
-        self.rows.append(&copy.lines)?;
-        self.scales.append(&[copy.scale])
+        let mut record = Vec::with_capacity(record_bytes(self.dim));
+        record.extend_from_slice(bytemuck::cast_slice(&copy.lines));
+        record.extend_from_slice(&copy.scale.to_le_bytes());
+        self.rows.append(&record)?;
+        let Tail { lines, scales } = &mut self.tail;
+        lines.extend_from_slice(&copy.lines);
+        scales.push(copy.scale);
+        if scales.len() == BLOCK {
+            self.codes.append(&self.signs.encode(lines, scales))?;
+            lines.clear();
+            scales.clear();
+        }
+        Ok(())
     }
 
     /// Make what was added outlast a power cut, and say what counts from now on.
     pub(super) fn sync(&mut self) -> Result<VectorSums> {
-        Ok(VectorSums { rows: self.rows.sync()?, scales: self.scales.sync()? })
+        Ok(VectorSums { rows: self.rows.sync()?, codes: self.codes.sync()? })
     }
 }
 
 /// Finds the nearest of many vectors.
 #[derive(Debug)]
 pub(super) struct VectorIndex {
-    folder: PathBuf,
     dim: usize,
-    plan: Plan,
-    space: Space,
-    graphs: RwLock<Graphs>,
+    signs: Signs,
+    kernel: Kernel,
+    /// A block of codes to a row.
+    codes: Column<u32>,
+    rows: Records,
+    tail: Tail,
 }
 
-/// In the order of their rows.
-type Graphs = Arc<Vec<Arc<Graph>>>;
-
 impl VectorIndex {
-    /// Read and check what counts. Graphs that are damaged are as good as none.
+    /// Read and check what counts.
     pub(super) fn open(folder: &Path, dim: usize, sums: &VectorSums) -> Result<Self> {
-        Self::open_planned(folder, dim, sums, Plan::default())
+        let signs = Signs::new(width(dim));
+        let rows = Records::open(&folder.join(ROWS), record_bytes(dim), sums.rows)?;
+        check_blocks(folder, &rows, sums, &signs)?;
+        let codes = Column::open(&folder.join(CODES), signs.words(), sums.codes)?;
+        Ok(Self { dim, signs, kernel: Kernel::pick(), codes, tail: Tail::read(&rows, width(dim))?, rows })
     }
 
-    pub(super) fn open_planned(folder: &Path, dim: usize, sums: &VectorSums, plan: Plan) -> Result<Self> {
-        let rows = Column::open(&folder.join(ROWS), width(dim), sums.rows)?;
-        let scales = Column::open(&folder.join(SCALES), 1, sums.scales)?;
-        Self::new(folder, dim, plan, rows, scales, &Graphs::default())
-    }
-
-    /// Return the same index with what counts by now, and with graphs that others have made.
+    /// Return the same index with what counts by now.
     pub(super) fn grown(&self, sums: &VectorSums) -> Result<Self> {
-        let rows = self.space.lines().grown(sums.rows)?;
-        let scales = self.space.scales().grown(sums.scales)?;
-        Self::new(&self.folder, self.dim, self.plan, rows, scales, &self.known())
-    }
-
-    fn new(
-        folder: &Path,
-        dim: usize,
-        plan: Plan,
-        rows: Column<Line>,
-        scales: Column<f32>,
-        known: &Graphs,
-    ) -> Result<Self> {
-        let Some(space) = Space::new(dim, rows, scales) else {
-            return Err(Error::corrupt(&folder.join(SCALES), 0, "their number differs from the number of rows"));
-        };
-        let graphs = graphs_of(folder, plan, space.len(), known);
-        Ok(Self { folder: folder.to_owned(), dim, plan, space, graphs: RwLock::new(Arc::new(graphs)) })
+        let (codes, rows) = (self.codes.grown(sums.codes)?, self.rows.grown(sums.rows)?);
+        let tail = Tail::read(&rows, width(self.dim))?;
+        Ok(Self { dim: self.dim, signs: self.signs.clone(), kernel: self.kernel, codes, rows, tail })
     }
 
     /// Return the length of the vectors.
@@ -119,7 +138,8 @@ impl VectorIndex {
         self.dim
     }
 
-    /// Return the rows nearest to a vector of those that pass the test, as far as their 8-bit copies tell; best first.
+    /// Return the rows nearest to a vector of those that pass the test, as far as their 8-bit copies tell; best first. A few
+    /// may be missed whose codes tell less than they should.
     pub(super) fn nearest(&self, vector: &[f32], k: usize, admit: Admit<'_>) -> Result<Vec<Scored>> {
         check(vector, self.dim)?;
         let query = copy(vector);
@@ -127,66 +147,131 @@ impl VectorIndex {
         if k == 0 || query.scale == 0.0 {
             return Ok(best.into_sorted());
         }
-        let mut scanned = 0;
-        for graph in self.known().iter() {
-            self.space.scan(&query, scanned..graph.range.start, &mut best, admit);
-            graph.search(&self.space, self.plan.params, &query, k, &mut best, admit);
-            scanned = graph.range.end;
+        self.offer_tail(&query, &mut best, admit);
+        let slack = MARGIN * self.signs.deviation();
+        let mut buffer = Vec::new();
+        let mut lines = vec![Line::ZERO; width(self.dim)];
+        for (estimate, number) in self.shortlist(&query, admit) {
+            if f64::from(estimate + slack) < best.floor() {
+                break;
+            }
+            let scale = parse(self.rows.read(number, &mut buffer)?, &mut lines);
+            let mut product = [0];
+            self.kernel.products(&query.lines, &lines, &mut product);
+            best.offer(Scored { number, score: score(product[0], &query, scale) });
         }
-        self.space.scan(&query, scanned..self.space.len(), &mut best, admit);
         Ok(best.into_sorted())
     }
 
-    /// Build and save the next graph that is due, unless asked to stop; false if there was none, or no time.
-    pub(super) fn grow(&self, stop: &AtomicBool) -> Result<bool> {
-        let known = self.known();
-        let due = |from: &u32| known.iter().all(|graph| graph.range.start != *from);
-        let Some(from) = shards(self.plan, self.space.len()).find(due) else { return Ok(false) };
-        let range = from..from + self.plan.shard;
-        let path = self.folder.join(name(from, self.plan));
-        if !Graph::build(&path, &self.space, range.clone(), self.plan.params, stop)? {
-            return Ok(false);
+    /// Return the rows whose estimated cosines are highest, best first.
+    fn shortlist(&self, query: &Copy, admit: Admit<'_>) -> Vec<(f32, u32)> {
+        let prepared = self.signs.query(query);
+        let mut shortlist = Shortlist::default();
+        for block in 0..self.codes.len() {
+            let first = (block * BLOCK) as u32;
+            let floor = shortlist.floor;
+            self.signs.scan(&prepared, self.codes.row(block), floor, |row, estimate| {
+                let number = first + row as u32;
+                if admit(number) {
+                    shortlist.push(estimate, number);
+                }
+                shortlist.floor
+            });
         }
-        let graph = Arc::new(Graph::open(&path, range)?);
-        let mut graphs: Vec<Arc<Graph>> = known.iter().cloned().chain([graph]).collect();
-        graphs.sort_by_key(|graph| graph.range.start);
-        *self.graphs.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(graphs);
-        Ok(true)
+        shortlist.into_sorted()
     }
 
-    /// Rows covered by graphs.
-    pub(super) fn graphs(&self) -> usize {
-        self.known().iter().map(|graph| graph.range.len()).sum()
+    fn offer_tail(&self, query: &Copy, best: &mut TopK, admit: Admit<'_>) {
+        let Tail { lines, scales } = &self.tail;
+        let mut products = vec![0; scales.len()];
+        self.kernel.products(&query.lines, lines, &mut products);
+        for ((number, product), &scale) in (first_behind_blocks(&self.rows)..).zip(products).zip(scales) {
+            if scale != 0.0 && admit(number) {
+                best.offer(Scored { number, score: score(product, query, scale) });
+            }
+        }
     }
 
-    /// Fail if a file no longer holds all that was read of it.
+    /// Fail if a file no longer holds all that counts.
     pub(super) fn check(&self) -> Result<()> {
-        self.space.lines().check()?;
-        self.space.scales().check()
-    }
-
-    fn known(&self) -> Graphs {
-        Arc::clone(&self.graphs.read().unwrap_or_else(PoisonError::into_inner))
+        self.codes.check()?;
+        self.rows.check()
     }
 }
 
-/// Return the first rows of the graphs of so many rows.
-fn shards(plan: Plan, rows: u32) -> impl Iterator<Item = u32> {
-    let whole = if rows < plan.least { 0 } else { rows / plan.shard };
-    (0..whole).map(move |shard| shard * plan.shard)
+/// The highest estimates so far.
+#[derive(Debug)]
+struct Shortlist {
+    items: Vec<(f32, u32)>,
+    /// Bound that a row must exceed to have a chance.
+    floor: f32,
 }
 
-fn name(from: u32, plan: Plan) -> String {
-    format!("graph-{from}-{}", from + plan.shard)
+impl Default for Shortlist {
+    fn default() -> Self {
+        Self { items: Vec::with_capacity(2 * SHORTLIST), floor: f32::NEG_INFINITY }
+    }
 }
 
-/// Return the graphs that are there and whole; those known already are not read again.
-fn graphs_of(folder: &Path, plan: Plan, rows: u32, known: &Graphs) -> Vec<Arc<Graph>> {
-    let open = |from: u32| {
-        let opened = known.iter().find(|graph| graph.range.start == from).cloned();
-        opened.or_else(|| Graph::open(&folder.join(name(from, plan)), from..from + plan.shard).ok().map(Arc::new))
-    };
-    shards(plan, rows).filter_map(open).collect()
+impl Shortlist {
+    fn push(&mut self, estimate: f32, number: u32) {
+        self.items.push((estimate, number));
+        if self.items.len() == 2 * SHORTLIST {
+            self.items.select_nth_unstable_by(SHORTLIST - 1, before);
+            self.items.truncate(SHORTLIST);
+            self.floor = self.items[SHORTLIST - 1].0;
+        }
+    }
+
+    fn into_sorted(mut self) -> Vec<(f32, u32)> {
+        self.items.sort_unstable_by(before);
+        self.items.truncate(SHORTLIST);
+        self.items
+    }
+}
+
+/// The higher estimate comes first, the older row of equals.
+#[allow(clippy::trivially_copy_pass_by_ref)] // as sorting wants it
+fn before(a: &(f32, u32), b: &(f32, u32)) -> std::cmp::Ordering {
+    b.0.total_cmp(&a.0).then(a.1.cmp(&b.1))
+}
+
+/// Return the first row that is in no block.
+fn first_behind_blocks(rows: &Records) -> u32 {
+    (rows.len() / BLOCK * BLOCK) as u32
+}
+
+fn check_blocks(folder: &Path, rows: &Records, sums: &VectorSums, signs: &Signs) -> Result<()> {
+    if sums.codes.len == (rows.len() / BLOCK * signs.words()) as u64 {
+        return Ok(());
+    }
+    Err(Error::corrupt(&folder.join(CODES), 0, "their number differs from the number of rows"))
+}
+
+/// Lines to a row of so many values.
+fn width(dim: usize) -> usize {
+    dim.div_ceil(LANES)
+}
+
+/// Bytes of the record of a row: its lines, and what a step of them stands for.
+fn record_bytes(dim: usize) -> usize {
+    width(dim) * LANES + size_of::<f32>()
+}
+
+/// Fill the lines of a row from its record, and return its scale.
+fn parse(record: &[u8], lines: &mut [Line]) -> f32 {
+    let (values, scale) = record.split_at(lines.len() * LANES);
+    bytemuck::cast_slice_mut(lines).copy_from_slice(values);
+    scale.first_chunk().map_or(0.0, |scale| f32::from_le_bytes(*scale))
+}
+
+fn score(product: i32, query: &Copy, scale: f32) -> f64 {
+    f64::from(product as f32 * (scale * query.scale))
+}
+
+/// Return the 8-bit copy of a vector.
+fn copy(vector: &[f32]) -> Copy {
+    Copy::new(vector, norm(vector))
 }
 
 fn check(vector: &[f32], dim: usize) -> Result<()> {
@@ -203,13 +288,8 @@ mod tests {
 
     const DIM: usize = 70;
 
-    /// Return a plan with graphs for a handful of rows.
-    fn small(shard: u32) -> Plan {
-        Plan { least: 2 * shard, shard, ..Plan::default() }
-    }
-
     /// Return vectors around a few centers, with zeros and duplicates among them.
-    fn vectors(count: u32, seed: u64) -> Vec<Vec<f32>> {
+    fn vectors(count: usize, seed: u64) -> Vec<Vec<f32>> {
         let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
         let mut next = move || {
             state ^= state << 13;
@@ -219,7 +299,7 @@ mod tests {
         };
         let centers: Vec<Vec<f32>> = (0..7).map(|_| (0..DIM).map(|_| next()).collect()).collect();
         let mut vectors: Vec<Vec<f32>> = Vec::new();
-        for row in 0..count as usize {
+        for row in 0..count {
             let vector = match row % 50 {
                 49 => vec![0.0; DIM],
                 40..49 => vectors[row / 2].clone(),
@@ -238,64 +318,56 @@ mod tests {
         writer.sync().expect("syncs")
     }
 
-    fn indexed(folder: &Path, plan: Plan, vectors: &[Vec<f32>]) -> (VectorSums, VectorIndex) {
+    fn indexed(folder: &Path, vectors: &[Vec<f32>]) -> (VectorSums, VectorIndex) {
         let sums = write(folder, &VectorSums::default(), vectors);
-        let index = VectorIndex::open_planned(folder, DIM, &sums, plan).expect("opens");
-        while index.grow(&AtomicBool::new(false)).expect("grows") {}
-        (sums, index)
+        (sums, VectorIndex::open(folder, DIM, &sums).expect("opens"))
     }
 
-    fn nearest(index: &VectorIndex, query: &[f32], k: usize, admit: Admit<'_>) -> Vec<Scored> {
-        index.nearest(query, k, admit).expect("a good query")
+    fn nearest(index: &VectorIndex, query: &[f32], k: usize, admit: Admit<'_>) -> Vec<u32> {
+        index.nearest(query, k, admit).expect("a good query").iter().map(|item| item.number).collect()
     }
 
-    /// Return the result of a plain scan.
+    /// Return the result of a plain scan of the 8-bit copies.
     fn expected(vectors: &[Vec<f32>], query: &[f32], k: usize, admit: Admit<'_>) -> Vec<u32> {
-        let space = |vector: &[f32]| copy(vector);
-        let query = space(query);
+        let query = copy(query);
         let mut best = TopK::new(k);
         for (number, vector) in (0..).zip(vectors).filter(|(number, _)| admit(*number)) {
-            let row = space(vector);
+            let row = copy(vector);
             if row.scale != 0.0 {
                 let pairs = row.lines.iter().zip(&query.lines).flat_map(|(a, b)| a.0.iter().zip(&b.0));
                 let product: i32 = pairs.map(|(&a, &b)| i32::from(a) * i32::from(b)).sum();
-                best.offer(Scored { number, score: f64::from(product as f32 * (row.scale * query.scale)) });
+                best.offer(Scored { number, score: score(product, &query, row.scale) });
             }
         }
         best.into_sorted().iter().map(|item| item.number).collect()
     }
 
-    fn share(found: &[Scored], expected: &[u32]) -> f64 {
+    fn share(found: &[u32], expected: &[u32]) -> f64 {
         assert_eq!(found.len(), expected.len());
-        let hits = found.iter().filter(|item| expected.contains(&item.number)).count();
+        let hits = found.iter().filter(|number| expected.contains(number)).count();
         if expected.is_empty() { 1.0 } else { hits as f64 / expected.len() as f64 }
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(40))]
         #[test]
-        fn a_scan_finds_exactly_the_nearest(
-            count in 0..700_u32, seed in 1..1000_u64, k in 0..30_usize, divisor in 1..40_u32, rest in 0..40_u32,
+        fn the_newest_rows_are_searched_exactly(
+            count in 0..700_usize, seed in 1..1000_u64, k in 0..30_usize, divisor in 1..40_u32, rest in 0..40_u32,
         ) {
             let folder = tempfile::tempdir().expect("a folder");
             let vectors = vectors(count, seed);
-            let (_, index) = indexed(folder.path(), Plan::default(), &vectors);
+            let (_, index) = indexed(folder.path(), &vectors);
             let admit = |row: u32| row % divisor <= rest;
             let query = &super::tests::vectors(3, seed + 1)[2];
-            let found: Vec<u32> = nearest(&index, query, k, &admit).iter().map(|item| item.number).collect();
-            prop_assert_eq!(found, expected(&vectors, query, k, &admit));
+            prop_assert_eq!(nearest(&index, query, k, &admit), expected(&vectors, query, k, &admit));
         }
     }
 
     #[test]
-    fn graphs_find_nearly_all_and_again_after_reopening() {
+    fn codes_find_nearly_all_whatever_the_filter() {
         let folder = tempfile::tempdir().expect("a folder");
-        let (plan, vectors) = (small(1000), vectors(3500, 5));
-        let (sums, index) = indexed(folder.path(), plan, &vectors);
-        assert_eq!(index.graphs(), 3000);
-        let reopened = VectorIndex::open_planned(folder.path(), DIM, &sums, plan).expect("opens");
-        assert_eq!(reopened.graphs(), 3000);
-        // All; half of them; few; those of one stretch; none.
+        let vectors = vectors(3 * BLOCK + 500, 5);
+        let (_, index) = indexed(folder.path(), &vectors);
         let tests: [(&str, Admit<'_>); 5] = [
             ("all", &|_| true),
             ("half", &|row| row % 2 == 0),
@@ -305,85 +377,83 @@ mod tests {
         ];
         for (name, admit) in tests {
             let mut shares = 0.0;
-            for query in super::tests::vectors(20, 77).iter().take(20) {
+            for query in &super::tests::vectors(20, 77) {
                 let found = nearest(&index, query, 10, admit);
-                assert_eq!(found, nearest(&reopened, query, 10, admit));
-                assert!(found.iter().all(|item| admit(item.number)));
-                assert!(found.is_sorted_by(|a, b| a >= b));
+                assert!(found.iter().all(|number| admit(*number)));
                 shares += share(&found, &expected(&vectors, query, 10, admit));
             }
-            assert!(shares / 20.0 >= 0.98, "{name}: {}", shares / 20.0);
+            assert!(shares / 20.0 >= 0.95, "{name}: {}", shares / 20.0);
         }
     }
 
     #[test]
-    fn a_thousand_duplicates_hide_nothing() {
+    fn more_duplicates_than_are_read_hide_nothing_that_is_asked_for() {
         let folder = tempfile::tempdir().expect("a folder");
-        let mut vectors = vectors(3000, 9);
+        let mut vectors = vectors(2 * BLOCK, 9);
         let duplicate = vectors[3].clone();
         vectors.iter_mut().skip(500).step_by(2).for_each(|vector| vector.clone_from(&duplicate));
-        let (_, index) = indexed(folder.path(), small(1000), &vectors);
-        assert_eq!(index.graphs(), 3000);
+        let (_, index) = indexed(folder.path(), &vectors);
         let found = nearest(&index, &duplicate, 40, &|_| true);
-        assert_eq!(
-            found.iter().map(|item| item.number).collect::<Vec<_>>(),
-            expected(&vectors, &duplicate, 40, &|_| true)
-        );
+        assert_eq!(found.iter().filter(|&&row| vectors[row as usize] == duplicate).count(), 40);
         let odd: Admit<'_> = &|row| row % 2 == 1;
-        let shares: f64 = (0..40)
-            .map(|query| &vectors[501 + 50 * query])
-            .map(|query| share(&nearest(&index, query, 10, odd), &expected(&vectors, query, 10, odd)))
-            .sum();
-        assert!(shares / 40.0 >= 0.98, "{}", shares / 40.0);
+        let queries = || (0..40).map(|query| &vectors[501 + 50 * query]);
+        let shares: f64 =
+            queries().map(|query| share(&nearest(&index, query, 10, odd), &expected(&vectors, query, 10, odd))).sum();
+        assert!(shares / 40.0 >= 0.95, "{}", shares / 40.0);
     }
 
     #[test]
-    fn the_index_grows_with_appends_and_builds_of_others() {
+    fn the_index_grows_with_appends() {
         let folder = tempfile::tempdir().expect("a folder");
-        let (plan, vectors) = (small(300), vectors(1000, 3));
-        let (sums, first) = indexed(folder.path(), plan, &vectors[..500]);
-        assert_eq!((first.graphs(), first.grow(&AtomicBool::new(false)).expect("no need")), (0, false));
-        let sums = write(folder.path(), &sums, &vectors[500..]);
-        let (builder, reader) = (first.grown(&sums).expect("grows"), first.grown(&sums).expect("grows"));
-        assert!(!builder.grow(&AtomicBool::new(true)).expect("stops"));
-        assert_eq!(builder.graphs(), 0);
-        while builder.grow(&AtomicBool::new(false)).expect("builds") {}
-        assert_eq!((builder.graphs(), reader.graphs()), (900, 0));
-        let reader = reader.grown(&sums).expect("grows");
-        assert_eq!(reader.graphs(), 900);
-        assert_eq!(nearest(&reader, &vectors[985], 1, &|_| true)[0].number, 985);
-        assert_eq!(nearest(&first, &vectors[0], 1, &|_| true)[0].number, 0);
-    }
-
-    #[test]
-    fn a_damaged_graph_is_ignored_and_rebuilt() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let (plan, vectors) = (small(200), vectors(400, 8));
-        let (sums, index) = indexed(folder.path(), plan, &vectors);
-        let before = nearest(&index, &vectors[9], 10, &|_| true);
-        let path = folder.path().join("graph-0-200");
-        let whole = std::fs::read(&path).expect("is there");
-        for at in (0..whole.len()).step_by(101).chain(0..64) {
-            let mut damaged = whole.clone();
-            damaged[at] ^= 1 << (at % 8);
-            for bytes in [&damaged[..], &whole[..at]] {
-                std::fs::write(&path, bytes).expect("written");
-                let index = VectorIndex::open_planned(folder.path(), DIM, &sums, plan).expect("opens");
-                assert_eq!(index.graphs(), 200, "byte {at}");
-                let found = nearest(&index, &vectors[9], 10, &|_| true);
-                assert!(share(&found, &expected(&vectors, &vectors[9], 10, &|_| true)) >= 0.9);
+        let vectors = vectors(2 * BLOCK + 7, 3);
+        let (mut sums, first) = indexed(folder.path(), &vectors[..500]);
+        let mut index = first.grown(&sums).expect("the same");
+        for end in [BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, vectors.len()] {
+            sums = write(folder.path(), &sums, &vectors[index.rows.len()..end]);
+            index = index.grown(&sums).expect("grows");
+            let opened = VectorIndex::open(folder.path(), DIM, &sums).expect("opens");
+            assert_eq!((index.codes.len(), index.tail.scales.len()), (end / BLOCK, end % BLOCK));
+            for query in [&vectors[end / 50 * 50 - 13], &vectors[17], &vectors[600]] {
+                let found = nearest(&index, query, 10, &|_| true);
+                assert_eq!(found, nearest(&opened, query, 10, &|_| true));
+                assert!(share(&found, &expected(&vectors[..end], query, 10, &|_| true)) >= 0.9);
             }
         }
-        let index = VectorIndex::open_planned(folder.path(), DIM, &sums, plan).expect("opens");
-        assert!(index.grow(&AtomicBool::new(false)).expect("builds"));
-        assert_eq!(std::fs::read(&path).expect("is there"), whole);
-        assert_eq!(nearest(&index, &vectors[9], 10, &|_| true), before);
+        assert_eq!(nearest(&first, &vectors[0], 1, &|_| true), [0]);
     }
 
     #[test]
-    fn invalid_vectors_and_columns_are_refused() {
+    fn damage_of_codes_and_of_rows_is_an_error() {
         let folder = tempfile::tempdir().expect("a folder");
-        let (sums, index) = indexed(folder.path(), Plan::default(), &vectors(10, 1));
+        let vectors = vectors(BLOCK + 20, 8);
+        let (sums, index) = indexed(folder.path(), &vectors);
+        for (name, step) in [(CODES, 4099), (ROWS, 9973)] {
+            let path = folder.path().join(name);
+            let whole = std::fs::read(&path).expect("is there");
+            for at in (0..whole.len()).step_by(step) {
+                let mut damaged = whole.clone();
+                damaged[at] ^= 1 << (at % 8);
+                std::fs::write(&path, &damaged).expect("written");
+                // The row of a query is read for it.
+                let asked = &vectors[at / (record_bytes(DIM) + 4) % vectors.len()];
+                let opened = VectorIndex::open(folder.path(), DIM, &sums);
+                let is_asked = name == CODES || asked.iter().any(|value| *value != 0.0);
+                assert!(
+                    !is_asked || opened.and_then(|index| index.nearest(asked, 9, &|_| true)).is_err(),
+                    "{name} {at}"
+                );
+                std::fs::write(&path, &whole[..at]).expect("written");
+                assert!(VectorIndex::open(folder.path(), DIM, &sums).is_err() && index.check().is_err(), "{name} {at}");
+            }
+            std::fs::write(&path, &whole).expect("written");
+        }
+        index.check().expect("all is there");
+    }
+
+    #[test]
+    fn invalid_vectors_and_sums_are_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (sums, index) = indexed(folder.path(), &vectors(10, 1));
         assert!(index.nearest(&[1.0; DIM + 1], 3, &|_| true).is_err());
         assert!(index.nearest(&[f32::NAN; DIM], 3, &|_| true).is_err());
         assert!(nearest(&index, &[0.0; DIM], 3, &|_| true).is_empty());
@@ -391,6 +461,7 @@ mod tests {
         assert!(writer.push(&[1.0; DIM - 1]).is_err());
         assert!(writer.push(&[f32::INFINITY; DIM]).is_err());
         assert!(VectorIndex::open(folder.path(), 3 * DIM, &sums).is_err());
-        assert!(VectorIndex::open(folder.path(), DIM, &VectorSums { scales: Sum::default(), ..sums }).is_err());
+        let other = VectorSums { codes: Sum { len: 1, crc: 0 }, ..sums };
+        assert!(VectorIndex::open(folder.path(), DIM, &other).is_err());
     }
 }

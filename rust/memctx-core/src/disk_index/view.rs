@@ -4,7 +4,6 @@ use std::fs::File;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use rustc_hash::FxHashSet;
 
@@ -12,7 +11,8 @@ use super::column::Column;
 use super::filter::Filter;
 use super::manifest::Manifest;
 use super::offsets::VectorFile;
-use super::passage::Passage;
+use super::passage::{Passage, Piece};
+use super::records::Records;
 use super::status::IndexStatus;
 use super::texts::TextView;
 use super::vectors::VectorIndex;
@@ -33,6 +33,7 @@ pub(crate) struct View {
     pub(super) texts: Arc<TextView>,
     pub(super) manifest: Manifest,
     pub(super) passages: Column<Passage>,
+    pub(super) pieces: Records,
     /// The rows of segments that were written again.
     pub(super) dead: FxHashSet<u32>,
     pub(super) vectors: VectorIndex,
@@ -76,7 +77,9 @@ impl View {
         k: usize,
         filter: &Filter,
     ) -> Result<Vec<IndexMatch>> {
-        let mut rows: Vec<u32> = self.texts.best(words, k, filter)?.iter().map(|hit| hit.number).collect();
+        let admit = |row: u32| self.admits(row, filter);
+        let mut rows: Vec<u32> =
+            self.texts.best(words, k, filter.session, &admit)?.iter().map(|hit| hit.number).collect();
         if let Some(vector) = vector {
             rows.extend(self.nearest(vector, k, filter)?);
         }
@@ -98,11 +101,12 @@ impl View {
 
     /// Return the rows nearest to a vector by their 8-bit copies, best first.
     pub(crate) fn nearest(&self, vector: &[f32], k: usize, filter: &Filter) -> Result<Vec<u32>> {
-        let is_open = filter.is_open() && self.dead.is_empty();
-        let admit = |row: u32| {
-            is_open || self.is_live(row) && self.passages.get(row as usize).is_some_and(|it| filter.admits(row, it))
-        };
+        let admit = |row: u32| self.admits(row, filter);
         Ok(self.vectors.nearest(vector, k, &admit)?.iter().map(|hit| hit.number).collect())
+    }
+
+    fn admits(&self, row: u32, filter: &Filter) -> bool {
+        self.is_live(row) && (filter.is_open() || filter.admits(row, &self.passages[row as usize]))
     }
 
     fn is_live(&self, row: u32) -> bool {
@@ -111,19 +115,18 @@ impl View {
 
     /// Return the offset and the length of the line of a row's segment.
     pub(crate) fn line(&self, row: u32) -> (u64, u64) {
-        let passage = self.passage(row);
+        let passage = &self.passages[row as usize];
         (passage.line, u64::from(passage.bytes))
     }
 
-    /// Return the passage of a row that was found.
-    pub(super) fn passage(&self, row: u32) -> &Passage {
-        &self.passages[row as usize]
+    fn read(&self, row: u32) -> Result<Piece> {
+        Ok(bytemuck::pod_read_unaligned(self.pieces.read(row, &mut Vec::new())?))
     }
 
-    /// Return the piece of its content that a row stands for, and which piece that is.
-    pub(crate) fn piece(&self, row: u32) -> (Range<usize>, usize) {
-        let passage = self.passage(row);
-        (passage.start as usize..passage.end as usize, passage.piece as usize)
+    /// Return the piece of its content that a row stands for.
+    pub(crate) fn piece(&self, row: u32) -> Result<Range<usize>> {
+        let piece = self.read(row)?;
+        Ok(piece.start as usize..piece.end as usize)
     }
 
     /// Return the rows of the segment whose line begins at an offset.
@@ -136,9 +139,9 @@ impl View {
 
     /// Return the vector of a row of this segment, if it is on disk.
     pub(crate) fn vector(&self, row: u32, id: &str) -> Option<Vec<f32>> {
-        let passage = self.passage(row);
-        let id = crate::store::vector_id(id, passage.piece as usize);
-        self.exact.as_ref()?.read(passage.vector, &id, self.vectors.dim())
+        let piece = self.read(row).ok()?;
+        let id = crate::store::vector_id(id, piece.number as usize);
+        self.exact.as_ref()?.read(piece.vector, &id, self.vectors.dim())
     }
 
     /// Return the segments of the same session before and after the one at an offset, each side nearest first.
@@ -154,7 +157,7 @@ impl View {
         (self.take(before, session, reach), self.take(after, session, reach))
     }
 
-    fn take(&self, rows: impl Iterator<Item = usize>, session: u64, reach: usize) -> Vec<IndexMatch> {
+    fn take(&self, rows: impl Iterator<Item = usize>, session: u32, reach: usize) -> Vec<IndexMatch> {
         let mut matches: Vec<IndexMatch> = Vec::new();
         for row in rows {
             let passage = &self.passages[row];
@@ -173,12 +176,8 @@ impl View {
     /// Fail if a file no longer holds all that was read of it.
     pub(super) fn check(&self) -> Result<()> {
         self.passages.check()?;
+        self.pieces.check()?;
         self.vectors.check()
-    }
-
-    /// Make the next graph that is due; false if there was none.
-    pub(super) fn grow(&self, stop: &AtomicBool) -> Result<bool> {
-        self.vectors.grow(stop)
     }
 
     /// Add the progress of this view to a status.
@@ -186,7 +185,6 @@ impl View {
         IndexStatus {
             segments: self.manifest.segments,
             passages: self.manifest.passages.len,
-            graph_passages: self.vectors.graphs() as u64,
             indexed_bytes: self.manifest.offset,
             ..known
         }

@@ -23,7 +23,7 @@ const SLACK: usize = 1024;
 pub(super) struct Index {
     /// The only session that is seen, unless all are.
     session: Option<String>,
-    /// Every state of every fact, in the order of the log.
+    /// Every state of every fact, in the order of the log; one that came again is here as often.
     states: Vec<Fact>,
     entries: Vec<Entry>,
     ids: HashMap<Box<str>, u32>,
@@ -116,7 +116,8 @@ impl Index {
         }
     }
 
-    /// Take in the next state of a fact, if it may be seen.
+    /// Take in the next state of a fact, if it may be seen. An earlier state that comes again is no further state: it
+    /// becomes the newest.
     pub(super) fn take(&mut self, mut fact: Fact) -> Result<()> {
         let known = self.ids.get(&*fact.id).copied();
         if fact.session.is_none() {
@@ -127,6 +128,17 @@ impl Index {
             self.foreign.insert(self.ids.hasher().hash_one(&*fact.id));
             return Ok(());
         }
+        if let Some(number) = known
+            && let Some(at) = self.earlier(number, &fact)
+        {
+            if at + 1 == self.entries[number as usize].states.len() {
+                return Ok(());
+            }
+            // Its number stays behind: the age of the newest state is that of its last line.
+            self.entries[number as usize].states.remove(at);
+        }
+        // Of a state that came again, too, this is a number that the fact has not had.
+        fact.revision = known.map_or(0, |number| self.fact(number).revision + 1);
         let text = if fact.is_active() {
             let words = words_of(&fact);
             self.families.add(&words, self.texts.mode());
@@ -141,7 +153,6 @@ impl Index {
         }
         let state = self.states.len() as u32;
         let entry = &mut self.entries[number as usize];
-        fact.revision = entry.states.len() as u32;
         entry.states.push(state);
         if let Some((old, digest)) = std::mem::replace(&mut entry.text, text) {
             self.texts.remove(old);
@@ -156,6 +167,13 @@ impl Index {
         self.states.push(fact);
         self.tidy();
         Ok(())
+    }
+
+    /// Return the index of a state among those of a fact, if it has been that before.
+    fn earlier(&self, number: u32, fact: &Fact) -> Option<usize> {
+        self.states(number).position(|state| {
+            state.timestamp == fact.timestamp && Fact { revision: fact.revision, ..state.clone() } == *fact
+        })
     }
 
     fn part(&mut self, digest: u64, number: u32) {
@@ -248,7 +266,7 @@ impl Index {
 
     /// States of facts.
     pub(super) fn span(&self) -> usize {
-        self.states.len()
+        self.entries.iter().map(|entry| entry.states.len()).sum()
     }
 }
 

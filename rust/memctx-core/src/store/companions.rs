@@ -70,12 +70,40 @@ impl Tool<'_> {
 }
 
 impl Store {
+    /// The indices of some segments in the order of the log, but the result of a tool right behind its call where both
+    /// have the call's id; those that are not in memory come first.
+    pub fn log_order(&self, segments: &[&Segment]) -> Result<Vec<usize>> {
+        let index = self.inner.current()?;
+        let mut order: Vec<usize> = (0..segments.len()).collect();
+        order.sort_by_cached_key(|&at| index.find(&segments[at].id));
+        drop(index);
+        Ok(join_halves(&order, segments))
+    }
+
     /// For each of these segments the one that belongs to it, as far as it is in memory: to a tool call its result and
     /// to a result its call, to an answer its question and to a question its answer. At most `limit` of them, none
     /// twice, none that is among the segments and none with a digest in `except`.
     pub fn companions(&self, of: &[&Segment], limit: usize, except: Option<&Digests>) -> Result<Vec<Companion>> {
         Ok(self.inner.current()?.companions(of, limit, except, |fault| self.inner.note_damage(&fault)))
     }
+}
+
+/// Return an order with each result behind its call, where both have the call's id: of calls made at once all results
+/// follow the last call, and nothing in a text says to which of them it belongs.
+fn join_halves(order: &[usize], segments: &[&Segment]) -> Vec<usize> {
+    let tool = |&at: &usize| (segments[at].role == "tool").then(|| Metadata::of(segments[at]).tool).flatten();
+    let tools: Vec<Option<Tool<'_>>> = order.iter().map(tool).collect();
+    let call_of = |place: usize| {
+        let own = tools[place].as_ref().filter(|own| own.kind == "result" && own.call_id.is_some())?;
+        (0..place).rev().find(|&before| {
+            let is_same_session = segments[order[before]].session == segments[order[place]].session;
+            let is_call = |other: &Tool<'_>| other.call_id.is_some() && own.is_half_of(other);
+            is_same_session && tools[before].as_ref().is_some_and(is_call)
+        })
+    };
+    let mut places: Vec<usize> = (0..order.len()).collect();
+    places.sort_by_cached_key(|&place| call_of(place).unwrap_or(place)); // stable: a call stays before its results
+    places.into_iter().map(|place| order[place]).collect()
 }
 
 impl Warm {
@@ -206,6 +234,28 @@ mod tests {
         let expected =
             ["", "text of the first file", "text of the second file", "<read the second file", "<read the first file"];
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn results_stand_behind_their_calls_in_the_order_of_the_log() {
+        let (_folder, store, segments) = stored(&[
+            ("tool", "text of a file read before", Some(RESULT_B)),
+            ("tool", "read the first file", Some(CALL_A)),
+            ("tool", "read the second file", Some(CALL_B)),
+            ("assistant", "I am reading both of them", None),
+            ("tool", "text of the second file", Some(RESULT_B)),
+            ("tool", "text of the first file", Some(RESULT_A)),
+            ("tool", "names of the folders", Some(r#"{"tool":{"name":"read","kind":"result"}}"#)),
+        ]);
+        let order = |of: &[usize]| {
+            let found: Vec<&Segment> = of.iter().map(|&at| &segments[at]).collect();
+            let order = store.log_order(&found).expect("an order");
+            order.into_iter().map(|at| of[at]).collect::<Vec<usize>>()
+        };
+        assert_eq!(order(&[6, 5, 4, 3, 2, 1, 0]), [0, 1, 5, 2, 4, 3, 6]);
+        assert_eq!(order(&[5, 2, 4]), [2, 4, 5]);
+        assert_eq!(order(&[3, 0]), [0, 3]);
+        assert!(order(&[]).is_empty());
     }
 
     #[test]

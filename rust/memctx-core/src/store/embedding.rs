@@ -36,7 +36,7 @@ const ALL_BUT: usize = 10;
 const PAUSE: Duration = Duration::from_millis(100);
 /// Pause between two looks for texts that other processes stored.
 const IDLE: Duration = Duration::from_secs(2);
-/// Time that the turn which stored something has the processor and the locks to itself, and sees no vectors come.
+/// Time that the turn which stored something has the processor and the locks to itself, as a rule.
 const HEAD_START: Duration = Duration::from_millis(250);
 /// Pause after a fault, such as a full disk.
 const AFTER_FAULT: Duration = Duration::from_secs(10);
@@ -259,6 +259,11 @@ impl Inner {
         for some in wanting.chunks(AT_ONCE) {
             let read = |(id, place): &(String, u64)| Some((id.clone(), follower.entries().read(*place, id)?));
             let vectors: Vec<(String, Vec<f32>)> = some.iter().filter_map(read).collect();
+            // A hold that begins now waits until these are in memory.
+            let holds = lock(&self.vector_holds);
+            if *holds > 0 {
+                break; // the next look takes them in
+            }
             let mut index = self.index_mut();
             for (id, vector) in vectors {
                 if let Some(passage) = index.unsaved(&id) {
@@ -366,6 +371,26 @@ impl Inner {
 
     fn directory_lock(&self) -> Lock {
         Lock::new(self.directory.clone(), self.settings.lock_timeout)
+    }
+}
+
+/// Keeps vectors that are made in the background out of memory for as long as it lives.
+///
+/// A turn that stores texts and then searches holds them: which vectors come meanwhile depends on the load of the
+/// machine, and what it recalls must not.
+#[derive(Debug)]
+pub struct VectorHold(Arc<Inner>);
+
+impl VectorHold {
+    pub(super) fn new(inner: &Arc<Inner>) -> Self {
+        *lock(&inner.vector_holds) += 1;
+        Self(Arc::clone(inner))
+    }
+}
+
+impl Drop for VectorHold {
+    fn drop(&mut self) {
+        *lock(&self.0.vector_holds) -= 1;
     }
 }
 

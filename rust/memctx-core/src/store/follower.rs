@@ -13,6 +13,7 @@ use super::log::vectors::{self, Saved};
 use super::settings::Settings;
 use super::warm::tier::{Draft, Warm, digest};
 use crate::Result;
+use crate::vmem::Follower;
 
 /// Lines that are taken in at a time.
 const BATCH: usize = 512;
@@ -55,7 +56,7 @@ impl Inner {
         if !log.is_writable() {
             self.health().is_read_only = true;
         }
-        let saved = self.load_tier(&log);
+        let saved = self.load_tier(&mut gate.tail, &log);
         gate.tail.is_unsure = self.index().wanting().next().is_some() || !self.has_own_vectors();
         self.follow(&mut gate.tail, &saved)?;
         let Settings { max_segments, eviction_days, .. } = self.settings;
@@ -64,11 +65,13 @@ impl Inner {
     }
 
     /// Begin with the snapshot if it is good, else with nothing but the vectors on disk.
-    fn load_tier(&self, log: &Log) -> Saved {
+    fn load_tier(&self, tail: &mut Tail, log: &Log) -> Saved {
         let model = (self.model().dim(), self.model().own_weight());
         let folder = self.directory.derived().map_err(|_| "it is behind a symbolic link");
-        match folder.and_then(|folder| Warm::load(&folder, &self.terms, model, log.file())) {
-            Ok((warm, found)) => {
+        let vectors = || vectors::open_of(&self.directory, self.model().stamp(), Follower::open);
+        match folder.and_then(|folder| Warm::load(&folder, &self.terms, model, log.file(), vectors)) {
+            Ok((warm, found, vectors)) => {
+                tail.vectors = vectors;
                 let mut health = self.health();
                 health.snapshot = format!("{} segments loaded", warm.len());
                 (health.skipped, health.skipped_lines) = (found.skipped, found.skipped_lines);
@@ -100,6 +103,7 @@ impl Inner {
             match Log::open(&self.directory, SEGMENTS, self.settings.durability)? {
                 Some(log) => {
                     tail.log = Some(Arc::new(log));
+                    tail.vectors = None;
                     *self.index_mut() = Warm::new(self.model().dim(), self.model().own_weight())?;
                     self.health().note("the log was replaced; read again from the start");
                 }
@@ -114,6 +118,7 @@ impl Inner {
         let length = known.unwrap_or_default();
         let mut cursor = self.index().cursor;
         if length < cursor.offset {
+            tail.vectors = None;
             *self.index_mut() = Warm::new(self.model().dim(), self.model().own_weight())?;
             self.health().note("the log became shorter; read again from the start");
             cursor = Cursor::default();

@@ -8,7 +8,7 @@ use std::thread;
 #[cfg(feature = "disk-index")]
 use std::time::Duration;
 
-use super::embedding::EmbeddingStatus;
+use super::embedding::{EmbeddingStatus, VectorHold};
 #[cfg(feature = "disk-index")]
 use super::evicted::Wait;
 use super::health::Health;
@@ -174,6 +174,13 @@ impl Store {
         self.inner.embed_some()
     }
 
+    /// Keep vectors made in the background out of memory until the hold is dropped, so that a turn finds what it stores
+    /// by its words, however long it takes. They are on disk by then, or made as ever.
+    pub fn hold_vectors(&self) -> Result<VectorHold> {
+        self.inner.check_open()?;
+        Ok(VectorHold::new(&self.inner))
+    }
+
     /// Do without the vectors of texts that cannot be embedded, until the store is opened again.
     pub fn set_aside(&self, ids: &[&str]) -> Result<()> {
         self.inner.check_open()?;
@@ -201,14 +208,6 @@ impl Store {
         numbers.sort_unstable();
         let read = |number| index.read(number).inspect_err(|fault| self.inner.note_damage(fault)).ok();
         Ok(numbers.into_iter().filter_map(read).collect())
-    }
-
-    /// The indices of some segments in the order of the log; those that are not in memory come first.
-    pub fn log_order(&self, segments: &[&Segment]) -> Result<Vec<usize>> {
-        let index = self.inner.current()?;
-        let mut order: Vec<usize> = (0..segments.len()).collect();
-        order.sort_by_cached_key(|&at| index.find(&segments[at].id));
-        Ok(order)
     }
 
     /// Everything stored that the store may see, from disk and in order.

@@ -21,6 +21,7 @@ use super::warm::snapshot::Terms;
 use super::warm::tier::{Draft, Warm};
 use super::write::Written;
 use crate::redact::Redactor;
+use crate::vmem::Follower;
 use crate::{Error, Result};
 
 #[derive(Debug)]
@@ -38,6 +39,8 @@ pub(super) struct Inner {
     pub(super) embedded: AtomicU64,
     /// Held while some texts are embedded.
     pub(super) embedding: Mutex<()>,
+    /// Turns that keep new vectors out of memory. Locked after the progress of embedding and before the index.
+    pub(super) vector_holds: Mutex<usize>,
     /// Set when something is stored.
     pub(super) stored: Arc<Signal>,
     health: Mutex<Health>,
@@ -66,6 +69,8 @@ pub(super) struct Gate {
 #[derive(Debug, Default)]
 pub(super) struct Tail {
     pub(super) log: Option<Arc<Log>>,
+    /// The file of vectors as far as it is known which of them are of passages in memory.
+    pub(super) vectors: Option<Follower>,
     /// Records written and not indexed yet, in order.
     pub(super) pending: Vec<Written>,
     /// Passages that `vectors.bin` lacks.
@@ -90,6 +95,7 @@ impl Inner {
             pass: Mutex::default(),
             embedded: AtomicU64::new(0),
             embedding: Mutex::default(),
+            vector_holds: Mutex::default(),
             stored: Arc::default(),
             gate: Mutex::new(Gate { lock: Lock::new(directory.clone(), settings.lock_timeout), tail: Tail::default() }),
             health: Mutex::new(health),

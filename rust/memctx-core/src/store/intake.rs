@@ -124,7 +124,7 @@ impl Intake {
             metadata.push('}');
         }
         Ok(Some(Segment {
-            id: uuid::Uuid::new_v4().to_string(),
+            id: Segment::derive_id(session, record.role, &masked.text),
             session: session.to_owned(),
             session_key: None,
             timestamp,

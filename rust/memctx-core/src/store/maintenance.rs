@@ -10,6 +10,7 @@ use super::inner::{Gate, Inner, Tail};
 use super::log::vectors::{self, Slot};
 use super::warm::entry::{Passage, Standing};
 use crate::Result;
+use crate::vmem::Follower;
 
 /// Passages without a place in `vectors.bin`, and segments without one in the snapshot, that make writing them worth
 /// while.
@@ -51,13 +52,13 @@ impl Inner {
             self.save_vectors(tail)?;
             tail.unsaved = 0;
         }
-        let index = self.index();
-        let is_worth_it = tail.unsnapped > 0 && index.cursor.offset >= SMALL;
-        if (is_worth_it || force) && !index.has_lost_log() {
+        let is_worth_it = tail.unsnapped > 0 && self.index().cursor.offset >= SMALL;
+        if (is_worth_it || force) && !self.index().has_lost_log() {
             let folder = self.directory.index()?;
             remove_leftovers(&folder);
+            self.locate_vectors(tail)?;
             let health = self.health().clone();
-            index.save(&folder, &self.terms, &health, log.file())?;
+            self.index().save(&folder, &self.terms, &health, log.file(), tail.vectors.as_ref())?;
             tail.unsnapped = 0;
         }
         Ok(true)
@@ -87,7 +88,7 @@ impl Inner {
             (0..).zip(&index.passages).filter(|(_, passage)| is_unsaved(passage)).map(|found| found.0).collect();
         let ids: Vec<String> = unsaved.iter().map(|&passage| index.vector_id(passage)).collect();
         let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-        let values: Vec<f32> = unsaved.iter().flat_map(|&passage| index.rows.row(passage)).copied().collect();
+        let values: Vec<f32> = unsaved.iter().flat_map(|&passage| index.rows.row(passage).into_owned()).collect();
         drop(index);
         if ids.is_empty() {
             return Ok(());
@@ -97,6 +98,29 @@ impl Inner {
         for passage in unsaved {
             index.passages[passage as usize].vector = Standing::SAVED;
         }
+        Ok(())
+    }
+
+    /// Find the vectors in memory that the file of vectors holds: the snapshot need not.
+    fn locate_vectors(&self, tail: &mut Tail) -> Result<()> {
+        let is_new = tail.vectors.as_ref().is_none_or(|vectors| vectors.entries().is_replaced());
+        if is_new {
+            tail.vectors = vectors::open_of(&self.directory, self.model().stamp(), Follower::open);
+        }
+        let mut found = Vec::new();
+        if let Some(vectors) = &mut tail.vectors {
+            while let Some((offset, id)) = vectors.advance()? {
+                let Some(id) = std::str::from_utf8(id).ok().map(str::to_owned) else { continue };
+                let index = self.index();
+                let Some(passage) = index.passage_of(&id) else { continue };
+                // Another process may have made it otherwise.
+                if vectors.entries().read(offset, &id).as_deref() == index.rows.exact(passage) {
+                    found.push((passage, offset + 2 + id.len() as u64));
+                }
+            }
+        }
+        let file = tail.vectors.as_ref().map(|vectors| vectors.entries().file());
+        self.index_mut().rows.locate(file, is_new, &found);
         Ok(())
     }
 

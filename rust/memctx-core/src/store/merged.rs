@@ -106,10 +106,9 @@ impl Inner {
                 let (offset, bytes) = view.line(row);
                 match read(&view, offset, bytes) {
                     Ok(segment) if filter.admits_session(&segment) => {
-                        let (piece, _) = view.piece(row);
                         let exact = view
                             .vector(row, &segment.id)
-                            .or_else(|| self.model().instant_vector(segment.content.get(piece)?));
+                            .or_else(|| self.model().instant_vector(segment.content.get(view.piece(row).ok()?)?));
                         best.extend(exact.map(|exact| (segment.id, crate::vector::cosine(vector, &exact))));
                     }
                     Ok(_) => {}
@@ -163,7 +162,7 @@ impl Inner {
         let warm = self.index();
         let own = warm.find(id).map(|number| warm.entries[number as usize].passages.clone());
         let is_there = |passage: u32| warm.passages[passage as usize].vector != Standing::LACKING;
-        let vector = |passage: u32| is_there(passage).then(|| warm.rows.row(passage).to_vec());
+        let vector = |passage: u32| is_there(passage).then(|| warm.rows.row(passage).into_owned());
         own.into_iter().flatten().map(vector).collect()
     }
 

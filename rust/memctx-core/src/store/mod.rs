@@ -23,16 +23,18 @@ mod maintenance;
 #[cfg(feature = "disk-index")]
 mod merged;
 mod model;
+mod rank;
 mod search_filter;
 #[cfg(feature = "disk-index")]
 mod searched;
 mod settings;
+mod term_hashes;
 mod warm;
 mod write;
 
 pub use captured::{Captured, Digests};
 pub use companions::Companion;
-pub use embedding::EmbeddingStatus;
+pub use embedding::{EmbeddingStatus, VectorHold};
 pub use handle::{Statistics, Store};
 pub use health::{Health, Skipped};
 pub use importer::Importer;
@@ -43,7 +45,9 @@ pub(crate) use log::directory::Directory;
 pub use log::editor::{LogEditor, Problem, Removal, Selection, Verified};
 pub use log::fact::Fact;
 pub(crate) use log::fact_log::FactLog;
+pub use log::kind::LogKind;
 pub use log::lease::Lease;
+pub use log::line_writer::LineWriter;
 #[cfg(feature = "disk-index")]
 pub(crate) use log::lines::{Lines, tail};
 #[cfg(feature = "disk-index")]
@@ -53,10 +57,12 @@ pub use log::segment::Segment;
 #[cfg(feature = "disk-index")]
 pub(crate) use log::vectors::{open_of as open_vectors, vector_id};
 pub use model::{Maker, Model};
+pub use rank::{PassageVectors, RankCandidate};
 pub use search_filter::SearchFilter;
 #[cfg(feature = "disk-index")]
 pub use searched::{Searched, Unsearched};
 pub use settings::{Durability, Settings};
+pub use term_hashes::{query_term_hashes, term_hashes};
 #[cfg(feature = "disk-index")]
 pub(crate) use warm::passage::passages;
 pub use warm::search::{Found, Ranking, Request};

@@ -11,7 +11,7 @@ use super::class::{CLASS, Class, FOLDS};
 #[cfg(target_arch = "x86_64")]
 use super::lanes::Whole;
 use super::lanes::{BLOCK, Common, Lanes};
-use super::script::{WIDE, byte_at, code_of};
+use super::script::{WIDE, byte_at};
 use super::sink::TokenSink;
 use super::word::Word;
 
@@ -22,8 +22,8 @@ type Bytes = [u8; BLOCK + Word::LONGEST];
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Read {
     pub(super) end: usize,
-    /// The code of the CJK character that ends there, if one does.
-    pub(super) before: Option<u16>,
+    /// True if a CJK character of three bytes ends there.
+    pub(super) is_behind_cjk: bool,
 }
 
 /// Give `sink` the tokens from where `read` ends, where no identifier is open. Ends before a character that is not
@@ -56,7 +56,7 @@ fn push_blocks_with_avx2(text: &str, read: Read, sink: &mut impl TokenSink) -> R
 
 #[inline(always)]
 fn push_blocks<L: Lanes>(text: &str, read: Read, sink: &mut impl TokenSink) -> Read {
-    let Read { mut end, mut before } = read;
+    let Read { mut end, mut is_behind_cjk } = read;
     let bytes = text.as_bytes();
     while end < bytes.len() {
         let mut padded = [0; _];
@@ -66,14 +66,14 @@ fn push_blocks<L: Lanes>(text: &str, read: Read, sink: &mut impl TokenSink) -> R
             &padded
         });
         let block = Block::of::<L>(text, end, bytes);
-        let read = block.push(text, Read { end, before }, sink);
+        let read = block.push(text, Read { end, is_behind_cjk }, sink);
         let length = read.end - end;
-        Read { end, before } = read;
+        Read { end, is_behind_cjk } = read;
         if length == 0 || length == block.length && length < BLOCK {
             break;
         }
     }
-    Read { end: end.min(bytes.len()), before }
+    Read { end: end.min(bytes.len()), is_behind_cjk }
 }
 
 /// Classes of the bytes of a block, as bit masks; the first byte is the lowest bit.
@@ -134,9 +134,8 @@ impl<'b> Block<'b> {
     /// Give the words that end and the characters that begin in the block, which lies where `read` ends.
     #[inline(always)]
     fn push(&self, text: &str, read: Read, sink: &mut impl TokenSink) -> Read {
-        let Read { end: offset, before } = read;
-        let followers = self.cjk & (self.cjk << WIDE | u64::from(before.is_some()));
-        let mut before = before.unwrap_or_default();
+        let Read { end: offset, is_behind_cjk } = read;
+        let followers = self.cjk & (self.cjk << WIDE | u64::from(is_behind_cjk));
         let words = self.inside & !(self.inside << 1);
         let mut ends = !self.inside & self.inside << 1;
         let mut starts = words | self.cjk;
@@ -147,9 +146,7 @@ impl<'b> Block<'b> {
                 break;
             }
             if self.cjk >> start & 1 == 1 {
-                let code = self.code_at(start);
-                sink.character(text, offset + start, [before, code], followers >> start & 1 == 1);
-                before = code;
+                sink.character(text, offset + start, followers >> start & 1 == 1);
             } else {
                 let end = ends.trailing_zeros() as usize;
                 if end >= length.min(BLOCK) {
@@ -166,21 +163,11 @@ impl<'b> Block<'b> {
             }
             starts &= starts - 1;
         }
-        // Not the latest code that was given: a sink that needs none is spared them all.
-        let before = match length {
-            0 => read.before,
-            length => {
-                let is_cjk = length >= WIDE && self.cjk.unbounded_shr((length - WIDE) as u32) & 1 == 1;
-                is_cjk.then(|| self.code_at(length - WIDE))
-            }
+        let is_behind_cjk = match length {
+            0 => is_behind_cjk,
+            length => length >= WIDE && self.cjk.unbounded_shr((length - WIDE) as u32) & 1 == 1,
         };
-        Read { end: offset + length, before }
-    }
-
-    /// Return the code of the CJK character at an offset.
-    #[inline(always)]
-    fn code_at(&self, start: usize) -> u16 {
-        code_of([self.bytes[start], self.bytes[start + 1], self.bytes[start + 2]])
+        Read { end: offset + length, is_behind_cjk }
     }
 
     /// Give the parts of an identifier and then, if there are several, itself.
@@ -341,7 +328,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_processor_reads_the_same(text in "([a-zA-Z0-9_.]{1,12}|[飞書カ한、 ]{1,12}|[éжЖ٣ế│😀\u{301}]){0,60}") {
-            let start = Read { end: 0, before: None };
+            let start = Read { end: 0, is_behind_cjk: false };
             let [mut here, mut anywhere] = [const { Vec::new() }; 2];
             let read = push_common(&text, start, &mut Terms::in_place_of(&mut here));
             prop_assert_eq!(push_blocks::<Common>(&text, start, &mut Terms::in_place_of(&mut anywhere)), read);

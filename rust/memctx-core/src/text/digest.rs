@@ -63,7 +63,7 @@ impl TokenSink for Digests<'_> {
     }
 
     #[inline]
-    fn character(&mut self, text: &str, at: usize, _codes: [u16; 2], follows: bool) {
+    fn character(&mut self, text: &str, at: usize, follows: bool) {
         let Some(before) = at.checked_sub(WIDE) else { return self.token(&text[at..at + WIDE]) };
         // Whether it follows cannot be foretold: so both are written in any case, and the second is counted if it does.
         let pair = Word::at::<{ 2 * WIDE }>(text, before);

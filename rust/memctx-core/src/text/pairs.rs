@@ -27,15 +27,16 @@ impl<'t> PairChain<'t> {
     /// Continue with the character that ends at this offset.
     #[inline]
     pub(super) fn go_on(&mut self, read: Read) {
-        self.previous = read.before.map(|_| (read.end - WIDE, read.end));
+        self.previous = read.is_behind_cjk.then(|| (read.end - WIDE, read.end));
     }
 
     /// Take the character at `at..end` of the text.
     #[inline]
     pub(super) fn push(&mut self, at: usize, end: usize, sink: &mut impl TokenSink) {
-        match script::wide_cjk(self.text, at) {
-            Some(code) => sink.character(self.text, at, [0, code], false),
-            None => sink.token(&self.text[at..end]),
+        if script::is_wide_cjk(self.text, at) {
+            sink.character(self.text, at, false);
+        } else {
+            sink.token(&self.text[at..end]);
         }
         if let Some((start, middle)) = self.previous.replace((at, end)) {
             // Characters that are read over may stand between the two.

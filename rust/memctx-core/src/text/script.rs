@@ -34,20 +34,17 @@ pub(super) fn byte_at(text: &str, at: usize) -> Option<(u8, usize)> {
     })
 }
 
-/// Return the code of the CJK character of three bytes, in the right form, that begins at `at`, if one does.
+/// Return whether a CJK character of three bytes, in the right form, begins at `at`.
 #[inline]
-pub(super) fn wide_cjk(text: &str, at: usize) -> Option<u16> {
-    let three = *text.as_bytes().get(at..)?.first_chunk::<WIDE>()?;
-    if is_common_han(three) {
-        return Some(code_of(three));
-    }
-    let code = matches!(three[0], 0xE0..0xF0).then(|| code_of(three))?;
-    (byte_of_code(code.into()) & (CLASS | FOLDS) == Class::Cjk as u8).then_some(code)
+pub(super) fn is_wide_cjk(text: &str, at: usize) -> bool {
+    let Some(&three) = text.as_bytes().get(at..).and_then(<[u8]>::first_chunk::<WIDE>) else { return false };
+    let is_cjk = |three| byte_of_code(code_of(three).into()) & (CLASS | FOLDS) == Class::Cjk as u8;
+    is_common_han(three) || matches!(three[0], 0xE0..0xF0) && is_cjk(three)
 }
 
 /// Return the code of a character of three bytes.
 #[inline]
-pub(super) fn code_of([first, second, third]: [u8; WIDE]) -> u16 {
+fn code_of([first, second, third]: [u8; WIDE]) -> u16 {
     let bits = u32::from_le_bytes([first, second, third, 0]);
     ((bits & 0xF) << 12 | (bits >> 8 & 0x3F) << 6 | bits >> 16 & 0x3F) as u16
 }
@@ -175,12 +172,12 @@ mod tests {
     }
 
     #[test]
-    fn wide_cjk_is_what_the_table_calls_so() {
+    fn is_wide_cjk_is_what_the_table_calls_so() {
         for c in '\0'..=char::MAX {
             let is_wide = c.len_utf8() == WIDE && byte_of(c) & (CLASS | FOLDS) == Class::Cjk as u8;
-            assert_eq!(wide_cjk(&format!("{c}a"), 0), is_wide.then_some(u32::from(c) as u16), "{c:?}");
+            assert_eq!(is_wide_cjk(&format!("{c}a"), 0), is_wide, "{c:?}");
         }
-        assert_eq!(wide_cjk("飞", 3), None);
+        assert!(!is_wide_cjk("飞", 3));
     }
 
     #[test]

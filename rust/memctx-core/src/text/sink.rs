@@ -19,9 +19,9 @@ pub trait TokenSink {
     }
 
     /// Take a token that is one CJK character of three bytes and, if it `follows` right on another one, a second token
-    /// that is both together. Says where in the text it begins, and the codes of the other one, if any, and of itself.
+    /// that is both together. Says where in the text it begins.
     #[inline]
-    fn character(&mut self, text: &str, at: usize, _codes: [u16; 2], follows: bool) {
+    fn character(&mut self, text: &str, at: usize, follows: bool) {
         self.token(&text[at..at + WIDE]);
         if follows {
             self.token(&text[at - WIDE..at + WIDE]);
@@ -69,7 +69,7 @@ impl TokenSink for Terms<'_> {
     }
 
     #[inline]
-    fn character(&mut self, text: &str, at: usize, _codes: [u16; 2], follows: bool) {
+    fn character(&mut self, text: &str, at: usize, follows: bool) {
         let Some(before) = at.checked_sub(WIDE) else { return self.0.push(Term::at::<WIDE>(text, at)) };
         // Whether it follows cannot be foretold: so both are written in any case, and the second is counted if it does.
         let pair = Term::at::<{ 2 * WIDE }>(text, before);

@@ -123,7 +123,7 @@ fn scan<const MAY_FOLD: bool>(text: &str, sink: &mut impl TokenSink) -> bool {
             class => class == Class::Upper && end == at + 1,
         };
         if is_plain && !identifier.is_open() && at >= may_be_common {
-            let read = push_common(text, Read { end: at, before: None }, sink);
+            let read = push_common(text, Read { end: at, is_behind_cjk: false }, sink);
             if read.end > at {
                 pairs.go_on(read);
                 at = read.end;
@@ -152,8 +152,8 @@ fn scan<const MAY_FOLD: bool>(text: &str, sink: &mut impl TokenSink) -> bool {
             Class::Cjk => {
                 identifier.finish(sink);
                 pairs.push(at, end, sink);
-                if let before @ Some(_) = script::wide_cjk(text, at) {
-                    let read = push_common(text, Read { end, before }, sink);
+                if script::is_wide_cjk(text, at) {
+                    let read = push_common(text, Read { end, is_behind_cjk: true }, sink);
                     pairs.go_on(read);
                     end = read.end;
                 }

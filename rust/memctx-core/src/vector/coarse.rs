@@ -29,16 +29,22 @@ impl Copy {
         if norm == 0.0 {
             return Self { lines, scale: 0.0, error: 0.0 };
         }
-        let scale = unit(vector) / norm;
-        let mut square = 0.0;
+        let unit = unit(vector);
+        let per_unit = 1.0 / unit;
+        // Several sums, so that none has to wait for the one before.
+        let mut squares = [0.0; 8];
         for (line, values) in lines.iter_mut().zip(vector.chunks(LANES)) {
-            for (quantum, value) in line.0.iter_mut().zip(values) {
-                let exact = f64::from(*value) / norm;
-                *quantum = nearest(exact / scale) as i8;
-                square += (exact - scale * f64::from(*quantum)).powi(2);
+            for (quanta, values) in line.0.chunks_mut(8).zip(values.chunks(8)) {
+                for ((quantum, value), square) in quanta.iter_mut().zip(values).zip(&mut squares) {
+                    let value = f64::from(*value);
+                    let steps = nearest(value * per_unit);
+                    *quantum = steps as i8;
+                    *square += (value - unit * steps).powi(2);
+                }
             }
         }
-        Self { lines, scale: scale as f32, error: square.sqrt() as f32 }
+        let square: f64 = squares.iter().sum();
+        Self { lines, scale: (unit / norm) as f32, error: (square.sqrt() / norm) as f32 }
     }
 
     /// Return the length of what the copy has behind its front.
@@ -63,11 +69,13 @@ fn unit(vector: &[f32]) -> f64 {
     let peak = f64::from(vector.iter().fold(0.0_f32, |peak, value| peak.max(value.abs())));
     let least = vector.iter().filter(|value| **value != 0.0).fold(f32::INFINITY, |least, value| least.min(value.abs()));
     let least = f64::from(least);
+    let per_least = 1.0 / least;
     let is_whole = |value: &f32| {
-        let steps = f64::from(*value) / least;
+        let steps = f64::from(*value) * per_least;
         (steps - nearest(steps)).abs() < 1e-3
     };
-    if peak <= MOST * least && vector.iter().all(is_whole) { least } else { peak / MOST }
+    let all_whole = |values: &[f32]| values.iter().fold(true, |all, value| all & is_whole(value));
+    if peak <= MOST * least && vector.chunks(LANES).all(all_whole) { least } else { peak / MOST }
 }
 
 /// Return the nearest whole number to one that is far below 2^51, without a call.
@@ -77,7 +85,7 @@ fn nearest(value: f64) -> f64 {
 }
 
 /// The copies of all vectors, one behind the other.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Copies {
     kernel: Kernel,
     /// Lines to a row.
@@ -166,6 +174,19 @@ impl Copies {
         f64::from(product[0] as f32 * (self.scales[a] * self.scales[b]))
     }
 
+    /// Return the vector that a copy stands for, of this length.
+    pub(super) fn values(&self, row: usize, dim: usize, norm: f64) -> Vec<f32> {
+        let step = self.scales[row] * norm as f32;
+        let lines = &self.lines[row * self.width..(row + 1) * self.width];
+        lines.iter().flat_map(|line| line.0).take(dim).map(|quantum| f32::from(quantum) * step).collect()
+    }
+
+    /// Return the lower bound of the cosine between the query and each of some rows.
+    pub(super) fn lows(&self, query: &Copy, rows: &[u32]) -> Vec<f32> {
+        let bound = |row: usize, product| Bounds::new(product, query, self.scales[row], self.errors[row]).low;
+        self.measured(&query.lines, rows, bound)
+    }
+
     /// Return the upper bound of the cosine between the query and each of some rows.
     pub(super) fn highs(&self, query: &Copy, rows: &[u32]) -> Vec<f32> {
         let bound = |row: usize, product| Bounds::new(product, query, self.scales[row], self.errors[row]).high;
@@ -184,7 +205,7 @@ impl Copies {
     }
 
     /// Combine the products of some lines of a query with as many of each of some rows.
-    fn measured(&self, query: &[Line], rows: &[u32], bound: impl Fn(usize, i32) -> f32) -> Vec<f32> {
+    fn measured<T>(&self, query: &[Line], rows: &[u32], bound: impl Fn(usize, i32) -> T) -> Vec<T> {
         /// Rows that are prefetched while as many others are read, since they are scattered.
         const TOGETHER: usize = 16;
         let start = |row: &u32| *row as usize * self.width;

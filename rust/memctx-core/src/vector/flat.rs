@@ -69,7 +69,7 @@ impl FlatIndex {
     /// Return the vector of an id, as it was added.
     #[must_use]
     pub fn get(&self, id: &str) -> Option<&[f32]> {
-        self.id_map.number(id).map(|number| self.rows.row(number))
+        self.id_map.number(id).and_then(|number| self.rows.exact(number))
     }
 
     /// Return the `k` vectors with the highest cosine, best first, older first among equals. A zero vector has cosine 0

@@ -1,7 +1,12 @@
 //! Exact nearest neighbors among numbered vectors.
 
+use std::borrow::Cow;
+use std::fs::File;
+use std::sync::Arc;
+
 use super::coarse::{Bounds, Copies, Copy};
 use super::kernel::dot;
+use super::values::Values;
 use crate::prefetch;
 use crate::vmem::MAX_DIM;
 use crate::{Error, Explanation, Result, Scored, TopK};
@@ -9,14 +14,15 @@ use crate::{Error, Explanation, Result, Scored, TopK};
 /// Vectors of one length under the numbers 0, 1, 2 … in the order they come, with exact cosine search.
 ///
 /// The answer is that of a scan of all vectors in double precision. An 8-bit copy of each gives bounds of its cosine
-/// first, and only vectors that can be among the best by these bounds are read in full.
+/// first, and only vectors that can be among the best by these bounds are read in full. One whose file no longer has it
+/// counts as its copy from then on.
 ///
 /// It does not know which numbers are still in use: searches take a test of numbers. [`super::FlatIndex`] adds ids
 /// and groups.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Rows {
     dim: usize,
-    pub(super) values: Vec<f32>,
+    pub(super) values: Values,
     pub(super) norms: Vec<f64>,
     pub(super) copies: Copies,
 }
@@ -40,7 +46,7 @@ impl Rows {
         if dim == 0 || dim > MAX_DIM {
             return Err(Error::argument("dim", "between 1 and 65536", dim.to_string()));
         }
-        Ok(Self { dim, values: Vec::new(), norms: Vec::new(), copies: Copies::new(dim) })
+        Ok(Self { dim, values: Values::new(dim), norms: Vec::new(), copies: Copies::new(dim) })
     }
 
     /// Return the length every vector must have.
@@ -60,7 +66,7 @@ impl Rows {
         self.check(vector)?;
         let number = u32::try_from(self.span()).map_err(|_| Error::Full { what: "the index", limit: LIMIT })?;
         let norm = norm(vector);
-        self.values.extend_from_slice(vector);
+        self.values.push(vector);
         self.norms.push(norm);
         self.copies.push(&Copy::new(vector, norm));
         Ok(number)
@@ -70,7 +76,7 @@ impl Rows {
     pub fn set(&mut self, number: u32, vector: &[f32]) -> Result<()> {
         self.check(vector)?;
         let (row, norm) = (number as usize, norm(vector));
-        self.values[row * self.dim..(row + 1) * self.dim].copy_from_slice(vector);
+        self.values.set(row, vector);
         self.norms[row] = norm;
         self.copies.set(row, &Copy::new(vector, norm));
         Ok(())
@@ -84,10 +90,28 @@ impl Rows {
         check_finite(vector, self.dim)
     }
 
-    /// Return the vector of a number, as it was added.
+    /// Return the vector of a number, as it was added; none if the file that holds it no longer does.
     #[must_use]
-    pub fn row(&self, number: u32) -> &[f32] {
-        &self.values[number as usize * self.dim..][..self.dim]
+    pub fn exact(&self, number: u32) -> Option<&[f32]> {
+        self.values.get(number as usize)
+    }
+
+    /// Return the vector of a number, or its copy.
+    #[must_use]
+    pub fn row(&self, number: u32) -> Cow<'_, [f32]> {
+        let copy = || self.copies.values(number as usize, self.dim, self.norms[number as usize]);
+        self.exact(number).map_or_else(|| copy().into(), Cow::Borrowed)
+    }
+
+    /// Take note that a file holds vectors, by their numbers, at these offsets; `is_new` says that it takes the place of
+    /// the one before.
+    pub(crate) fn locate(&mut self, file: Option<&Arc<File>>, is_new: bool, places: &[(u32, u64)]) {
+        if is_new {
+            self.values.move_to(file.cloned());
+        }
+        for &(number, offset) in places {
+            self.values.locate(number as usize, offset);
+        }
     }
 
     /// Return approximately the cosine between two of the vectors: that of their 8-bit copies, which is off by a
@@ -112,7 +136,13 @@ impl Rows {
     pub fn cosines<'a>(&'a self, vector: &'a [f32]) -> Result<impl Fn(u32) -> f64 + 'a> {
         self.check(vector)?;
         let norm = norm(vector);
-        Ok(move |number| quotient(dot(vector, self.row(number)), norm * self.norms[number as usize]))
+        Ok(move |number| quotient(dot(vector, &self.row(number)), norm * self.norms[number as usize]))
+    }
+
+    /// Return a lower bound of the cosine between a query vector and that of each of the numbers: quickly, from the copies.
+    pub fn lows(&self, vector: &[f32], numbers: &[u32]) -> Result<Vec<f32>> {
+        self.check(vector)?;
+        Ok(self.copies.lows(&Copy::new(vector, norm(vector)), numbers))
     }
 
     /// Keep those of the numbers whose vectors have a cosine to a query vector that can make `is_enough` true: quickly,
@@ -133,9 +163,10 @@ impl Rows {
         Ok(())
     }
 
-    /// Ask for the vector of a number.
+    /// Ask for the vector of a number, if it is in memory.
     pub fn approach(&self, number: u32) {
-        self.row(number).as_chunks::<16>().0.iter().for_each(|line| prefetch(line));
+        let values = self.values.at_hand(number as usize).unwrap_or_default();
+        values.as_chunks::<16>().0.iter().for_each(|line| prefetch(line));
     }
 
     /// Return the cosine to one vector, with the numbers behind it.
@@ -143,7 +174,7 @@ impl Rows {
         self.check(vector)?;
         let query = Query::new(vector);
         let parts = vec![
-            Explanation::leaf("dot product", dot(vector, self.row(number))),
+            Explanation::leaf("dot product", dot(vector, &self.row(number))),
             Explanation::leaf("length of the query", query.norm),
             Explanation::leaf("length of the vector", self.norms[number as usize]),
         ];
@@ -153,19 +184,13 @@ impl Rows {
     /// Keep the vectors whose numbers pass the test, and renumber them in the same order.
     pub fn retain(&mut self, is_kept: impl Fn(usize) -> bool) {
         self.copies.retain(&is_kept);
-        let span = self.span();
+        self.values.retain(&is_kept);
         let mut row = 0..;
         self.norms.retain(|_| row.next().is_some_and(&is_kept));
-        let mut kept = 0;
-        for row in (0..span).filter(|&row| is_kept(row)) {
-            self.values.copy_within(row * self.dim..(row + 1) * self.dim, kept * self.dim);
-            kept += 1;
-        }
-        self.values.truncate(kept * self.dim);
     }
 
     fn cosine(&self, query: &Query<'_>, number: u32) -> f64 {
-        quotient(dot(query.vector, self.row(number)), query.norm * self.norms[number as usize])
+        quotient(dot(query.vector, &self.row(number)), query.norm * self.norms[number as usize])
     }
 
     /// Read the copies once for all queries, then the candidates of each in full.

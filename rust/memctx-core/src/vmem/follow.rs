@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::header::{HEADER_BYTES, Header};
 use super::reader::{find_trailer, is_finite};
@@ -16,7 +17,7 @@ const CHUNK: usize = 256 * 1024;
 #[derive(Debug)]
 pub(crate) struct Entries {
     path: PathBuf,
-    file: File,
+    file: Arc<File>,
     dim: usize,
 }
 
@@ -25,13 +26,18 @@ impl Entries {
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let file = open_private(OpenOptions::new().read(true), path).map_err(Error::io(path))?;
         let dim = header(&file, path)?.dim as usize;
-        Ok(Self { path: path.to_owned(), file, dim })
+        Ok(Self { path: path.to_owned(), file: Arc::new(file), dim })
     }
 
     /// Return the length of the vectors.
     #[cfg(feature = "disk-index")]
     pub(crate) fn dim(&self) -> usize {
         self.dim
+    }
+
+    /// Return the file.
+    pub(crate) fn file(&self) -> &Arc<File> {
+        &self.file
     }
 
     /// Return whether another file has taken its place, or none.
@@ -72,6 +78,16 @@ impl Follower {
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let entries = Entries::open(path)?;
         Ok(Self { entries, next: HEADER_BYTES as u64, passed: 0, count: 0, window: Vec::new(), window_at: 0 })
+    }
+
+    /// Go on where another follower of the same file was.
+    pub(crate) fn resume(&mut self, [next, passed]: [u64; 2]) {
+        (self.next, self.passed, self.count) = (next, passed as u32, passed as u32);
+    }
+
+    /// Return how far it is, for one that goes on there.
+    pub(crate) fn position(&self) -> [u64; 2] {
+        [self.next, u64::from(self.passed)]
     }
 
     /// Return the file whose entries are passed.

@@ -3,6 +3,4 @@
 pub(crate) mod fingerprints;
 pub(crate) mod own_blocks;
 pub(crate) mod prefix_cache;
-pub(crate) mod string_builder;
-mod string_pool;
 pub(crate) mod strings;

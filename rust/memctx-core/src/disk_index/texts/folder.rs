@@ -1,8 +1,8 @@
 //! The folder that tantivy writes into.
 //!
 //! Nothing in it is mapped: a mapped file that another process cuts short ends this one with a signal at the next
-//! access. Postings, the largest files, are read by position as queries want them; all others are read whole, as
-//! tantivy keeps them in memory anyway.
+//! access. Postings, the largest files, are read by position as queries want them, and so would be stored documents, of
+//! which there are none but their places; all others are read whole, as tantivy keeps them in memory anyway.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -24,9 +24,9 @@ use crate::store::Lease;
 
 /// The file whose replacement is a commit.
 pub(super) const META: &str = "meta.json";
-/// File extension of postings.
-const POSTINGS: &str = "idx";
-/// Postings of up to so many bytes are read whole: each file that is read by position stays open.
+/// File extensions of what is read by position: postings and stored documents.
+const POSITIONED: [&str; 2] = ["idx", "store"];
+/// Files of up to so many bytes are read whole: each one that is read by position stays open.
 const SMALL: u64 = if cfg!(test) { 64 } else { 1 << 20 };
 /// More than any list of files takes.
 const LARGEST_LIST: u64 = 64 << 20;
@@ -64,7 +64,7 @@ impl Folder {
 
     fn read(&self, path: &Path) -> io::Result<Arc<dyn FileHandle>> {
         let (file, length) = open_private_sized(OpenOptions::new().read(true), &self.path.join(path))?;
-        if length > SMALL && path.extension().is_some_and(|extension| extension == POSTINGS) {
+        if length > SMALL && path.extension().is_some_and(|extension| POSITIONED.iter().any(|one| extension == *one)) {
             return Ok(Arc::new(Positioned { file, length: length as usize }));
         }
         let mut bytes = vec![0; length as usize];

@@ -8,21 +8,19 @@ use tantivy::query::Weight;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, DocSet as _, SegmentReader, TERMINATED, Term};
 
-use super::schema::{LENGTH, ROLE, ROW, SESSION, TIME, TOPICS};
-use crate::disk_index::filter::Filter;
+use super::schema::{LENGTH, ROW};
 use crate::{Scored, TopK};
 
-type Column<T> = Arc<dyn ColumnValues<T>>;
+type Column = Arc<dyn ColumnValues<u64>>;
+
+/// Test of the rows that a search may return.
+pub(super) type Admit<'a> = &'a dyn Fn(u32) -> bool;
 
 /// A part that was written at once, and never changes but for documents that are taken out.
 pub(super) struct Shard {
     version: Version,
     reader: SegmentReader,
-    rows: Column<u64>,
-    sessions: Column<u64>,
-    roles: Column<u64>,
-    topics: Column<u64>,
-    times: Column<f64>,
+    rows: Column,
     /// The documents that were taken out, ascending.
     removed: Vec<DocId>,
     /// Length of all others.
@@ -44,7 +42,7 @@ impl Shard {
         let _positions = segment.open_read(SegmentComponent::Positions)?;
         let reader = SegmentReader::open(segment)?;
         let columns = reader.fast_fields();
-        let lengths: Column<u64> = columns.column_first_or_default(LENGTH)?;
+        let lengths: Column = columns.column_first_or_default(LENGTH)?;
         let removed: Vec<DocId> = match reader.alive_bitset() {
             Some(alive) => (0..reader.max_doc()).filter(|&document| alive.is_deleted(document)).collect(),
             None => Vec::new(),
@@ -53,10 +51,6 @@ impl Shard {
         Ok(Self {
             version: version(segment.meta()),
             rows: columns.column_first_or_default(ROW)?,
-            sessions: columns.column_first_or_default(SESSION)?,
-            roles: columns.column_first_or_default(ROLE)?,
-            topics: columns.column_first_or_default(TOPICS)?,
-            times: columns.column_first_or_default(TIME)?,
             removed,
             tokens,
             reader,
@@ -100,43 +94,19 @@ impl Shard {
         Ok(holders - gone)
     }
 
-    /// Offer the documents that pass the filter and may be among the best.
-    pub(super) fn collect(&self, weight: &dyn Weight, filter: &Filter, best: &mut TopK) -> tantivy::Result<()> {
-        if !self.may_have(filter) {
-            return Ok(());
-        }
-        let is_open = filter.is_open();
+    /// Offer the documents that pass the test and may be among the best.
+    pub(super) fn collect(&self, weight: &dyn Weight, admit: Admit<'_>, best: &mut TopK) -> tantivy::Result<()> {
         weight.for_each_pruning(threshold(best), &self.reader, &mut |document, score| {
-            if self.is_present(document) && (is_open || self.admits(filter, document)) {
-                best.offer(Scored { number: self.rows.get_val(document) as u32, score: f64::from(score) });
+            let number = self.rows.get_val(document) as u32;
+            if self.is_present(document) && admit(number) {
+                best.offer(Scored { number, score: f64::from(score) });
             }
             threshold(best)
         })
     }
 
-    /// Return whether any document may be of the time that is wanted.
-    fn may_have(&self, filter: &Filter) -> bool {
-        filter.since.is_none_or(|since| self.times.max_value() >= since)
-            && filter.until.is_none_or(|until| self.times.min_value() <= until)
-    }
-
     fn is_present(&self, document: DocId) -> bool {
         self.reader.alive_bitset().is_none_or(|alive| alive.is_alive(document))
-    }
-
-    /// Return whether a filter admits a document, as [`Filter::admits`] does for a passage, reading only the columns
-    /// asked for.
-    fn admits(&self, filter: &Filter, document: DocId) -> bool {
-        filter.session.is_none_or(|session| session == self.sessions.get_val(document))
-            && filter.roles.as_ref().is_none_or(|roles| roles.contains(&(self.roles.get_val(document) as u32)))
-            && filter.topics.is_none_or(|topics| topics & self.topics.get_val(document) != 0)
-            && (filter.since.is_none() && filter.until.is_none() || self.is_of_time(filter, document))
-            && (filter.hidden.is_empty() || !filter.hidden.contains(&(self.rows.get_val(document) as u32)))
-    }
-
-    fn is_of_time(&self, filter: &Filter, document: DocId) -> bool {
-        let time = self.times.get_val(document);
-        filter.since.is_none_or(|since| time >= since) && filter.until.is_none_or(|until| time <= until)
     }
 }
 

@@ -26,6 +26,7 @@ struct Pair {
     writer: Option<TextWriter>,
     reference: Texts,
     passages: Vec<Passage>,
+    keys: Vec<u64>,
     is_gone: Vec<bool>,
 }
 
@@ -34,7 +35,15 @@ impl Pair {
         let folder = tempfile::tempdir().expect("a folder");
         let index = TextIndex::create(&folder.path().join("texts")).expect("created");
         let writer = Some(index.writer().expect("a writer"));
-        Self { folder, index, writer, reference: Texts::new(Mode::Memctx), passages: Vec::new(), is_gone: Vec::new() }
+        Self {
+            folder,
+            index,
+            writer,
+            reference: Texts::new(Mode::Memctx),
+            passages: Vec::new(),
+            keys: Vec::new(),
+            is_gone: Vec::new(),
+        }
     }
 
     fn path(&self) -> PathBuf {
@@ -45,20 +54,25 @@ impl Pair {
         self.writer.as_mut().expect("not finished")
     }
 
-    fn add(&mut self, passage: Passage, text: &str) {
+    fn add(&mut self, key: u64, text: &str) {
+        self.add_passage(key, Passage::zeroed(), text);
+    }
+
+    fn add_passage(&mut self, key: u64, passage: Passage, text: &str) {
         let row = self.reference.push(text).expect("room");
-        self.writer().add(row, &passage, text).expect("added");
+        self.writer().add(row, passage.session, text).expect("added");
         self.passages.push(passage);
+        self.keys.push(key);
         self.is_gone.push(false);
     }
 
     fn remove(&mut self, key: u64) {
-        self.writer().remove(key).expect("removed");
-        for row in 0..self.passages.len() {
-            if self.passages[row].key == key && !self.is_gone[row] {
-                self.reference.remove(row as u32);
-                self.is_gone[row] = true;
-            }
+        let is_own = |row: &usize| self.keys[*row] == key && !self.is_gone[*row];
+        let rows: Vec<usize> = (0..self.passages.len()).filter(is_own).collect();
+        self.writer().remove(rows.iter().map(|&row| row as u32).collect()).expect("removed");
+        for row in rows {
+            self.reference.remove(row as u32);
+            self.is_gone[row] = true;
         }
     }
 
@@ -79,7 +93,9 @@ impl Pair {
     fn check(&self, view: &TextView, query: &str, k: usize, filter: &Filter) {
         let admit = |row: u32| !self.is_gone[row as usize] && filter.admits(row, &self.passages[row as usize]);
         let expected = self.reference.search(query, k, admit);
-        let found = view.best(&words(query), k, filter).expect("an answer");
+        let found = view
+            .best(&words(query), k, filter.session, &|row| filter.admits(row, &self.passages[row as usize]))
+            .expect("an answer");
         assert_eq!(found.len(), expected.len(), "{query:?} {filter:?}");
         for (found, expected) in found.iter().zip(&expected) {
             assert!(admit(found.number), "{query:?} {filter:?}: {found:?}");
@@ -109,8 +125,9 @@ fn words(query: &str) -> Vec<(String, f64)> {
     counts.into_iter().collect()
 }
 
-fn passage(key: u64) -> Passage {
-    Passage { key, ..Passage::zeroed() }
+/// Return the best of all passages.
+fn best(view: &TextView, words: &[(String, f64)], k: usize) -> Result<Vec<Scored>, Error> {
+    view.best(words, k, None, &|_| true)
 }
 
 /// Numbers that look random and are always the same.
@@ -148,13 +165,13 @@ proptest! {
         let mut pair = Pair::new();
         for (batch, at) in batches.iter().zip(0..) {
             for (text, key) in batch {
-                pair.add(passage(*key), text);
+                pair.add(*key, text);
             }
             if let Some(&key) = removed.get(at) {
                 pair.remove(key);
             }
             // What is added behind a removal stays.
-            pair.add(passage(removed.first().copied().unwrap_or(0)), "port of alpha");
+            pair.add(removed.first().copied().unwrap_or(0), "port of alpha");
             let view = pair.commit();
             pair.check(&view, &query, k, &Filter::default());
             pair.check_statistics(&view, &["deploy", "port", "飞书", "payhook", "none"]);
@@ -175,16 +192,16 @@ fn filters() -> Vec<Filter> {
         Filter::default(),
         make(|filter| filter.session = Some(1)),
         make(|filter| filter.session = Some(77)),
-        make(|filter| filter.session = Some(u64::MAX)),
+        make(|filter| filter.session = Some(u32::MAX)),
         make(|filter| filter.roles = Some(vec![2, u32::MAX])),
         make(|filter| filter.roles = Some(Vec::new())),
         make(|filter| filter.topics = Some(0b1001)),
-        make(|filter| filter.since = Some(2_000.5)),
-        make(|filter| filter.until = Some(100.0)),
-        make(|filter| (filter.since, filter.until) = (Some(500.0), Some(700.0))),
-        make(|filter| filter.since = Some(1e9)),
+        make(|filter| filter.since = Some(2_000_500.0)),
+        make(|filter| filter.until = Some(100_000.0)),
+        make(|filter| (filter.since, filter.until) = (Some(500_000.0), Some(700_000.0))),
+        make(|filter| filter.since = Some(1e12)),
         make(|filter| (filter.session, filter.roles, filter.topics) = (Some(1), Some(vec![1]), Some(0b10))),
-        make(|filter| (filter.session, filter.since) = (Some(77), Some(1_000.0))),
+        make(|filter| (filter.session, filter.since) = (Some(77), Some(1_000_000.0))),
         make(|filter| filter.hide((0..u32::MAX).step_by(3).take(2_000))),
     ]
 }
@@ -194,17 +211,15 @@ fn long_lists_are_skipped_through_without_a_loss() {
     let mut pair = Pair::new();
     let mut dice = Dice(5);
     for row in 0..3_000_u32 {
-        let session = if dice.roll(3) > 0 { 1 } else { 70 + dice.roll(30) };
+        let session = if dice.roll(3) > 0 { 1 } else { 70 + dice.roll(30) as u32 };
         let passage = Passage {
-            key: u64::from(row / 2),
             session,
-            timestamp: f64::from(row),
-            topics: 1 << dice.roll(8),
-            role: dice.roll(4) as u32,
+            seconds: row,
+            marks: 1 << dice.roll(8) | (dice.roll(4) as u32) << 24,
             ..Passage::zeroed()
         };
         let text = dice.text(40);
-        pair.add(passage, &text);
+        pair.add_passage(u64::from(row / 2), passage, &text);
         if dice.roll(50) == 0 {
             pair.remove(dice.roll(u64::from(row)));
         }
@@ -229,10 +244,10 @@ fn long_texts_score_nearly_as_exactly() {
     let mut dice = Dice(9);
     for row in 0..300 {
         let text = dice.text(900);
-        pair.add(passage(row), &text);
+        pair.add(row, &text);
     }
     let view = pair.commit();
-    for found in view.best(&words("w5 w300"), 300, &Filter::default()).expect("an answer") {
+    for found in best(&view, &words("w5 w300"), 300).expect("an answer") {
         let exact = pair.reference.explain("w5 w300", found.number).value;
         assert!((found.score / exact - 1.0).abs() < 0.1, "{found:?} for {exact}");
     }
@@ -242,7 +257,7 @@ fn long_texts_score_nearly_as_exactly() {
 fn weights_count_and_equals_come_in_the_order_of_their_rows() {
     let mut pair = Pair::new();
     for row in 0..40 {
-        pair.add(passage(row), if row % 2 == 0 { "red fox" } else { "blue fox" });
+        pair.add(row, if row % 2 == 0 { "red fox" } else { "blue fox" });
         if row % 8 == 7 {
             pair.commit();
         }
@@ -250,7 +265,7 @@ fn weights_count_and_equals_come_in_the_order_of_their_rows() {
     let view = pair.finish();
     let ask = |words: &[(&str, f64)], k| {
         let words: Vec<(String, f64)> = words.iter().map(|(word, weight)| ((*word).to_owned(), *weight)).collect();
-        view.best(&words, k, &Filter::default()).expect("an answer")
+        best(&view, &words, k).expect("an answer")
     };
     let rows = |hits: &[Scored]| hits.iter().map(|hit| hit.number).collect::<Vec<_>>();
     assert_eq!(rows(&ask(&[("fox", 1.0)], 5)), [0, 1, 2, 3, 4]);
@@ -267,10 +282,10 @@ fn a_view_stays_and_others_see_the_next() {
     let reader = TextIndex::open(&pair.path()).expect("opened");
     let empty = reader.view().expect("a view");
     assert_eq!((empty.payload(), empty.statistics().documents), ("", 0));
-    assert_eq!(empty.best(&words("fox"), 3, &Filter::default()).expect("an answer"), []);
+    assert_eq!(best(&empty, &words("fox"), 3).expect("an answer"), []);
     let mut views = Vec::new();
     for row in 0..30 {
-        pair.add(passage(row), "a fox");
+        pair.add(row, "a fox");
         pair.commit();
         let view = reader.view().expect("a view");
         assert!(Arc::ptr_eq(&view, &reader.view().expect("a view")) || row > 7, "nothing changed");
@@ -283,7 +298,7 @@ fn a_view_stays_and_others_see_the_next() {
     for (view, count) in views.iter().zip(1..) {
         assert_eq!(view.payload(), format!("{count} rows"));
         assert_eq!(view.count("fox"), count);
-        assert_eq!(view.best(&words("fox"), 99, &Filter::default()).expect("an answer").len(), count);
+        assert_eq!(best(view, &words("fox"), 99).expect("an answer").len(), count);
     }
 }
 
@@ -295,7 +310,7 @@ fn readers_never_see_half_a_commit() {
     let mut writer = writer.expect("a writer");
     let writing = thread::spawn(move || {
         for row in 0..120_u32 {
-            writer.add(row, &passage(u64::from(row)), "a fox").expect("added");
+            writer.add(row, 0, "a fox").expect("added");
             writer.commit(&(row + 1).to_string()).expect("committed");
         }
         writer.finish().expect("finished");
@@ -308,7 +323,7 @@ fn readers_never_see_half_a_commit() {
             let seen = view.payload().parse().unwrap_or(0);
             assert!(!is_over || seen == 120, "{seen}");
             assert_eq!(view.count("fox"), seen);
-            assert_eq!(view.best(&words("fox"), 200, &Filter::default()).expect("an answer").len(), seen);
+            assert_eq!(best(&view, &words("fox"), 200).expect("an answer").len(), seen);
         }
     }
     writing.join().expect("written");
@@ -367,7 +382,7 @@ fn copy(from: &Path, to: &Path) {
 fn small() -> Pair {
     let mut pair = Pair::new();
     for row in 0..40 {
-        pair.add(passage(row), &format!("fox {row} jumps"));
+        pair.add(row, &format!("fox {row} jumps"));
         if row % 20 == 19 {
             pair.commit();
         }
@@ -382,10 +397,8 @@ fn small() -> Pair {
 fn answers(index: &TextIndex) -> Option<(String, usize, u64, Vec<Scored>)> {
     let view = index.view().ok()?;
     let length = view.statistics().average_length.to_bits();
-    let mut hits = view.best(&words("fox jumps 7 39"), 99, &Filter::default()).ok()?;
-    let mut filter = Filter::default();
-    (filter.session, filter.roles, filter.since) = (Some(0), Some(vec![0]), Some(0.0));
-    hits.extend(view.best(&words("12 13"), 99, &filter).ok()?);
+    let mut hits = best(&view, &words("fox jumps 7 39"), 99).ok()?;
+    hits.extend(view.best(&words("12 13"), 99, Some(0), &|row| row != 12).ok()?);
     Some((view.payload().to_owned(), view.count("fox"), length, hits))
 }
 
@@ -435,7 +448,7 @@ fn damage_that_comes_later_is_a_fault_and_not_a_panic() {
     let mut pair = small();
     let before = answers(&pair.index).expect("an answer");
     let mut writer = pair.index.writer().expect("a writer");
-    writer.add(40, &passage(40), "a late fox").expect("added");
+    writer.add(40, 0, "a late fox").expect("added");
     writer.commit("late").expect("committed");
     writer.finish().expect("finished");
     fs::write(pair.path().join(META), "{}").expect("written");
@@ -450,7 +463,7 @@ fn damage_that_comes_later_is_a_fault_and_not_a_panic() {
 fn postings_that_are_cut_short_while_they_are_open_are_a_fault() {
     let pair = small();
     let view = pair.index.view().expect("a view");
-    let fox = || view.best(&words("fox jumps"), 5, &Filter::default());
+    let fox = || best(&view, &words("fox jumps"), 5);
     assert_eq!(fox().expect("found").len(), 5);
     pair.index.check().expect("whole");
     for entry in fs::read_dir(pair.path()).expect("listed") {
@@ -464,14 +477,29 @@ fn postings_that_are_cut_short_while_they_are_open_are_a_fault() {
 }
 
 #[test]
+fn merged_parts_leave_no_files() {
+    let mut pair = Pair::new();
+    for row in 0..40 {
+        pair.add(row, "a fox");
+        if row % 8 == 7 {
+            pair.commit();
+        }
+    }
+    pair.writer().merge().expect("merged");
+    let files = fs::read_dir(pair.path()).expect("listed").map(|entry| entry.expect("an entry").path());
+    let postings = files.filter(|path| path.extension().is_some_and(|extension| extension == "idx"));
+    assert_eq!(postings.count(), pair.index.view().expect("a view").shards.len());
+}
+
+#[test]
 fn only_uncommitted_texts_are_lost() {
     let mut pair = small();
     let before = answers(&pair.index);
     let mut writer = pair.index.writer().expect("a writer");
     for row in 40..60 {
-        writer.add(row, &passage(u64::from(row)), "fox jumps").expect("added");
+        writer.add(row, 0, "fox jumps").expect("added");
     }
-    writer.remove(7).expect("removed");
+    writer.remove([7].into_iter().collect()).expect("removed");
     let scratch = tempfile::tempdir().expect("a folder");
     let path = scratch.path().join("copy");
     copy(&pair.path(), &path);
@@ -479,7 +507,7 @@ fn only_uncommitted_texts_are_lost() {
     for index in [TextIndex::open(&path).expect("opened"), TextIndex::open(&pair.path()).expect("opened")] {
         assert_eq!(answers(&index), before);
         let mut writer = index.writer().expect("a writer");
-        writer.add(40, &passage(40), "fox jumps again").expect("added");
+        writer.add(40, 0, "fox jumps again").expect("added");
         writer.commit("again").expect("committed");
         assert_eq!(index.view().expect("a view").count("again"), 1);
     }
@@ -518,7 +546,7 @@ fn a_killed_writer_leaves_its_last_commit() {
         let documents = view.statistics().documents;
         assert!(documents > last, "{documents}");
         assert_eq!(view.payload(), documents.to_string());
-        assert_eq!(view.best(&words("fox"), 9_999, &Filter::default()).expect("an answer").len(), documents);
+        assert_eq!(best(&view, &words("fox"), 9_999).expect("an answer").len(), documents);
         last = documents;
     }
 }
@@ -529,7 +557,7 @@ fn write_until_killed(folder: &Path) -> ! {
     let mut row = index.view().expect("a view").statistics().documents as u32;
     loop {
         for _ in 0..5 {
-            writer.add(row, &passage(u64::from(row)), "a fox").expect("added");
+            writer.add(row, 0, "a fox").expect("added");
             row += 1;
         }
         writer.commit(&row.to_string()).expect("committed");

@@ -11,9 +11,8 @@ use tantivy::{Searcher, Term};
 
 use super::fault::guarded;
 use super::schema::Fields;
-use super::shard::Shard;
+use super::shard::{Admit, Shard};
 use crate::bm25::Statistics;
-use crate::disk_index::filter::Filter;
 use crate::{Result, Scored, TopK};
 
 /// The texts of one commit. It stays as it is, whatever is written or deleted meanwhile.
@@ -46,29 +45,30 @@ impl TextView {
         guarded(&self.folder, || self.holders(&self.word(token))).unwrap_or(0)
     }
 
-    /// The best `k` passages that have one of the words and pass the filter, by row; best first, older first among
-    /// equals. A word counts as much as its weight says.
+    /// The best `k` passages that have one of the words, are of the session and pass the test, by row; best first, older
+    /// first among equals. A word counts as much as its weight says. The test knows the session, too.
     pub(in crate::disk_index) fn best(
         &self,
         words: &[(String, f64)],
         k: usize,
-        filter: &Filter,
+        session: Option<u32>,
+        admit: Admit<'_>,
     ) -> Result<Vec<Scored>> {
         if k == 0 {
             return Ok(Vec::new());
         }
         guarded(&self.folder, || {
             let scoring = EnableScoring::enabled_from_statistics_provider(self, &self.schema);
-            let weight = self.query(words, filter)?.weight(scoring)?;
+            let weight = self.query(words, session)?.weight(scoring)?;
             let mut best = TopK::new(k);
             for shard in &self.shards {
-                shard.collect(weight.as_ref(), filter, &mut best)?;
+                shard.collect(weight.as_ref(), admit, &mut best)?;
             }
             Ok(best.into_sorted())
         })
     }
 
-    fn query(&self, words: &[(String, f64)], filter: &Filter) -> tantivy::Result<BooleanQuery> {
+    fn query(&self, words: &[(String, f64)], session: Option<u32>) -> tantivy::Result<BooleanQuery> {
         let mut clauses: Vec<(Occur, Box<dyn Query>)> = Vec::with_capacity(words.len() + 1);
         for (token, weight) in words.iter().filter(|(_, weight)| *weight > 0.0) {
             let word = Box::new(TermQuery::new(self.word(token), IndexRecordOption::WithFreqs));
@@ -77,7 +77,7 @@ impl TextView {
         // With words alone each of them is optional, which is what makes tantivy skip what cannot be among the best,
         // even if there is but one of them.
         let mut required = 0;
-        if let Some(session) = filter.session.map(|session| Term::from_field_u64(self.fields.session, session))
+        if let Some(session) = session.map(|session| Term::from_field_u64(self.fields.session, session.into()))
             && self.holders(&session)? * NARROW < self.documents()
         {
             let session = Box::new(TermQuery::new(session, IndexRecordOption::Basic));

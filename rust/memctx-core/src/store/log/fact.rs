@@ -36,7 +36,7 @@ pub struct Fact {
     /// The segments it was taken from.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<String>,
-    /// The number of earlier states of the fact that were read.
+    /// The number of changes of the fact that were read before this state.
     #[serde(skip)]
     pub revision: u32,
 }

@@ -10,6 +10,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use super::SEGMENTS;
 use super::checksum::{self, Checksum};
 use super::directory::Directory;
+use super::kind::LogKind;
 use super::lines::{Lines, tail};
 use super::segment::Segment;
 use crate::file::read_exact_at;
@@ -19,6 +20,8 @@ use crate::{Error, Result};
 
 /// Bytes read at a time when looking for the last line.
 const CHUNK: usize = 16 * 1024;
+/// Bytes of lines after which a page of them ends.
+const PAGE_BYTES: usize = 4 << 20;
 
 /// Reads all segments of a directory, whatever is in memory. It takes no lock and writes nothing.
 #[derive(Debug)]
@@ -45,7 +48,11 @@ impl SearchFilter {
 impl LogReader {
     /// The store of a directory that exists.
     pub fn open(path: &Path) -> Result<Self> {
-        Ok(Self { directory: Directory::existing(path)? })
+        Directory::existing(path).map(Self::of)
+    }
+
+    pub(crate) fn of(directory: Directory) -> Self {
+        Self { directory }
     }
 
     /// Return the wanted segments in the order of the log, those whose content holds `contains` if that is given. An id
@@ -58,12 +65,8 @@ impl LogReader {
     /// its end is left for later; an id that was written more than once comes as often.
     pub fn read_from(&self, offset: u64, filter: &SearchFilter, limit: usize) -> Result<(Vec<Segment>, u64)> {
         let mut found = Vec::new();
-        let Some(file) = self.directory.read(SEGMENTS)?.map(Arc::new) else { return Ok((found, offset)) };
-        let mut lines = Lines::new(&file, offset.saturating_sub(1), 0);
-        if limit == 0 || offset > 0 && lines.next().is_none() {
-            // The line that the offset is in has no end yet, or there is no such offset.
-            return Ok((found, offset));
-        }
+        let lines = self.lines_from(offset, LogKind::Segments)?.filter(|_| limit > 0);
+        let Some(mut lines) = lines else { return Ok((found, offset)) };
         while found.len() < limit
             && let Some(line) = lines.next()
         {
@@ -72,9 +75,39 @@ impl LogReader {
         Ok((found, lines.position()))
     }
 
-    /// Return the offset at which the last whole line ends.
-    pub fn end(&self) -> Result<u64> {
-        let Some(file) = self.directory.log()? else { return Ok(0) };
+    /// Return at most `limit` readable lines of a log that begin at or after a place, each with the offset behind it and
+    /// its text without the end, and the place to go on from. Damaged lines are passed over, and a line without its end
+    /// is left for later. A page ends after about 4 MiB; it is empty only if there is nothing more to read.
+    pub fn read_lines(&self, offset: u64, log: LogKind, limit: usize) -> Result<(Vec<(u64, String)>, u64)> {
+        let mut found = Vec::new();
+        let Some(mut lines) = self.lines_from(offset, log)?.filter(|_| limit > 0) else { return Ok((found, offset)) };
+        let mut bytes = 0;
+        while found.len() < limit
+            && bytes < PAGE_BYTES
+            && let Some(line) = lines.next()
+        {
+            let end = line.offset + line.length + 1;
+            let is_readable = |line: &&[u8]| log.check(line).is_ok();
+            if let Some(text) = line.bytes.ok().filter(is_readable).and_then(|line| std::str::from_utf8(line).ok()) {
+                bytes += text.len();
+                found.push((end, text.to_owned()));
+            }
+        }
+        Ok((found, lines.position()))
+    }
+
+    /// Return the lines of a log that begin at or after a place; `None` if the line that it is in has no end yet, or
+    /// there is no such place.
+    fn lines_from(&self, offset: u64, log: LogKind) -> Result<Option<Lines>> {
+        let Some(file) = self.directory.read(log.file())?.map(Arc::new) else { return Ok(None) };
+        let mut lines = Lines::new(&file, offset.saturating_sub(1), 0);
+        let is_there = offset == 0 || lines.next().is_some();
+        Ok(is_there.then_some(lines))
+    }
+
+    /// Return the offset at which the last whole line of a log ends.
+    pub fn end(&self, log: LogKind) -> Result<u64> {
+        let Some(file) = self.directory.read(log.file())? else { return Ok(0) };
         let read = || -> io::Result<u64> {
             let mut end = file.metadata()?.len();
             let mut chunk = [0; CHUNK];
@@ -89,14 +122,14 @@ impl LogReader {
             }
             Ok(0)
         };
-        read().map_err(Error::io(&self.directory.file(SEGMENTS)))
+        read().map_err(Error::io(&self.directory.file(log.file())))
     }
 
-    /// Return a checksum of the bytes before an offset, which tells whether the log has been replaced; `None` if the log
-    /// is shorter.
-    pub fn mark(&self, offset: u64) -> Result<Option<u32>> {
-        let path = self.directory.file(SEGMENTS);
-        let Some(file) = self.directory.log()? else { return Ok((offset == 0).then_some(0)) };
+    /// Return a checksum of the bytes before an offset of a log, which tells whether it has been replaced; `None` if the
+    /// log is shorter.
+    pub fn mark(&self, offset: u64, log: LogKind) -> Result<Option<u32>> {
+        let path = self.directory.file(log.file());
+        let Some(file) = self.directory.read(log.file())? else { return Ok((offset == 0).then_some(0)) };
         if file.metadata().map_err(Error::io(&path))?.len() < offset {
             return Ok(None);
         }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use sha2::{Digest as _, Sha256};
 
 use super::checksum::{self, Checksum};
 use super::quoted::quote;
@@ -12,7 +13,7 @@ use crate::text::Estimator;
 /// One archived message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Segment {
-    /// Unique; a UUID for those written here.
+    /// Unique; for those written here, the UUID of [`Segment::derive_id`].
     pub id: String,
     /// The session it belongs to.
     pub session: String,
@@ -58,6 +59,20 @@ struct Tags {
 }
 
 impl Segment {
+    /// Return the id of a segment: a `UUIDv8` made of the SHA-256 of session, role and content, each behind its length.
+    /// A message that two stores archive is one segment.
+    #[must_use]
+    pub fn derive_id(session: &str, role: &str, content: &str) -> String {
+        let mut hasher = Sha256::new();
+        for text in [session, role, content] {
+            hasher.update((text.len() as u64).to_be_bytes());
+            hasher.update(text.as_bytes());
+        }
+        let whole = hasher.finalize();
+        let half = whole.first_chunk().copied().unwrap_or_default();
+        uuid::Builder::from_custom_bytes(half).into_uuid().to_string()
+    }
+
     /// The line, sealed and without its end.
     #[must_use]
     pub fn to_line(&self) -> Vec<u8> {
@@ -210,6 +225,13 @@ mod tests {
                       \"content\":\"Deploy the API on\\nFriday é\u{2028}\",\"tokens\":8,\
                       \"metadata\":{\"topics\":[\"api\"],\"entities\":[]},\"crc\":\"";
         assert!(text.starts_with(wanted), "{text}");
+    }
+
+    #[test]
+    fn derived_ids_stay_the_same() {
+        let id = Segment::derive_id("s1", "user", "The webhook listens on port 8443");
+        assert_eq!(id, "2582c6a1-41d4-8c95-b769-28160042d14f");
+        assert_ne!(Segment::derive_id("s1u", "ser", ""), Segment::derive_id("s1", "user", ""));
     }
 
     #[test]

@@ -209,7 +209,9 @@ impl Warm {
             };
             ranked(hits.iter().zip(ahead).map(candidate).collect(), wanted)
         };
-        let guessed = exact(&first);
+        let numbers: Vec<u32> = first.iter().map(|hit| hit.number).collect();
+        let guess = |(hit, low): (&Scored, f32)| self.candidate(race, hit.number, f64::from(low), hit.score / best);
+        let guessed = ranked(first.iter().zip(self.rows.lows(vector, &numbers)?).map(guess).collect(), wanted);
         first.truncate(wanted);
         let last = guessed.last().filter(|_| guessed.len() == wanted);
         let share = last.map(|last| (last.rank - weights.vector) / weights.bm25);

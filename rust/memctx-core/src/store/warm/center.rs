@@ -20,6 +20,21 @@ impl Center {
         Self { sum: vec![0.0; dim], count: 0 }
     }
 
+    /// Return the sum and the count, to be restored from.
+    pub(crate) fn parts(&self) -> (&[f64], u64) {
+        (&self.sum, self.count as u64)
+    }
+
+    /// Restore a center from its parts.
+    pub(crate) fn of_parts(sum: Vec<f64>, count: u64) -> Self {
+        Self { sum, count: count as usize }
+    }
+
+    /// Vectors counted.
+    pub(crate) fn len(&self) -> usize {
+        self.count
+    }
+
     /// Count a vector.
     pub(crate) fn add(&mut self, vector: &[f32]) {
         self.count += usize::from(self.shift(vector, 1.0));

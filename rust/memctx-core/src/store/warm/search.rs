@@ -159,6 +159,18 @@ impl Warm {
         request: &Request<'_>,
         vector: Option<&QueryVector<'_>>,
         now: f64,
+        damaged: impl FnMut(Error),
+    ) -> Result<Vec<Found>> {
+        self.search_with(request, vector, now, |number| self.read(number), damaged)
+    }
+
+    /// [`Warm::search`] over segments that `read` returns by their numbers.
+    pub(crate) fn search_with(
+        &self,
+        request: &Request<'_>,
+        vector: Option<&QueryVector<'_>>,
+        now: f64,
+        read: impl Fn(u32) -> Result<Segment>,
         mut damaged: impl FnMut(Error),
     ) -> Result<Vec<Found>> {
         let mut candidates = self.candidates(request, vector, now)?;
@@ -175,7 +187,7 @@ impl Warm {
         }
         let mut found = Vec::with_capacity(chosen.len());
         for candidate in chosen {
-            match self.read(candidate.segment) {
+            match read(candidate.segment) {
                 Ok(segment) => {
                     let explanation = request.explain.then(|| self.explain(&candidate, request, vector)).transpose()?;
                     found.push(candidate.into_found(self, segment, request.ranking, explanation));

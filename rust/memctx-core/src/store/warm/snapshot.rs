@@ -10,6 +10,7 @@ use std::thread;
 
 use sha2::{Digest as _, Sha256};
 
+use super::center::Center;
 use super::entry::{Entry, LineAt, Passage};
 use super::tier::Warm;
 use super::vector_weight::VectorWeight;
@@ -19,6 +20,7 @@ use crate::store::health::{Health, Skipped};
 use crate::store::log::lines::{Cursor, tail};
 use crate::text::Mode;
 use crate::vector::Rows;
+use crate::vmem::Follower;
 use crate::{Error, Result};
 
 /// The conditions under which a snapshot can be used.
@@ -33,7 +35,7 @@ pub(crate) struct Terms {
 }
 
 /// Raised whenever the same text is indexed otherwise than before, or more is kept of it.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// The numbers of an entry.
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
@@ -68,26 +70,41 @@ impl Terms {
 }
 
 impl Warm {
-    /// Write a snapshot into the folder of derived files.
-    pub(crate) fn save(&self, folder: &Path, terms: &Terms, health: &Health, log: &File) -> Result<()> {
+    /// Write a snapshot into the folder of derived files. `vectors` has passed over the file that holds what the vectors
+    /// were told of.
+    pub(crate) fn save(
+        &self,
+        folder: &Path,
+        terms: &Terms,
+        health: &Health,
+        log: &File,
+        vectors: Option<&Follower>,
+    ) -> Result<()> {
         let path = folder.join(terms.file());
         let temporary = tempfile::Builder::new().prefix(".snapshot-").tempfile_in(folder);
         let temporary = temporary.map_err(|refused| Error::io(&path)(refused.kind().into()))?;
         let tail = tail(log, self.cursor.offset).map_err(Error::io(&path))?;
-        let saved = self.save_to(temporary.as_file(), terms, health, tail);
+        let saved = self.save_to(temporary.as_file(), terms, health, tail, vectors);
         saved.map_err(Error::io(&path))?;
         // Not synced: what a power cut leaves of it does not pass for a snapshot.
         temporary.persist(&path).map_err(|refused| Error::io(&path)(refused.error))?;
         Ok(())
     }
 
-    fn save_to(&self, file: &File, terms: &Terms, health: &Health, tail: u32) -> io::Result<()> {
+    fn save_to(
+        &self,
+        file: &File,
+        terms: &Terms,
+        health: &Health,
+        checked: u32,
+        vectors: Option<&Follower>,
+    ) -> io::Result<()> {
         let mut out = BlockWriter::new(BufWriter::with_capacity(1 << 18, file))?;
         out.write("words", terms.words().as_bytes())?;
         out.write("bounds", terms.bounds.as_bytes())?;
         out.write(
             "cursor",
-            &[self.cursor.offset, self.cursor.line, u64::from(tail), self.evicted, health.skipped_lines],
+            &[self.cursor.offset, self.cursor.line, u64::from(checked), self.evicted, health.skipped_lines],
         )?;
         let faults =
             serde_json::to_vec(&health.skipped.iter().map(|it| (it.line, it.offset, &it.fault)).collect::<Vec<_>>())?;
@@ -105,18 +122,28 @@ impl Warm {
         out.write("topics", &topics)?;
         out.write("passage", &self.passages)?;
         self.texts.save(&mut out)?;
+        let (sum, count) = self.center.parts();
+        out.write("center", sum)?;
+        out.write("center#", &[count])?;
+        let passed = vectors.map(|vectors| -> io::Result<_> {
+            let [next, passed] = vectors.position();
+            Ok([next, passed, u64::from(tail(vectors.entries().file(), next)?)])
+        });
+        out.write("v.cursor", &passed.transpose()?.into_iter().collect::<Vec<_>>())?;
         self.rows.save(&mut out)?;
         out.finish()?;
         Ok(())
     }
 
-    /// Load the snapshot if there is one that agrees; `log` is the file that it vouches for.
+    /// Load the snapshot if there is one that agrees; `log` is the file that it vouches for. `vectors` opens the one that
+    /// holds vectors, which comes along where it does.
     pub(crate) fn load(
         folder: &Path,
         terms: &Terms,
         (dim, worth): (usize, VectorWeight),
         log: &Arc<File>,
-    ) -> std::result::Result<(Self, Health), Fault> {
+        vectors: impl FnOnce() -> Option<Follower>,
+    ) -> std::result::Result<(Self, Health, Option<Follower>), Fault> {
         let path: PathBuf = folder.join(terms.file());
         let file = crate::file::open_private(std::fs::OpenOptions::new().read(true), &path).map_err(|fault| {
             if fault.kind() == io::ErrorKind::NotFound { "there was none" } else { "it cannot be opened" }
@@ -132,24 +159,32 @@ impl Warm {
         if tail(log, offset).ok().map(u64::from) != Some(checked) {
             return Err("the log is not the one it was made from");
         }
+        let passed: Vec<[u64; 3]> = from.read("v.cursor")?;
+        let vectors = passed.first().map(|passed| resumed(vectors(), *passed)).transpose()?;
+        let file = vectors.as_ref().map(|vectors| vectors.entries().file());
         let mut warm = Self::new(dim, worth).map_err(|_| "the vectors have no dimension")?;
         warm.read_from(log);
         (warm.cursor, warm.evicted) = (Cursor { offset, line }, evicted);
         // The two halves are about the same size, and most of the time goes into fresh memory.
         (warm.texts, warm.rows) = thread::scope(|scope| {
-            let rows = thread::Builder::new().spawn_scoped(scope, || Rows::load(dim, &from));
+            let rows = thread::Builder::new().spawn_scoped(scope, || Rows::load(dim, &from, file));
             let texts = Texts::load(Mode::Memctx, &from);
             let rows = match rows {
                 Ok(rows) => rows.join().map_err(|_| "the vectors cannot be loaded")?,
-                Err(_) => Rows::load(dim, &from),
+                Err(_) => Rows::load(dim, &from, file),
             };
             Ok::<_, Fault>((texts?, rows?))
         })?;
+        let (sum, count): (Vec<f64>, u64) = (from.read("center")?, from.read_one("center#")?);
+        if sum.len() != if worth.is_centered() { dim } else { 0 } {
+            return Err("parts of the vectors are inconsistent");
+        }
+        warm.center = Center::of_parts(sum, count);
         warm.load_entries(&from)?;
         let skipped: Vec<(u64, u64, String)> =
             serde_json::from_slice(&from.read::<u8>("skipped")?).map_err(|_| "a part cannot be read")?;
         let skipped = skipped.into_iter().map(|(line, offset, fault)| Skipped { line, offset, fault }).collect();
-        Ok((warm, Health { skipped, skipped_lines, ..Health::default() }))
+        Ok((warm, Health { skipped, skipped_lines, ..Health::default() }, vectors))
     }
 
     fn load_entries(&mut self, from: &BlockReader) -> std::result::Result<(), Fault> {
@@ -187,6 +222,14 @@ impl Warm {
         }
         Ok(())
     }
+}
+
+/// The file of vectors behind those that were passed, if it is the one in which they were.
+fn resumed(vectors: Option<Follower>, [next, passed, checked]: [u64; 3]) -> std::result::Result<Follower, Fault> {
+    let is_known = |vectors: &Follower| tail(vectors.entries().file(), next).ok().map(u64::from) == Some(checked);
+    let mut vectors = vectors.filter(is_known).ok_or("the file of vectors is not the one it was made with")?;
+    vectors.resume([next, passed]);
+    Ok(vectors)
 }
 
 impl Row {

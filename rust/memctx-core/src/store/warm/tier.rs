@@ -201,6 +201,9 @@ impl Warm {
             place: 0,
             is_live: true,
         };
+        if self.worth.is_centered() {
+            entry.passages.clone().for_each(|passage| self.center.add(&self.rows.row(passage)));
+        }
         self.enter(entry);
         Ok(())
     }
@@ -213,7 +216,7 @@ impl Warm {
         self.ids.reserve(segments, |&number| hasher.hash_one(&*entries[number as usize].id));
     }
 
-    /// Put an entry whose passages are indexed behind all others.
+    /// Put an entry whose passages are indexed, and counted in the center, behind all others.
     pub(crate) fn enter(&mut self, mut entry: Entry) {
         let number = self.entries.len() as u32;
         let timeline = entry.timeline as usize;
@@ -229,9 +232,6 @@ impl Warm {
             self.digest_sum = self.digest_sum.wrapping_add(entry.digest);
             self.lacking += self.lacking_in(&entry.passages);
             self.pieces += entry.passages.len();
-            if self.worth.is_centered() {
-                entry.passages.clone().for_each(|passage| self.center.add(self.rows.row(passage)));
-            }
         }
         self.digests.resize(self.digests.len().max(entry.passages.end as usize), GONE);
         if entry.is_live {
@@ -259,7 +259,7 @@ impl Warm {
         self.lacking -= self.lacking_in(&passages);
         self.pieces -= passages.len();
         if self.worth.is_centered() {
-            passages.clone().for_each(|passage| self.center.remove(self.rows.row(passage)));
+            passages.clone().for_each(|passage| self.center.remove(&self.rows.row(passage)));
         }
         self.digests[passages.start as usize..passages.end as usize].fill(GONE);
         for passage in passages {
@@ -292,6 +292,16 @@ impl Warm {
         }
     }
 
+    /// The vectors of a live segment's passages, one behind the other; none if one is still to come.
+    pub(crate) fn vectors_of(&self, id: &str) -> Option<Vec<f32>> {
+        let own = self.entries[self.find(id)? as usize].passages.clone();
+        if self.lacking_in(&own) > 0 {
+            return None;
+        }
+        let vectors: Option<Vec<&[f32]>> = own.map(|passage| self.rows.exact(passage)).collect();
+        vectors.map(|vectors| vectors.concat())
+    }
+
     /// The passages of live segments whose vectors are not known to be on disk.
     pub(crate) fn wanting(&self) -> impl Iterator<Item = u32> + '_ {
         let is_wanting =
@@ -301,12 +311,18 @@ impl Warm {
 
     /// The passage of a live segment that a vector on disk is of, unless it is known to be there.
     pub(crate) fn unsaved(&self, vector_id: &str) -> Option<u32> {
+        let passage = self.passage_of(vector_id);
+        passage.filter(|&passage| self.passages[passage as usize].vector != Standing::SAVED)
+    }
+
+    /// The passage of a live segment that a vector is of.
+    pub(crate) fn passage_of(&self, vector_id: &str) -> Option<u32> {
         let of = |segment: &str, piece: u32| {
             let entry = &self.entries[self.find(segment)? as usize];
             entry.passages.clone().nth(piece as usize)
         };
         let later = || vector_id.rsplit_once('#').and_then(|(segment, piece)| of(segment, piece.parse().ok()?));
-        of(vector_id, 0).or_else(later).filter(|&passage| self.passages[passage as usize].vector != Standing::SAVED)
+        of(vector_id, 0).or_else(later)
     }
 
     /// Give a passage the vector that is on disk.
@@ -314,7 +330,7 @@ impl Warm {
         let is_live = self.entries[self.passages[passage as usize].segment as usize].is_live;
         let is_counted = is_live && self.worth.is_centered();
         if is_counted {
-            self.center.remove(self.rows.row(passage));
+            self.center.remove(&self.rows.row(passage));
         }
         self.rows.set(passage, vector)?;
         if is_counted {
@@ -359,12 +375,13 @@ impl Warm {
     pub(crate) fn is_sparse(&self) -> bool {
         const FEW: usize = 1024;
         let gone = self.entries.len() - self.live;
-        gone > FEW && gone > self.live
+        gone > FEW && gone * 4 > self.live
     }
 
     /// The same segments without what is gone.
     pub(crate) fn compacted(&self) -> Result<Self> {
         let mut compact = Self::new(self.rows.dim(), self.worth)?;
+        compact.center = self.center.clone();
         let is_kept = |passage: &Passage| self.entries[passage.segment as usize].is_live;
         let mut next = 0;
         let renumbered: Vec<Option<u32>> = self
@@ -378,10 +395,9 @@ impl Warm {
             })
             .collect();
         compact.texts = self.texts.renumbered(&renumbered);
-        for (number, passage) in (0..).zip(&self.passages).filter(|(_, passage)| is_kept(passage)) {
-            compact.rows.push(self.rows.row(number))?;
-            compact.passages.push(*passage);
-        }
+        compact.rows = self.rows.clone();
+        compact.rows.retain(|number| renumbered[number].is_some());
+        compact.passages.extend(self.passages.iter().filter(|passage| is_kept(passage)));
         (compact.sessions, compact.roles, compact.topics) =
             (self.sessions.clone(), self.roles.clone(), self.topics.clone());
         (compact.sources, compact.cursor, compact.evicted) = (self.sources.clone(), self.cursor, self.evicted);
@@ -422,7 +438,6 @@ impl Warm {
 
     /// Let segments be neighbors as these sequences of lines say, in which lines that are not here have their places.
     /// A segment in none has no neighbors.
-    #[cfg(feature = "disk-index")]
     pub(crate) fn tie(&mut self, sequences: &[Vec<u64>]) {
         let numbers: FxHashMap<u64, u32> = (0..)
             .zip(&self.entries)
