@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from memctx._core import DiskIndexStatus
+    from memctx._shared_session import SharedSession
     from memctx.config import Config
     from memctx.context import Intake, Turns
     from memctx.embeddings import EmbeddingService
@@ -38,9 +39,23 @@ _logged: set[int | str] = set()
 class Session:
     """Stores, workers and turns of one session."""
 
-    def __init__(self, config: Config, session_id: str) -> None:
-        """Open the stores that ``config`` names, and start the workers it asks for."""
+    def __init__(
+        self, config: Config, session_id: str, shared: SharedSession | None = None
+    ) -> None:
+        """Open the stores that ``config`` names, and start the workers it asks for.
+
+        With ``shared``, the directory is a cache, into which the session came from a server.
+        """
         self.config = config
+        self.shared = shared
+        try:
+            self._open(config, session_id)
+        except BaseException:
+            if self.shared is not None:
+                self.shared.close()
+            raise
+
+    def _open(self, config: Config, session_id: str) -> None:
         self.resolution = resolution = Resolution.of(config)
         options = _core.StoreOptions(
             session_id=session_id,
@@ -65,6 +80,8 @@ class Session:
         self._making = threading.Lock()
         self._turns: Turns | None = None
         self._is_closed = False
+        if self.shared is not None:
+            self.shared.serve(self.store, self.fact_store)
         self._log_fallback()
         self._extraction_note = self._note_missing_extractor()
 
@@ -95,6 +112,11 @@ class Session:
         if self._turns is not None:
             self._turns.settle()
 
+    def commit(self) -> None:
+        """Wait until the server has everything that is in the directory, if there is one."""
+        if self.shared is not None:
+            self.shared.commit()
+
     @cached_property
     def workspace_search(self) -> WorkspaceSearch | None:
         """Search of the workspace, which caches the files it has read; None if there is nothing to search."""
@@ -113,6 +135,17 @@ class Session:
             return None
         return self.embedding.queries.vector(query, QUERY_TIMEOUT_MS)
 
+    def any_query_vector(self, query: str) -> NDArray[np.float32] | None:
+        """Return the vector of a query, also where the store makes it; None if there is none."""
+        embedder = self.resolution.any_embedder
+        if embedder is None or self.embedding is not None:
+            return self.query_vector(query)
+        return (
+            embedder.embed(query)
+            if isinstance(embedder, _core.Encoder | _core.StaticEmbedder)
+            else None
+        )
+
     def stats(self) -> dict[str, Any]:
         """Return counts of the stored segments and facts, the state of the disk index, and bytes on disk."""
         disk_index = self.store.disk_index()
@@ -121,6 +154,7 @@ class Session:
             "facts": self.fact_store.stats(),
             "disk_index": None if disk_index is None else disk_index_data(disk_index),
             "disk": store_files.disk_use(self.store.path),
+            **({} if self.shared is None else {"server": self.shared.status()}),
         }
 
     def health(self) -> dict[str, Any]:
@@ -148,6 +182,7 @@ class Session:
             *unreadable,
             *store["reasons"],
             *(f"facts: {reason}" for reason in facts["reasons"]),
+            *(() if self.shared is None else self.shared.faults()),
         ]
         return {
             **store,
@@ -186,6 +221,8 @@ class Session:
             self.extraction.close()
         if self.embedding is not None:
             self.embedding.close()
+        if self.shared is not None:
+            self.shared.close()
         self.fact_store.close()
         self.store.close()
 
@@ -203,6 +240,7 @@ class Session:
             self.store.session_id,
             self.fact_store,
             extractor_of(choice),
+            hosts=None if self.shared is None else self.shared.extraction_lease(),
         )
 
     def _log_fallback(self) -> None:
@@ -241,7 +279,6 @@ def disk_index_data(status: DiskIndexStatus) -> dict[str, Any]:
         "state": status.state,
         "segments": status.segments,
         "passages": status.passages,
-        "graph_passages": status.graph_passages,
         "indexed_bytes": status.indexed_bytes,
         "log_bytes": status.log_bytes,
         "disk_bytes": status.disk_bytes,

@@ -7,7 +7,10 @@
     ├── StoreError               something on disk cannot be read or written as asked
     │   ├── CorruptStoreError        its bytes do not follow the format
     │   ├── UnsupportedVersionError  a newer memctx wrote it
-    │   └── StoreLockedError         another process holds it
+    │   ├── StoreLockedError         another process holds it
+    │   └── ServerError              a database server cannot or may not do what was asked
+    │       ├── ServerUnavailableError   it cannot be reached now
+    │       └── LateError                it did not answer in time
     ├── VectorError              a vector holds a value that is not finite
     │   └── DimensionMismatchError   it has the wrong length
     ├── EmbeddingError           a model call that turns text into vectors failed
@@ -31,8 +34,11 @@ __all__ = [
     "DimensionMismatchError",
     "EmbeddingError",
     "ExtractionError",
+    "LateError",
     "MemctxError",
     "MessageFormatError",
+    "ServerError",
+    "ServerUnavailableError",
     "StoreError",
     "StoreLockedError",
     "SummaryError",
@@ -96,6 +102,18 @@ class UnsupportedVersionError(StoreError):
 
 class StoreLockedError(StoreError):
     """Another process holds the store."""
+
+
+class ServerError(StoreError):
+    """A database server refuses what was asked, or has not what was expected."""
+
+
+class ServerUnavailableError(ServerError):
+    """A database server cannot be reached now; the same call may succeed later."""
+
+
+class LateError(ServerError, TimeoutError):
+    """A database server did not answer in time; what was asked may be done all the same."""
 
 
 class VectorError(MemctxError, ValueError):

@@ -34,6 +34,8 @@ _has_flock = sys.platform != "win32"
 _CLOSED = -1
 _NOT_TEXT = getattr(os, "O_BINARY", 0)
 _sync_data = getattr(os, "fdatasync", os.fsync)
+_open: set[Held] = set()
+"""Files that are open now. Their locks would outlive this process in a forked child that kept a copy."""
 
 
 class Identity(NamedTuple):
@@ -54,6 +56,7 @@ class Held:
     def __init__(self, path: Path, descriptor: int) -> None:
         self.path = path
         self.descriptor = descriptor
+        _open.add(self)
 
     @property
     def identity(self) -> Identity:
@@ -113,10 +116,18 @@ class Held:
         replace(self.path, data, sync=sync)
 
     def close(self) -> None:
-        """Close the file, unless it is closed."""
+        """Unlock and close the file, unless it is closed."""
         if self.descriptor != _CLOSED:
+            _open.discard(self)
+            if sys.platform != "win32":
+                fcntl.flock(self.descriptor, fcntl.LOCK_UN)  # a forked child may have a copy
             os.close(self.descriptor)
             self.descriptor = _CLOSED
+
+    def leave(self) -> None:
+        """Close the file in a forked child, in which no thread has it; it stays locked in the parent."""
+        os.close(self.descriptor)
+        self.descriptor = _CLOSED
 
     def _take_back(self, before: int, written: int) -> None:
         """Cut off what was written, unless a process that takes no lock has written behind it."""
@@ -142,6 +153,15 @@ def held(path: Path, *, timeout: float = SECONDS_TO_WAIT) -> Generator[Held, Non
                 if file.is_current():
                     yield file
                     return
+
+
+def _leave_open_files() -> None:
+    while _open:
+        _open.pop().leave()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_open_files)
 
 
 def append(path: Path, lines: bytes, *, sync: bool = True) -> None:

@@ -15,13 +15,16 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypedDict, TypeVar, Unpa
 
 from memctx import checks, context, embeddings
 from memctx._session import Session
+from memctx._telemetry import describe, span
 from memctx.errors import ConfigError, EmbeddingError, MemctxError, StoreError
+from memctx.hits import Hits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
     from types import TracebackType
 
-    from memctx._core import EmbeddingStatus, SearchFilter, SearchHit, Store
+    from memctx._core import EmbeddingStatus, SearchFilter, Store
+    from memctx._shared_session import SharedSession
     from memctx.compaction import (
         Compacted,
         CompactOptions,
@@ -65,13 +68,21 @@ class Memory:
     """The memory of one session in one directory, made by `memctx.open`. All methods are thread-safe."""
 
     def __init__(
-        self, config: Config, *, session_id: str, release: Callable[[Memory], bool] | None = None
+        self,
+        config: Config,
+        *,
+        session_id: str,
+        release: Callable[[Memory], bool] | None = None,
+        shared: SharedSession | None = None,
     ) -> None:
-        """Open the stores that ``config`` names; ``release`` returns whether a `close` is the last one due."""
+        """Open the stores that ``config`` names; ``release`` returns whether a `close` is the last one due.
+
+        With ``shared``, the directory is the cache of a PostgreSQL server. It is closed with the memory.
+        """
         self._config = config
         self._release = release
         self._closed = False
-        self._session = session = Session(config, session_id)
+        self._session = session = Session(config, session_id, shared)
         self._store = session.store
         self._facts: Facts | None = None
 
@@ -96,7 +107,8 @@ class Memory:
         if self._facts is None:  # it has no state, so that threads may each make one
             from memctx.facts import Facts  # noqa: PLC0415 - not every process needs them
 
-            self._facts = Facts(self._session.fact_store)
+            commit = None if self._session.shared is None else self._session.commit
+            self._facts = Facts(self._session.fact_store, commit=commit)
         return self._facts
 
     @property
@@ -126,7 +138,13 @@ class Memory:
             return context.Archived(
                 (), added=0, duplicates=0, skipped=skipped, reasons={"disabled": skipped}
             )
-        return self._session.intake.add(self._turns.read(messages, format))
+        with span("memctx.archive") as current:
+            archived = self._session.intake.add(self._turns.read(messages, format))
+            self._session.commit()
+            counts = {"memctx.added": archived.added, "memctx.duplicates": archived.duplicates}
+            describe(current, counts)
+        logger.debug("archived: %s", archived)
+        return archived
 
     def prepare(
         self,
@@ -161,7 +179,10 @@ class Memory:
             same = messages if isinstance(messages, list) else list(messages)
             report = context.Report(format or "unknown", degraded=(DISABLED,))
             return context.Turn(same, report, origins=range(len(same)))
-        turn = self._turns.prepare(messages, format=format, pinned=pinned, model=model)
+        with span("memctx.prepare") as current:
+            turn = self._turns.prepare(messages, format=format, pinned=pinned, model=model)
+            if current is not None:
+                describe(current, turn.report.span_attributes())
         made: Compactor | None = self.__dict__.get("_made_compactor")
         if made is None or (changed := made.apply_context_hooks(turn)).messages is turn.messages:
             return turn
@@ -244,13 +265,13 @@ class Memory:
         window: int = 0,
         explain: bool = False,
         everything: bool = False,
-    ) -> list[SearchHit]:
+    ) -> Hits:
         """Return the segments that answer a query best, best first.
 
         ``filter`` limits the search to a session, roles, a period or topics; ``min_score`` from 0 to 1 is the least
         score, which is the probability that a segment answers; ``window`` adds that many neighbors on either side of a
         hit; ``explain`` adds the terms of each score. Segments of other sessions are searched only with
-        ``cross_session``.
+        ``cross_session``; those on a server are searched there, without ``window``.
 
         Segments that are no longer in memory are searched on disk, as far as they are indexed there and found within
         ``disk.deadline_ms``. With ``everything`` the index is brought up to date first, which may take long; while the
@@ -267,18 +288,35 @@ class Memory:
         self._check_open()
         if everything and not self._config.disk.index:
             raise ConfigError("everything is True; expected the setting disk.index to be on")
+        with span("memctx.search") as current:
+            hits = self._search(
+                query,
+                limit=limit,
+                filter=filter,
+                min_score=min_score,
+                ranking=ranking,
+                window=window,
+                explain=explain,
+                everything=everything,
+            )
+            describe(current, {"memctx.hits": len(hits), "memctx.limit": limit})
+        if logger.isEnabledFor(logging.DEBUG):
+            asked = context.Masking(self._config).mask(query)
+            logger.debug("search for %r: %d found, best first: %s", asked, len(hits), hits[:3])
+        return hits
+
+    def _search(self, query: str, **options: Any) -> Hits:  # noqa: ANN401 - those of `search`
         self._session.settle()
-        return self._store.search(
-            query,
-            vector=self._session.query_vector(query),
-            filter=filter,
-            limit=limit,
-            min_score=min_score,
-            ranking=ranking or self._config.recall.ranking,
-            window=window,
-            explain=explain,
-            everything=everything,
-        )
+        options["ranking"] = options["ranking"] or self._config.recall.ranking
+        shared = self._session.shared
+        conditions: SearchFilter | None = options["filter"]
+        only = None if conditions is None else conditions.session_id
+        if shared is not None and self._config.cross_session and only != self.session_id:
+            del options["window"], options["everything"]
+            vector = self._session.any_query_vector(query)
+            return Hits(shared.search(query, vector=vector, **options), query)
+        vector = self._session.query_vector(query)
+        return Hits(self._store.search(query, vector=vector, **options), query)
 
     def search_workspace(
         self,
@@ -374,7 +412,7 @@ class Memory:
             self.prepare, messages, format=format, pinned=pinned, model=model
         )
 
-    async def asearch(self, query: str, **options: Unpack[SearchOptions]) -> list[SearchHit]:
+    async def asearch(self, query: str, **options: Unpack[SearchOptions]) -> Hits:
         """Run `search` in a thread, for callers that must not block."""
         return await _run_in_thread(self.search, query, **options)
 
@@ -426,6 +464,17 @@ class Memory:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await _run_in_thread(self.close)
 
     def __repr__(self) -> str:
         state = ", closed" if self._closed else ""
@@ -486,7 +535,12 @@ class Memory:
         (8, 2, True)
         """
         self._check_open()
-        return await self._compactor.compact(messages, **options)
+        with span("memctx.compact") as current:
+            compacted = await self._compactor.compact(messages, **options)
+            sizes = {"memctx.compacted": compacted.compacted, "memctx.archived": compacted.archived}
+            describe(current, sizes)
+        logger.debug("compaction: %r", compacted)
+        return compacted
 
     def compact_sync(self, messages: Sequence[Any], **options: Unpack[CompactOptions]) -> Compacted:
         """Run `compact` for callers without an event loop; if one is running, in another thread."""

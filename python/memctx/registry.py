@@ -24,7 +24,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, Unpack
 
-from memctx import checks
+from memctx import checks, replica
+from memctx._shared_session import SharedSession
 from memctx.config import Config
 from memctx.errors import ConfigError, MemctxError
 from memctx.memory import Memory
@@ -65,11 +66,15 @@ def open(  # noqa: A001 - public as `memctx.open`
     config: Config | None = None,
     **settings: Unpack[OpenArguments],
 ) -> Memory:
-    """Open the memory of a session in a directory, which is created if it does not exist.
+    """Open the memory of a session in a directory, which is created if it does not exist, or on a PostgreSQL server.
 
     Settings come from the arguments, then from ``config``; without one, from the environment (see `Config.load`).
     Opening an open memory returns the same object, and each `open` needs its own `Memory.close`; other settings than
     it has raise `ConfigError`. The call returns at once: the store loads in the background.
+
+    ``path`` may be the address of a server, ``"postgresql://…"``: the setting ``namespace`` then tells teams apart, and
+    a directory caches the sessions that are opened here (see `docs/guides/postgres.md`). The call waits until the
+    session is there, at most ``postgres.timeout`` seconds.
 
     >>> import memctx, tempfile
     >>> with memctx.open(tempfile.mkdtemp(), session_id="s1", context_window=200_000) as memory:
@@ -82,27 +87,58 @@ def open(  # noqa: A001 - public as `memctx.open`
     wanted = Config.load(**settings) if config is None else config.replace(**settings)
     if context_window is not None:
         wanted = wanted.replace(context_window=context_window)
-    folder = Path.cwd() / checks.path(wanted.storage_path if path is None else path)
+    address = str(path) if replica.is_server(path) else None
+    if address is None:
+        folder = Path.cwd() / checks.path(wanted.storage_path if path is None else path)
+    else:
+        folder = replica.cache_path(address, wanted)
     key = (os.path.realpath(folder), session_id)
-    with _lock:
-        entry = _entries.get(key)
-        if entry is not None and not entry.opened and not _is_same(entry.memory, wanted):
-            _close(key)  # kept open, but of no use
-            entry = None
-        if entry is None:
-            _watch_fork()
-            wanted = wanted.replace(storage_path=folder)
-            memory = Memory(wanted, session_id=session_id, release=partial(_release, key))
-            entry = _entries[key] = _Entry(memory)
-        else:
-            _check_same(entry.memory, wanted)
-            entry.opened += 1
-        return entry.memory
+    shared: SharedSession | None = None
+    try:
+        while True:
+            with _lock:
+                memory = _opened(key, wanted)
+                if memory is None and (address is None or shared is not None):
+                    memory = _new(key, wanted.replace(storage_path=folder), shared)
+                    shared = None
+            if memory is not None:
+                return memory
+            # Callers that open other memories need not wait for the server.
+            shared = SharedSession(str(address), wanted.replace(storage_path=folder), session_id)
+    finally:
+        if shared is not None:
+            shared.close()
+
+
+def _opened(key: Key, wanted: Config) -> Memory | None:
+    """Return a memory that is open, for one more caller."""
+    entry = _entries.get(key)
+    if entry is None:
+        return None
+    if not entry.opened and not _is_same(entry.memory, wanted):
+        _close(key)  # kept open, but of no use
+        return None
+    _check_same(entry.memory, wanted)
+    entry.opened += 1
+    return entry.memory
+
+
+def _new(key: Key, config: Config, shared: SharedSession | None) -> Memory:
+    _watch_fork()
+    memory = Memory(config, session_id=key[1], release=partial(_release, key), shared=shared)
+    _entries[key] = _Entry(memory)
+    return memory
 
 
 @checks.public
 def runtime(session_id: str, *, path: str | PathLike[str] | None = None) -> Memory:
-    """Return the open memory of a session; ``path`` selects one of several with that id."""
+    """Return the open memory of a session; ``path`` selects one of several with that id.
+
+    >>> import memctx, tempfile
+    >>> with memctx.open(tempfile.mkdtemp(), session_id="found by name") as memory:
+    ...     runtime("found by name") is memory
+    True
+    """
     folder = None if path is None else os.path.realpath(checks.path(path))
     with _lock:
         found = [
@@ -122,14 +158,29 @@ def runtime(session_id: str, *, path: str | PathLike[str] | None = None) -> Memo
 
 
 def memories() -> list[Memory]:
-    """Return every open memory, in the order they were opened."""
+    """Return every open memory, in the order they were opened.
+
+    >>> import memctx, tempfile
+    >>> with memctx.open(tempfile.mkdtemp(), session_id="one of many") as memory:
+    ...     memory in memories()
+    True
+    """
     with _lock:
         return [entry.memory for entry in _entries.values()]
 
 
 @checks.public
 def bind(owner: object, memory: Memory) -> None:
-    """Bind a memory to an object of the host, such as its session, which is held weakly and by identity."""
+    """Bind a memory to an object of the host, such as its session, which is held weakly and by identity.
+
+    >>> import memctx, tempfile
+    >>> class Session: ...
+    >>> session = Session()
+    >>> with memctx.open(tempfile.mkdtemp(), session_id="bound") as memory:
+    ...     bind(session, memory)
+    ...     of(session) is memory
+    True
+    """
     if not isinstance(memory, Memory):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"memory must be an open Memory, not {type(memory).__name__}")
     key = id(owner)
@@ -148,7 +199,11 @@ def bind(owner: object, memory: Memory) -> None:
 
 
 def of(owner: object) -> Memory | None:
-    """Return the open memory bound to an object; None if there is none."""
+    """Return the open memory bound to an object; None if there is none.
+
+    >>> of(object()) is None
+    True
+    """
     found = _bound.get(id(owner))
     if found is None or found[0]() is not owner or found[1].closed:
         return None
@@ -232,6 +287,7 @@ def _watch_fork() -> None:
 def _reopen_all() -> None:
     global _lock  # noqa: PLW0603 - a thread that is not here may hold the old one
     _lock = threading.RLock()
+    replica.reopen_after_fork()
     for entry in list(_entries.values()):
         try:
             entry.memory.reopen()

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 # File systems take 255 bytes; some need room for a suffix of their own.
 LONGEST_NAME = 180
-FOLDERS = ("sessions", "extraction", "imports", "hosts")
+FOLDERS = ("sessions", "extraction", "imports", "hosts", "replica")
 """Folders of a store that hold JSON files of sessions."""
 SEGMENTS, KNOWLEDGE, VECTORS = "segments.jsonl", "knowledge.jsonl", "vectors.bin"
 PARTS = {
@@ -39,6 +39,7 @@ PARTS = {
     "sessions": "sessions",
     "extraction": "sessions",
     "hosts": "sessions",
+    "replica": "sessions",
 }
 """The part of a store that each file and folder counts as."""
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import memctx
 import process
+from memctx.context.recall import Recall
 
 from . import invariants, memories, strategies
 from .pieces import all_pieces, blocks, pieces
@@ -22,6 +23,8 @@ from .rendering import Rendering
 from .script import FORMATS, Assistant, Call, Result, Results, Script, User
 
 if TYPE_CHECKING:
+    from memctx.context.recall import Candidates
+
     from .script import FormatName, Step
 
 in_all_formats = pytest.mark.parametrize("format", FORMATS)
@@ -39,6 +42,21 @@ BEGUN_WITH_A_BLOCK: Script = (
     User(("And Redis?",), images=1),
 )
 """Nothing but a block that someone pasted, and a mark for the cache behind it, before the first answer."""
+
+LONG: Script = (
+    *(
+        step
+        for number in range(12)
+        for step in (
+            User((f"Which port has payment webhook {number}?",)),
+            Assistant(
+                (f"Payment webhook {number} has port {8440 + number}, " + "as agreed " * 20,)
+            ),
+        )
+    ),
+    User(("Which port did the payment webhook have?",)),
+)
+"""A conversation that is trimmed at once in a small window."""
 
 
 @settings(max_examples=120)
@@ -89,22 +107,57 @@ def test_every_turn_of_a_session_keeps_the_invariants(
 def test_the_same_input_gives_the_same_bytes(
     format: FormatName, script: Script, window: int, placement: str
 ) -> None:
-    """Again in the same session, and in another store."""
+    """Again in the same session, and in another store that has the same texts and vectors.
+
+    Vectors are made in the background and change what a search finds, so each turn begins when all are there. A turn
+    with the placement `stable` keeps what it sent, whichever have come.
+    """
     messages = Rendering(script, format).whole()
     with memories.fresh(window, placement=placement) as memory:
+        memory.reembed()
         first = again = invariants.wire(memory.prepare(messages, format=format).messages)
+        memory.reembed()
         if (
             placement != "stable"
         ):  # rebuilt, and messages removed in the first turn may be recalled by now
             again = invariants.wire(memory.prepare(messages, format=format).messages)
+            memory.reembed()
         assert invariants.wire(memory.prepare(messages, format=format).messages) == again
         assert (
             invariants.wire(memory.prepare(copy.deepcopy(messages), format=format).messages)
             == again
         )
     with memories.fresh(window, placement=placement) as other:
+        other.reembed()
         sent = other.prepare(messages, format=format).messages
     assert invariants.MOMENT.sub(r"[\1]", first) == invariants.timeless(sent)
+
+
+@in_all_formats
+def test_vectors_that_come_during_a_turn_change_no_byte(
+    format: FormatName, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One turn searches at once; in another all vectors are made between what it stores and its search."""
+    search = Recall.search
+    sent: list[str] = []
+    lacking: list[int] = []
+
+    def embed_and_search(recall: Recall, *args: Any, **options: Any) -> Candidates:
+        while recall.store.embed_some():
+            pass
+        lacking.append(recall.store.embedding().lacking)
+        return search(recall, *args, **options)
+
+    messages = Rendering(LONG, format).whole()
+    for each in (search, embed_and_search):
+        monkeypatch.setattr(Recall, "search", each)
+        with memories.fresh(600) as memory:
+            memory.reembed()
+            sent.append(invariants.timeless(memory.prepare(messages, format=format).messages))
+            assert memory.reembed().lacking == 0, "vectors did not come after the turn"
+    assert sent[0] == sent[1]
+    (stored,) = lacking
+    assert stored > 0, "vectors came during the turn"
 
 
 @settings(max_examples=60)
@@ -216,6 +269,7 @@ digest = hashlib.sha256()
 script = transcripts.load(Path(sys.argv[3]), "swe:run-1")
 with memories.fresh(8_000) as memory:
     for messages in Rendering(script, format).turns():
+        memory.reembed()  # vectors change what is recalled, and come when there is time
         digest.update(invariants.timeless(memory.prepare(messages, format=format).messages).encode())
 print(digest.hexdigest())
 """

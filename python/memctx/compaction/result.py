@@ -22,7 +22,7 @@ Trigger: TypeAlias = Literal["manual", "threshold", "overflow"]
 """Reason for a compaction."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Compacted:
     """The result of a compaction.
 
@@ -75,6 +75,13 @@ class Compacted:
     def did_compact(self) -> bool:
         """True if anything was compacted."""
         return self.skipped is None
+
+    def __repr__(self) -> str:
+        """Return the counts, not the messages."""
+        if self.skipped is not None:
+            return f"<Compacted: nothing, {self.skipped}>"
+        sizes = f"{self.tokens_before} tokens to {self.tokens_after}"
+        return f"<Compacted: {self.compacted} messages into a summary, {sizes}>"
 
 
 def find_first_kept_entry(transcript: Transcript, plan: Preparation) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path  # noqa: TC003 - settings are read from annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, cast, get_args
 
 from memctx.config.embedder_names import check_choice
@@ -11,6 +12,7 @@ from memctx.config.kinds import (
     COUNT,
     COUNT_OR_ZERO,
     NAMED_STRINGS,
+    PATH,
     SHARE,
     STRING,
     SWITCH,
@@ -18,6 +20,7 @@ from memctx.config.kinds import (
     items,
     number,
     one_of,
+    optional,
 )
 from memctx.errors import ConfigError
 
@@ -117,6 +120,29 @@ class DiskSettings(Group):
         default=20.0,
         description="Milliseconds that a turn waits for it; what is found later joins the next step that searches "
         "for the same, and `report.unsearched` says so",
+    )
+
+
+class PostgresSettings(Group):
+    """Settings of a memory on a PostgreSQL server.
+
+    >>> PostgresSettings(timeout=5).timeout
+    5.0
+    """
+
+    LABEL: ClassVar[str] = "postgres"
+
+    cache_path: Path | None = setting(
+        optional(PATH),
+        default=None,
+        description="The directory that caches the sessions opened here; by default one for each server and "
+        "namespace in the user's folder of caches",
+    )
+    timeout: float = setting(
+        AMOUNT,
+        default=10.0,
+        description="Seconds that `open`, `archive`, changes of facts and searches of other sessions wait for the "
+        "server; a turn never does",
     )
 
 

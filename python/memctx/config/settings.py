@@ -25,13 +25,14 @@ from memctx.config.groups import (
     BootstrapSettings,
     DiskSettings,
     EmbeddingSettings,
+    PostgresSettings,
     PrivacySettings,
     PruningSettings,
     RecallSettings,
     TrimSettings,
     check_model,
 )
-from memctx.config.kinds import COUNT, PATH, SWITCH, Kind, one_of, optional
+from memctx.config.kinds import COUNT, PATH, STRING, SWITCH, Kind, one_of, optional
 from memctx.config.workspace_search import WorkspaceSearchSettings
 from memctx.errors import ConfigError
 
@@ -39,6 +40,18 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
     from os import PathLike
 
+    from memctx.config.arguments import (
+        BootstrapArguments,
+        CompactionArguments,
+        DiskArguments,
+        EmbeddingArguments,
+        PostgresArguments,
+        PrivacyArguments,
+        PruningArguments,
+        RecallArguments,
+        TrimArguments,
+        WorkspaceSearchArguments,
+    )
     from memctx.config.compaction import CompactionMode
     from memctx.config.groups import PruningMode
     from memctx.protocols import Embedder, Extractor, Request, Summarizer, SummaryRequest
@@ -111,15 +124,17 @@ class OpenArguments(TypedDict, total=False):
     extractor: str | Extractor | Callable[[Request], Any] | None
     summarizer: str | Summarizer | Callable[[SummaryRequest], str | Awaitable[str]] | None
     workspace: str | PathLike[str] | None
-    disk: DiskSettings | Mapping[str, Any]
-    recall: RecallSettings | Mapping[str, Any]
-    trim: TrimSettings | Mapping[str, Any]
-    embedding: EmbeddingSettings | Mapping[str, Any]
-    privacy: PrivacySettings | Mapping[str, Any]
-    pruning: PruningSettings | PruningMode | bool | Mapping[str, Any]
-    compaction: CompactionSettings | CompactionMode | bool | Mapping[str, Any]
-    bootstrap: BootstrapSettings | Mapping[str, Any]
-    workspace_search: WorkspaceSearchSettings | bool | Mapping[str, Any]
+    namespace: str
+    disk: DiskSettings | DiskArguments | Mapping[str, Any]
+    postgres: PostgresSettings | PostgresArguments | Mapping[str, Any]
+    recall: RecallSettings | RecallArguments | Mapping[str, Any]
+    trim: TrimSettings | TrimArguments | Mapping[str, Any]
+    embedding: EmbeddingSettings | EmbeddingArguments | Mapping[str, Any]
+    privacy: PrivacySettings | PrivacyArguments | Mapping[str, Any]
+    pruning: PruningSettings | PruningArguments | PruningMode | bool | Mapping[str, Any]
+    compaction: CompactionSettings | CompactionArguments | CompactionMode | bool | Mapping[str, Any]
+    bootstrap: BootstrapSettings | BootstrapArguments | Mapping[str, Any]
+    workspace_search: WorkspaceSearchSettings | WorkspaceSearchArguments | bool | Mapping[str, Any]
 
 
 class Arguments(OpenArguments, total=False):
@@ -231,10 +246,21 @@ class Config(Group):
         default=None,
         description="The folder of the agent's own files, where notes are written before a compaction",
     )
+    namespace: str = setting(
+        STRING,
+        default="default",
+        description="The namespace on a PostgreSQL server, which other namespaces cannot see; without effect in a "
+        "directory",
+    )
     disk: DiskSettings = setting(
         DiskSettings,
         default_factory=DiskSettings,
         description="The store on disk, what of it is held in memory, and the index of the rest",
+    )
+    postgres: PostgresSettings = setting(
+        PostgresSettings,
+        default_factory=PostgresSettings,
+        description="A memory on a PostgreSQL server: the local cache, and waiting",
     )
     recall: RecallSettings = setting(
         RecallSettings,

@@ -7,11 +7,14 @@ if TYPE_CHECKING:
     from memctx.context import state_writer as state_writer
     from memctx.context.budget import Budget as Budget
     from memctx.context.budget import Observed
+    from memctx.context.explain import Masking as Masking
     from memctx.context.intake import Archived
     from memctx.context.intake import Intake as Intake
     from memctx.context.intake import Row as Row
     from memctx.context.intake import is_wanted as is_wanted
+    from memctx.context.recall import Candidates as Candidates
     from memctx.context.recall import Recall as Recall
+    from memctx.context.recall import RecalledBlock as RecalledBlock
     from memctx.context.report import (
         Cache,
         LeftOut,
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
     from memctx.context.tool_result import truncate_tool_result
     from memctx.context.trim import SmartTrimmed, smart_trim
     from memctx.context.turns import Turn, Turns
+    from memctx.context.words import matched_spans as matched_spans
+    from memctx.context.words import matched_words as matched_words
     from memctx.messages import answer_tokens, prompt_tokens
 
 __all__ = [
@@ -52,13 +57,16 @@ _LATER = {
     "Archived": "memctx.context.intake",
     "Budget": "memctx.context.budget",
     "Cache": "memctx.context.report",
+    "Candidates": "memctx.context.recall",
     "Intake": "memctx.context.intake",
     "LeftOut": "memctx.context.report",
+    "Masking": "memctx.context.explain",
     "Observed": "memctx.context.budget",
     "Protected": "memctx.context.report",
     "Pruned": "memctx.context.report",
     "Recall": "memctx.context.recall",
     "Recalled": "memctx.context.report",
+    "RecalledBlock": "memctx.context.recall",
     "Report": "memctx.context.report",
     "Row": "memctx.context.intake",
     "SmartTrimmed": "memctx.context.trim",
@@ -68,6 +76,8 @@ _LATER = {
     "Turns": "memctx.context.turns",
     "answer_tokens": "memctx.messages",
     "is_wanted": "memctx.context.intake",
+    "matched_spans": "memctx.context.words",
+    "matched_words": "memctx.context.words",
     "prompt_tokens": "memctx.messages",
     "smart_trim": "memctx.context.trim",
     "state_writer": "memctx.context.state_writer",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 from memctx import _core
 from memctx.context.recall import fact_id, passage_id
 from memctx.context.report import Cache, LeftOut, Protected, Pruned, Tokens, Trimmed
+from memctx.context.words import matched_words
 from memctx.providers import pricing
 
 if TYPE_CHECKING:
@@ -121,12 +123,17 @@ def protected(source: Source, cut: Cut) -> tuple[Protected, ...]:
     )
 
 
+def recalled(query: str, items: Sequence[Recalled]) -> tuple[Recalled, ...]:
+    """Return the recalled items with the words that they share with the query."""
+    return tuple(replace(item, words=matched_words(query, item.text)) for item in items)
+
+
 def left_out(
-    candidates: Candidates, recalled: Sequence[Recalled], sent: Sequence[Block]
+    candidates: Candidates, shown_items: Sequence[Recalled], sent: Sequence[Block]
 ) -> tuple[LeftOut, ...]:
     """Return the best items that a search found and that are not recalled."""
     hits, facts, unseen = candidates.found
-    shown = {item.id for item in recalled}
+    shown = {item.id for item in shown_items}
     known = {key for block in sent for key in block.items}
     told = {(hit.segment.role, hit.segment.content) for hit in hits if hit.segment.id in shown}
     current = {fact_id(hit.fact) for hit in candidates.facts}

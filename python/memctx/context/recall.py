@@ -257,17 +257,21 @@ def _fact(hit: FactHit) -> Recalled:
         score=hit.score,
         openclaw_score=hit.score,
         is_cut=False,
+        text=hit.fact.content,
     )
 
 
 def _segment(hit: SearchHit, *, is_cut: bool) -> Recalled:
+    segment, vector = hit.segment, hit.vector
     return Recalled(
-        id=hit.segment.id,
-        role=hit.segment.role,
-        timestamp=hit.segment.timestamp,
+        id=segment.id,
+        role=segment.role,
+        timestamp=segment.timestamp,
         score=hit.score,
-        openclaw_score=OPENCLAW_VECTOR * hit.vector + OPENCLAW_BM25 * hit.bm25,
+        openclaw_score=OPENCLAW_VECTOR * vector + OPENCLAW_BM25 * hit.bm25,
         is_cut=is_cut,
+        text=segment.content[slice(*hit.passage)] if is_cut else segment.content,
+        similarity=vector or None,
     )
 
 
@@ -280,4 +284,6 @@ def _companion(owner: Recalled, segment: Segment, *, is_cut: bool) -> Recalled:
         timestamp=segment.timestamp,
         is_cut=is_cut,
         companion_of=owner.id,
+        text=segment.content,
+        similarity=None,
     )

@@ -14,9 +14,10 @@ import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, fields
-from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast, overload
+
+from memctx.context.formatting import MOST_ROWS, SHORT_ID, format_moment, format_span, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,10 +45,10 @@ are not indexed yet. ``unavailable``: all, since there is no index yet or it is 
 
 LISTS = ("pruned", "trimmed", "recalled", "left_out", "protected")
 LONGEST_QUERY = 60
-# Rows of one kind in a table; `to_json` has the rest.
-MOST_ROWS = 20
-# Characters of an id in a table, as in a block, and items left out that it names.
-SHORT_ID, MOST_NAMED = 8, 3
+# Items left out that a table names; `to_json` has the rest.
+MOST_NAMED = 3
+# Words of the query that a reason names, and characters of a recalled text in a table.
+MOST_WORDS, EXCERPT = 6, 80
 
 Reason: TypeAlias = Literal["visible", "in an earlier block", "duplicate", "corrected", "no room"]
 """Reasons why something that was found is not recalled."""
@@ -167,6 +168,26 @@ class Recalled:
     companion_of: str | None = None
     """Id of the segment that it is shown beside, such as the call of a result; its scores are those of that segment.
     None for what was found itself."""
+    text: str = field(default="", repr=False)
+    """Its text, secrets masked; of one that is cut, the best passage."""
+    similarity: float | None = None
+    """Cosine of its vector and that of the query; None for a fact, and where there was no vector."""
+    words: tuple[str, ...] = ()
+    """Its words that the query asks for."""
+
+    @property
+    def reason(self) -> str:
+        """The reason why it is recalled, in words.
+
+        >>> Recalled("a", "user", None, 0.9, 0.8, is_cut=False, similarity=0.71, words=("port", "webhook")).reason
+        'score 0.90: port, webhook; similarity 0.71'
+        """
+        if self.companion_of is not None:
+            return f"belongs to {self.companion_of[:SHORT_ID]}"
+        similar = () if self.similarity is None else (f"similarity {self.similarity:.2f}",)
+        words = (", ".join(self.words[:MOST_WORDS]),) if self.words else ()
+        why = "; ".join((*words, *similar)) or "no word in common"
+        return f"score {self.score:.2f}: {why}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +230,7 @@ class Cache:
     """True if the cache had expired anyway."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """Changes made by `Memory.prepare`. It prints as a table; `to_json` has everything."""
 
@@ -257,6 +278,8 @@ class Report:
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         del values["find_query"]
         items = {name: [asdict(item) for item in values[name]] for name in LISTS}
+        for item, recalled in zip(items["recalled"], self.recalled, strict=True):
+            item["reason"] = recalled.reason
         return {
             "format": self.format,
             "query": self.query,
@@ -271,8 +294,38 @@ class Report:
         """Return the report as JSON."""
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=indent)
 
+    def span_attributes(self) -> dict[str, int]:
+        """Return the counts for a span of OpenTelemetry."""
+        tokens, prefix = self.tokens, "memctx."
+        return {
+            f"{prefix}tokens.before": tokens.before,
+            f"{prefix}tokens.after": tokens.after,
+            f"{prefix}tokens.recalled": tokens.recalled,
+            f"{prefix}recalled": len(self.recalled),
+            f"{prefix}trimmed": sum(each.is_new for each in self.trimmed),
+            f"{prefix}pruned": sum(each.is_new for each in self.pruned),
+            f"{prefix}errors": len(self.errors),
+        }
+
+    def decisions(self) -> Iterator[str]:
+        """Yield a line for each decision, as `str` has them."""
+        return _rows(self)
+
     def __str__(self) -> str:
         return _render(self)
+
+    def __repr__(self) -> str:
+        """Return the counts; `str` has the table."""
+        tokens = self.tokens
+        counts = {"pruned": self.pruned, "trimmed": self.trimmed, "recalled": self.recalled}
+        done = "".join(f", {len(items)} {name}" for name, items in counts.items() if items)
+        failed = ", failed" if self.errors else ""
+        return f"<Report: {tokens.before} tokens in, {tokens.after} out{done}{failed}>"
+
+    def _repr_html_(self) -> str:
+        from memctx.context.report_html import report_html  # noqa: PLC0415 - for notebooks only
+
+        return report_html(self)
 
 
 def _render(report: Report) -> str:
@@ -309,24 +362,33 @@ def _rows(report: Report) -> Iterator[str]:
     yield from _limit_rows(
         [
             f"pruned   {item.index:>6}  {item.tokens_before} -> {item.tokens_after} tokens, {item.form}"
-            f"{'' if item.is_new else ', as before'}"
             for item in report.pruned
+            if item.is_new
         ]
     )
+    if shortened := sum(not item.is_new for item in report.pruned):
+        yield f"pruned   {shortened:>6}  tool results in earlier turns"
     yield from _limit_rows(
         [
-            f"trimmed  {_span(item.indices):>6}  {item.tokens} tokens, {item.reason}"
+            f"trimmed  {format_span(item.indices):>6}  {item.tokens} tokens, {item.reason}"
             for item in report.trimmed
+            if item.is_new
         ]
     )
+    earlier = [item for item in report.trimmed if not item.is_new]
+    if earlier:
+        count, tokens = (
+            sum(len(item.indices) for item in earlier),
+            sum(each.tokens for each in earlier),
+        )
+        yield f"trimmed  {count:>6}  messages of {tokens} tokens in earlier turns"
     yield from _limit_rows(
         [f"kept     {item.index:>6}  {item.reason}" for item in report.protected]
     )
     yield from _limit_rows(
         [
-            f"recalled {_moment(item.timestamp)}  {item.role}, score {item.score:.2f}"
-            f"{', best passage' if item.is_cut else ''}"
-            f"{'' if item.companion_of is None else f', belongs to {item.companion_of[:SHORT_ID]}'}"
+            f"recalled {format_moment(item.timestamp)}  {item.role} #{item.id[:SHORT_ID]}, {item.reason}"
+            f"{', best passage' if item.is_cut else ''}\n{'':9}{shorten(item.text, EXCERPT)}"
             for item in report.recalled
         ]
     )
@@ -352,7 +414,7 @@ def _cache(cache: Cache) -> Iterator[str]:
         yield f"cache    {cache.first_changed:>6}  first changed, {cache.rewritten_tokens} tokens written again{cold}"
     if cache.stale_thinking:
         done = "removed" if cache.thinking == "strip" else "stale, left for the host to drop"
-        yield f"thinking {_span(cache.stale_thinking):>6}  {done}"
+        yield f"thinking {format_span(cache.stale_thinking):>6}  {done}"
 
 
 def _limit_rows(rows: Sequence[str]) -> Sequence[str]:
@@ -362,13 +424,3 @@ def _limit_rows(rows: Sequence[str]) -> Sequence[str]:
         if len(rows) <= MOST_ROWS
         else [*rows[:MOST_ROWS], f"         and {len(rows) - MOST_ROWS} more"]
     )
-
-
-def _span(indices: Sequence[int]) -> str:
-    return str(indices[0]) if len(indices) == 1 else f"{indices[0]}-{indices[-1]}"
-
-
-def _moment(timestamp: float | None) -> str:
-    if timestamp is None:
-        return " " * 16
-    return datetime.fromtimestamp(timestamp / 1000, UTC).strftime("%Y-%m-%d %H:%M")

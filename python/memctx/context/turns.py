@@ -9,6 +9,7 @@ import logging
 import threading
 import time
 import traceback
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
@@ -33,6 +34,7 @@ from memctx.messages import FormatName
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
+    from contextlib import AbstractContextManager
 
     from memctx._core import Conversation
     from memctx.context.assemble import Binding
@@ -59,7 +61,7 @@ UNSEARCHED: dict[Unsearched, str] = {
 _numbers = count(1)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Turn:
     """The messages to send, and a report of the changes."""
 
@@ -70,6 +72,14 @@ class Turn:
     """Number for `Memory.observe`, unique in the process."""
     origins: Sequence[int | None] = field(default=(), repr=False, compare=False)
     """For each of ``messages``, its index in the given list; None for what memory added."""
+
+    def __repr__(self) -> str:
+        return f"<Turn {self.number}: {len(self.messages)} messages to send, {self.report!r}>"
+
+    def _repr_html_(self) -> str:
+        from memctx.context.report_html import report_html  # noqa: PLC0415 - for notebooks only
+
+        return report_html(self.report)
 
 
 class Turns:
@@ -266,6 +276,13 @@ class Turns:
             self._recognize([*known, *self._sent_blocks.add(sent)])
         return self._states
 
+    def _vector_hold(self) -> AbstractContextManager[object]:
+        """Return what keeps new vectors out of memory; a closed store takes none anyway."""
+        try:
+            return self._store.hold_vectors()
+        except StoreError:
+            return nullcontext()
+
     def _new_reader(self) -> _core.MessageReader:
         return _core.MessageReader(
             self._config.trim.estimator, own_blocks=list(self._sent_blocks.keys)
@@ -285,6 +302,11 @@ class Turns:
         origins: Sequence[int | None],
     ) -> Turn:
         turn = Turn(messages, report, next(_numbers), origins)
+        if logger.isEnabledFor(logging.DEBUG):
+            session = self._mask(self._store.session_id)
+            logger.debug("turn %d of session %r: %r", turn.number, session, report)
+            for line in report.decisions():
+                logger.debug("turn %d: %s", turn.number, line)
         self._outstanding.add(Sent(turn.number, conversation, report.tokens.after))
         return turn
 
@@ -338,9 +360,11 @@ class Turns:
         removed = _find_removed(cut, state)
         new = self._capture.find_new(source.conversation, removed)
         archived = len(new)
-        new = self._capture.store_answers(source.conversation, new, removed, query)
         first_changed = 0 if is_cold else min(removed, default=None)
-        blocks = self._placement.place(source, cut, state, query, first_changed=first_changed)
+        # What is recalled must not depend on which vectors are made before the search.
+        with self._vector_hold():
+            new = self._capture.store_answers(source.conversation, new, removed, query)
+            blocks = self._placement.place(source, cut, state, query, first_changed=first_changed)
         watch.lap("recall")
         outgoing = Outgoing.after(source, cut)
         tail = tuple(outgoing.keys[-TAIL:])
@@ -369,7 +393,7 @@ class Turns:
             is_new=bool(removed) or not after.decides_as(state),
         )
         watch.lap("keep")
-        report = self._report(done, after, cache, watch, is_short=self._is_short(query))
+        report = self._report(done, after, cache, watch, query=query)
         origins = LazyList(partial(outgoing.origins, source))
         return self._number(outgoing.messages, report, after.id, origins)
 
@@ -389,11 +413,11 @@ class Turns:
         return not config.trim.short_queries and len(query) < config.recall.min_query_chars
 
     def _report(
-        self, done: _Done, after: State, cache: Cache, watch: Stopwatch, *, is_short: bool
+        self, done: _Done, after: State, cache: Cache, watch: Stopwatch, *, query: str
     ) -> Report:
         source, cut, state, limit = done.source, done.cut, done.before, self._budget.limit
         degraded: list[str] = []
-        if cut.is_due and is_short:
+        if cut.is_due and self._is_short(query):
             degraded.append("not trimmed: the query is short and trim.short_queries is off")
         candidates, recalled = done.blocks.candidates, done.blocks.recalled
         if candidates is not None and candidates.degraded is not None:
@@ -417,7 +441,7 @@ class Turns:
             tokens=explain.tokens(source, cut, before=state, after=after, limit=limit),
             pruned=LazyList(lambda: explain.pruned(source, cut, state)),
             trimmed=LazyList(lambda: explain.trimmed(source, cut, state)),
-            recalled=recalled,
+            recalled=LazyList(partial(explain.recalled, query, recalled)) if recalled else (),
             left_out=left_out,
             protected=LazyList(lambda: explain.protected(source, cut)),
             unsearched=unsearched,

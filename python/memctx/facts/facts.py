@@ -17,7 +17,7 @@ from memctx import checks
 
 TYPE_CHECKING = False  # as type checkers know it, without importing typing
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import TypeAlias
 
     from memctx._core import Fact, FactHit, FactStore
@@ -38,11 +38,12 @@ class Facts:
     call. Without ``cross_session`` only the session's own facts are visible.
     """
 
-    __slots__ = ("_store",)
+    __slots__ = ("_commit", "_store")
 
-    def __init__(self, store: FactStore) -> None:
-        """Wrap the facts that ``store`` sees."""
+    def __init__(self, store: FactStore, *, commit: Callable[[], None] | None = None) -> None:
+        """Wrap the facts that ``store`` sees; ``commit`` is called after every change, and returns when it is kept."""
         self._store = store
+        self._commit = commit
 
     @property
     def store(self) -> FactStore:
@@ -65,7 +66,7 @@ class Facts:
         Raises:
             ConfigError: if the type is none of `memctx.facts.FACT_TYPES`, or the content is blank.
         """
-        return self._store.add(type, content, context=context, sources=sources)
+        return self._committed(self._store.add(type, content, context=context, sources=sources))
 
     def update(
         self, id: str, content: str, *, context: str | None = None, sources: Iterable[str] = ()
@@ -77,7 +78,7 @@ class Facts:
         Raises:
             ConfigError: if no active fact has the id.
         """
-        return self._store.update(id, content, context=context, sources=sources)
+        return self._committed(self._store.update(id, content, context=context, sources=sources))
 
     def supersede(
         self,
@@ -100,7 +101,9 @@ class Facts:
             kind: str = old.type if old else "config"
         else:
             kind = type
-        return self._store.supersede(id, kind, content, context=context, sources=sources)
+        return self._committed(
+            self._store.supersede(id, kind, content, context=context, sources=sources)
+        )
 
     def forget(self, id: str) -> Fact:
         """Remove an active fact from all searches and lists; the log and the history keep it.
@@ -108,7 +111,7 @@ class Facts:
         Raises:
             ConfigError: if no active fact has the id.
         """
-        return self._store.forget(id)
+        return self._committed(self._store.forget(id))
 
     def search(
         self,
@@ -151,6 +154,11 @@ class Facts:
     ) -> FactList:
         """Return the active facts, newest first; ``include_superseded`` adds the superseded ones."""
         return self._store.facts(types=types, limit=limit, include_superseded=include_superseded)
+
+    def _committed(self, fact: Fact) -> Fact:
+        if self._commit is not None:
+            self._commit()
+        return fact
 
     def __iter__(self) -> Iterator[Fact]:
         """Iterate over the active facts, newest first."""

@@ -39,6 +39,9 @@ class Record:
 def detect(messages: Sequence[Any]) -> FormatName:
     """Return the format of a list of messages; ``"anthropic"`` where all formats would read it alike.
 
+    >>> detect([{"role": "user", "parts": [{"text": "Which port?"}]}])
+    'gemini'
+
     Raises:
         MessageFormatError: it is no list, or a message in it is not understood.
     """
@@ -46,12 +49,21 @@ def detect(messages: Sequence[Any]) -> FormatName:
 
 
 def read(messages: Sequence[Any], format: FormatName | None = None) -> list[Record]:
-    """Return the records of all messages, in order; ``format`` overrides `detect`."""
+    """Return the records of all messages, in order; ``format`` overrides `detect`.
+
+    >>> [(record.role, record.text) for record in read([{"role": "user", "content": "Which port?"}])]
+    [('user', 'Which port?')]
+    """
     return [record for records in read_each(messages, format) for record in records]
 
 
 def read_each(messages: Sequence[Any], format: FormatName | None = None) -> list[list[Record]]:
-    """Return the records of each message: none for a system prompt, thinking, and blocks of unknown types."""
+    """Return the records of each message: none for a system prompt, thinking, and blocks of unknown types.
+
+    >>> messages = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Which port?"}]
+    >>> [len(records) for records in read_each(messages, "openai")]
+    [0, 1]
+    """
     conversation = _core.MessageReader(capacity=0).read(messages, format)
     return [[_record(*row) for row in rows] for rows in conversation.records()]
 

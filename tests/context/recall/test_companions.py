@@ -85,20 +85,33 @@ def test_a_call_and_its_result_are_recalled_together(tmp_path: Path, question: s
     ]
 
 
-def test_calls_made_at_once_come_with_their_own_results(tmp_path: Path) -> None:
+@pytest.mark.parametrize("has_vectors", [False, True], ids=["words", "vectors"])
+def test_calls_made_at_once_come_with_their_own_results(
+    tmp_path: Path, *, has_vectors: bool
+) -> None:
+    """By words one call is found, and the results are companions; by vectors all four are found."""
     both = call(1, '{"path": "alpha.toml"}')
     both["tool_calls"] += call(2, '{"path": "zebra.toml"}')["tool_calls"]
-    with archived(
-        tmp_path, both, result(1, "color of the first is red"), result(2, "of the other green")
-    ) as memory:
+    results = result(1, "color of the first is red"), result(2, "of the other green")
+    with opened(tmp_path) as memory, memory.store.hold_vectors() as hold:
+        memory.archive([both, *results], format="openai")
+        if has_vectors:
+            hold.release()
+            memory.reembed()
         told = [text for _, text in entries(ask(memory, "zebra.toml"))]
-    at = told.index('read_file {"path": "zebra.toml"}')
-    assert told[at + 1] == "of the other green"
+    assert told == [
+        'read_file {"path": "alpha.toml"}',
+        "color of the first is red",
+        'read_file {"path": "zebra.toml"}',
+        "of the other green",
+    ]
 
 
 def test_an_answer_is_recalled_with_its_question(tmp_path: Path) -> None:
     asked, answer = said("user", "How do customers pay us now?"), said("assistant", PORT)
-    with archived(tmp_path, asked, *aside(4), answer) as memory:
+    # By vectors one of the asides is found, too, and stands between the two.
+    with opened(tmp_path) as memory, memory.store.hold_vectors():
+        memory.archive([asked, *aside(4), answer], format="openai")
         turn = ask(memory, "payment webhook port?")
     told = entries(turn)
     assert told.index(("user", asked["content"])) == told.index(("assistant", PORT)) - 1

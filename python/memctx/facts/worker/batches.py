@@ -6,7 +6,7 @@ import asyncio
 import logging
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal, Protocol, cast
 
 from memctx.errors import ConfigError, ExtractionError, MemctxError
 from memctx.facts.extractors import ExtractionResult, Known, Request, Usage
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from memctx._core import FactStore
     from memctx.facts import Action, CandidateFact, FactType
     from memctx.facts.extractors import Extractor, Message
+    from memctx.facts.worker.log import SessionLog
     from memctx.facts.worker.queue import Batch, Cursor
     from memctx.providers.background import BackgroundLoop
 
@@ -70,6 +71,28 @@ class ExtractionOptions:
             raise ConfigError(f"start is {self.start!r}; expected 'end' or 'beginning'")
 
 
+class HostLease(Protocol):
+    """Lease of a session among hosts. `acquire` may wait for a server, the others return at once."""
+
+    @property
+    def log(self) -> SessionLog:
+        """The log that all of them read."""
+        ...
+
+    @property
+    def is_held(self) -> bool:
+        """True if this host holds the lease."""
+        ...
+
+    def acquire(self) -> bool:
+        """Acquire or renew the lease, and return whether it is held."""
+        ...
+
+    def release(self, offset: int) -> None:
+        """Release the lease, with everything before an offset done."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """A session's extraction: what it reads, writes and asks."""
@@ -79,6 +102,12 @@ class Settings:
     facts: FactStore
     extractor: Extractor
     options: ExtractionOptions
+    hosts: HostLease | None = None
+    """Lease among the hosts that share the session, if several do."""
+
+    def open_log(self) -> SessionLog:
+        """Return what is extracted from: the session on disk, or as hosts share it."""
+        return Log(self.store, self.session_id) if self.hosts is None else self.hosts.log
 
 
 @dataclass(slots=True)
@@ -163,7 +192,7 @@ class BatchProcessor:
         self._settings = settings
         self._loop = loop
         self._path = queue.cursor_path(settings.store, settings.session_id)
-        self._log = Log(settings.store, settings.session_id)
+        self._log = settings.open_log()
         self._backlog = Backlog(self._log, settings.options.batch_chars)
         self._extractor = BatchExtractor(settings, loop)
         self._saved = cursor

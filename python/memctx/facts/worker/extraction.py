@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 import threading
 from functools import partial
 from pathlib import Path
@@ -12,7 +13,6 @@ from memctx import checks
 from memctx.errors import StoreError
 from memctx.facts.worker import queue
 from memctx.facts.worker.batches import ExtractionOptions, Settings, describe_error
-from memctx.facts.worker.log import Log
 from memctx.facts.worker.progress import FactsFuture, FactsReady, Progress
 from memctx.facts.worker.queue import Cursor
 from memctx.facts.worker.worker import SessionWorker
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from memctx._core import FactStore
     from memctx.facts.extractors import Extractor
+    from memctx.facts.worker.batches import HostLease
     from memctx.providers.background import BackgroundLoop
 
 logger = logging.getLogger("memctx.facts.worker")
@@ -38,18 +39,23 @@ class BackgroundExtraction:
     is a cursor on disk: after a crash at most the batch in flight is asked again.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - parts of a session
         self,
         path: str | PathLike[str],
         session_id: str,
         facts: FactStore,
         extractor: Extractor,
         options: ExtractionOptions | None = None,
+        *,
+        hosts: HostLease | None = None,
     ) -> None:
-        """Open or create the session's cursor, so that facts are extracted from all that is archived from now on."""
+        """Open or create the session's cursor, so that facts are extracted from all that is archived from now on.
+
+        ``hosts`` is the lease among the hosts that share the session.
+        """
         options = options or ExtractionOptions()
-        self._settings = Settings(Path(path), session_id, facts, extractor, options)
-        self._log = Log(self._settings.store, session_id)
+        self._settings = Settings(Path(path), session_id, facts, extractor, options, hosts)
+        self._log = self._settings.open_log()
         self._lock = threading.Lock()
         self._is_closed = False
         self._worker: tuple[SessionWorker, BackgroundLoop] | None = None
@@ -57,7 +63,7 @@ class BackgroundExtraction:
         self._cursor: Cursor | None = None
         try:
             self._cursor = self._open_cursor()
-            is_behind = self._log.end() > self._cursor.offset
+            is_behind = hosts is not None or self._log.end() > self._cursor.offset
         except (StoreError, OSError) as error:  # of another session or version: not ours to touch
             logger.warning("session %r: no facts are extracted: %s", session_id, error)
             self._cursor = None
@@ -90,7 +96,9 @@ class BackgroundExtraction:
         """
         timeout = checks.seconds("timeout", timeout)
         try:
-            waiter = FactsFuture(self._log.end())
+            # A server is not asked here, since the caller would wait for it.
+            is_shared = self._settings.hosts is not None
+            waiter = FactsFuture(sys.maxsize if is_shared else self._log.end())
         except OSError as error:
             return self._settled_future(describe_error(error))
         running = self._start_worker()

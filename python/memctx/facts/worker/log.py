@@ -2,17 +2,70 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from memctx import _core
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from memctx._core import Segment
 
 SPEAKERS = ("user", "assistant")
 PAGE = 256
+
+
+class Archived(Protocol):
+    """A segment, as far as extraction reads it."""
+
+    @property
+    def id(self) -> str:
+        """Id of the segment."""
+        ...
+
+    @property
+    def role(self) -> str:
+        """Role of the speaker."""
+        ...
+
+    @property
+    def content(self) -> str:
+        """Text of the message."""
+        ...
+
+    @property
+    def metadata(self) -> Mapping[str, Any]:
+        """Metadata, with a ``kind`` if it is no message."""
+        ...
+
+
+class SessionLog(Protocol):
+    """The messages of user and assistant in one session, as hosts share them or as `Log` reads them from disk."""
+
+    def read(self, offset: int, limit: int = ...) -> tuple[Sequence[Archived], int]:
+        """Return at most ``limit`` segments behind an offset, and the offset to go on from."""
+        ...
+
+    def end(self) -> int:
+        """Return the offset at which the log ends."""
+        ...
+
+    def is_shorter_than(self, offset: int) -> bool:
+        """Return whether the log does not reach an offset that it has reached before."""
+        ...
+
+    def mark(self, offset: int) -> int | None:
+        """Return a number that another log would not have at an offset; None if the log is shorter."""
+        ...
+
+    def after(self, segment_id: str) -> int | None:
+        """Return the offset behind a segment; None if the log does not have it."""
+        ...
+
+    def last_before(self, offset: int) -> str | None:
+        """Return the id of the last segment before an offset; None if there is none."""
+        ...
 
 
 class Log:

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from memctx._core import Segment
-    from memctx.facts.worker.log import Log
+    from memctx.facts.worker.log import Archived, SessionLog
 
 FOLDER = "extraction"
 VERSION = 1
@@ -178,7 +177,7 @@ def _parse_failed(  # noqa: PLR0913, PLR0917 - the columns of the file
 class Backlog:
     """Reads the log from an offset on. It stores two sums and two offsets, however much is pending."""
 
-    def __init__(self, log: Log, batch_chars: int) -> None:
+    def __init__(self, log: SessionLog, batch_chars: int) -> None:
         self._log = log
         self._batch_chars = batch_chars
         self._from: int = 0
@@ -219,7 +218,7 @@ class Backlog:
 
     def take(self, offset: int) -> Batch | None:
         """Return the next batch behind an offset: as many whole units as fit into one request, or one long message."""
-        segments: list[Segment] = []
+        segments: list[Archived] = []
         characters, at = 0, offset
         while characters <= self._batch_chars:
             page, at = self._log.read(at, PAGE)
@@ -267,16 +266,16 @@ class Backlog:
             )
 
     def _batch(
-        self, offset: int, segments: Sequence[Segment], parts: Sequence[tuple[Message, ...]]
+        self, offset: int, segments: Sequence[Archived], parts: Sequence[tuple[Message, ...]]
     ) -> Batch:
         _, end = self._log.read(offset, len(segments))
         checksum = self._log.mark(end) or 0
         last, pending = segments[-1].id, _count_pending(segments)
         return Batch(offset, end, len(segments), last, checksum, pending, tuple(parts))
 
-    def _read_before(self, end: int, count: int) -> tuple[int, list[Segment]]:
+    def _read_before(self, end: int, count: int) -> tuple[int, list[Archived]]:
         """Return the last ``count`` segments before an offset, and the offset of the first of them."""
-        found: list[tuple[int, Segment]] = []
+        found: list[tuple[int, Archived]] = []
         at = 0
         while at < end:
             page, after = self._log.read(at, 1)
@@ -287,7 +286,7 @@ class Backlog:
         return found[0][0], [segment for _, segment in found]
 
 
-def _messages(segments: Sequence[Segment]) -> list[Message]:
+def _messages(segments: Sequence[Archived]) -> list[Message]:
     return [
         Message(segment.role, shorten(segment.content), segment.id)
         for segment in segments
@@ -295,11 +294,11 @@ def _messages(segments: Sequence[Segment]) -> list[Message]:
     ]
 
 
-def _count_pending(segments: Sequence[Segment]) -> Pending:
+def _count_pending(segments: Sequence[Archived]) -> Pending:
     lengths = [len(segment.content) for segment in segments if _is_speech(segment)]
     return Pending(len(lengths), sum(lengths))
 
 
-def _is_speech(segment: Segment) -> bool:
+def _is_speech(segment: Archived) -> bool:
     """Return whether a segment is a message; a summary or a host's own text has a ``kind`` in its metadata."""
     return "kind" not in segment.metadata and bool(segment.content.strip())

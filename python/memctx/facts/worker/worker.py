@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from memctx import _core, store_files
-from memctx.errors import StoreError
+from memctx.errors import LateError, ServerUnavailableError, StoreError
 from memctx.facts.worker.batches import MIN_CHARACTERS, BatchProcessor, describe_error
 from memctx.facts.worker.progress import FactsReady, Progress
 from memctx.facts.worker.queue import FOLDER, MAX_DEAD_LETTERS
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from memctx.facts.worker.batches import Settings
+    from memctx.facts.worker.batches import HostLease, Settings
     from memctx.facts.worker.progress import FactsFuture, State
     from memctx.facts.worker.queue import Cursor
     from memctx.providers.background import BackgroundLoop
@@ -29,29 +29,41 @@ logger = logging.getLogger("memctx.facts.worker")
 
 # Seconds between two looks at a session that another process works on.
 POLL = 0.25
+SECONDS_WITHOUT_SERVER = 2.0
 MAX_DOUBLINGS = 4
 
 
 class SessionLease:
-    """The lease of the process that extracts facts from a session, held only while there is work."""
+    """The lease of the process that extracts facts from a session, held only while there is work.
 
-    def __init__(self, store: Path, session_id: str) -> None:
+    Where hosts share the session, the lease among them is held, too.
+    """
+
+    def __init__(self, store: Path, session_id: str, hosts: HostLease | None) -> None:
         self._path = store_files.path_of(store, FOLDER, session_id, ".lock")
         self._lease = _core.Lease(self._path)
+        self._hosts = hosts
 
     @property
     def is_held(self) -> bool:
         """True if this process holds the lease."""
-        return self._lease.is_held
+        return self._lease.is_held and (self._hosts is None or self._hosts.is_held)
 
     def acquire(self) -> bool:
         """Acquire the lease unless another process has it, and return whether it is held."""
         if not self._lease.is_held:
             store_files.make_folder(self._path.parent)
-        return self._lease.acquire()
+        if not self._lease.acquire():
+            return False
+        if self._hosts is None or self._hosts.is_held or self._hosts.acquire():
+            return True
+        self._lease.release()
+        return False
 
-    def release(self) -> None:
-        """Release the lease; in a forked child, leave it to the parent."""
+    def release(self, offset: int = 0) -> None:
+        """Release the lease, with everything before an offset done; in a forked child, leave it to the parent."""
+        if self._hosts is not None and self._lease.is_held:
+            self._hosts.release(offset)
         self._lease.release()
 
 
@@ -68,7 +80,7 @@ class SessionWorker:
         self._settings = settings
         self._loop = loop
         self._batches = BatchProcessor(settings, loop, cursor)
-        self._lease = SessionLease(settings.store, settings.session_id)
+        self._lease = SessionLease(settings.store, settings.session_id, settings.hosts)
         self._waiters: list[FactsFuture] = []
         self._polls = 0
         self._notified = asyncio.Event()
@@ -128,13 +140,15 @@ class SessionWorker:
         waiters = list(self._waiters)
         try:
             return await self._work(waiters)
+        except (LateError, ServerUnavailableError) as error:
+            return self._wait_for_server(error, waiters)
         except (StoreError, OSError) as error:
             return self._back_off(error, waiters)
         except Exception as error:  # noqa: BLE001 - a fault of ours must not end the work for good
             logger.error("session %r: %s", self._settings.session_id, _locate(error))  # noqa: TRY400 - it may quote
             return self._back_off(error, waiters)
         finally:
-            self._lease.release()
+            self._lease.release(self._batches.cursor.offset)
 
     async def _work(self, waiters: list[FactsFuture]) -> float | None:
         batches, breaker = self._batches, self._batches.breaker
@@ -204,6 +218,13 @@ class SessionWorker:
         self._publish("open" if batches.breaker.is_open else "waiting", wait)
         self._settle_all(waiters, batches.error)
         return wait
+
+    def _wait_for_server(self, error: Exception, waiters: Sequence[FactsFuture]) -> float:
+        """Report that the session cannot be read now; return the seconds until the next try."""
+        self._batches.error = describe_error(error)
+        self._publish("waiting", SECONDS_WITHOUT_SERVER)
+        self._settle_all(waiters, self._batches.error)
+        return SECONDS_WITHOUT_SERVER
 
     def _publish(self, state: State, wait: float | None = None) -> None:
         batches = self._batches
