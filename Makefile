@@ -21,8 +21,8 @@ export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test lint redaction extractors contradictions bench bench-cold recall turn-recall bench-rust wheel fuzz crash \
-	hosts integrations plugins plugin-hosts check clean extension release cargo recall-data
+.PHONY: help dev demo test lint redaction extractors contradictions bench bench-cold recall turn-recall bench-rust wheel wheels fuzz crash \
+	test-postgres browser hosts integrations plugins plugin-hosts docs notebooks sanitize check clean extension release cargo recall-data
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -31,9 +31,9 @@ dev: extension $(VENV)/.installed ## Set up .venv with every tool and an editabl
 	@echo "Ready: source $(BIN)/activate"
 
 demo: ## Ask about what left the context window, with memctx and with plain truncation
-	@echo "make demo: installs build tools into .venv, compiles memctx (about 3 minutes on 2 cores, once), asks 3 questions."
+	@echo "make demo: installs build tools into .venv, compiles memctx (about 3 minutes on 2 cores, once), asks 5 questions."
 	@$(MAKE) --no-print-directory extension
-	@$(BIN)/python -m memctx.cli.demo
+	@$(BIN)/python -m memctx demo --html target/demo.html
 
 test: ## Run the Rust and the Python tests, those of the boundary also in four threads
 	@echo "make test: installs the test tools, compiles the Rust tests (about 2 minutes on 2 cores, once), runs every test (5)."
@@ -103,6 +103,27 @@ wheel: cargo $(VENV)/.installed ## Build the release wheel and that of the model
 	@for wheel in dist/*.whl; do echo "$$wheel: $$(( $$(wc -c <"$$wheel") / 1024 )) KiB"; done
 	$(BIN)/pytest -m wheel tests/e2e/test_wheel.py
 
+# Four wheels from one machine: zig is compiler and linker for each target, rustup has the standard libraries. Foreign
+# ones are tried with interpreters that run here, under emulation or in a container: see CONTRIBUTING.md.
+WHEEL_TARGETS ?= x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu x86_64-unknown-linux-musl aarch64-unknown-linux-musl
+
+wheels: cargo $(VENV)/.installed ## Build the Linux wheels (x86-64 and aarch64, glibc and musl) into dist/ and try them
+	@missing=""; for target in $(WHEEL_TARGETS); do \
+		test -d "$$(rustc --print sysroot)/lib/rustlib/$$target/lib" || missing="$$missing $$target"; \
+	done; test -z "$$missing" || { \
+		echo "Rust has no standard library for:$$missing. Install it: rustup target add$$missing" >&2; exit 1; }
+	@rm -f dist/memctx-*-linux_*.whl dist/memctx-*-manylinux*.whl dist/memctx-*-musllinux*.whl
+	$(WHEEL_TARGETS:%=$(MAKE) --no-print-directory wheel-% &&) true
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist $(MODEL)
+	@for wheel in dist/*.whl; do echo "$$wheel: $$(( $$(wc -c <"$$wheel") / 1024 )) KiB"; done
+	$(BIN)/pytest -m wheel tests/e2e/test_wheel.py
+
+wheel-%-gnu:
+	$(BIN)/maturin build --release --locked --out dist --zig --target $*-gnu --compatibility manylinux2014
+
+wheel-%-musl:
+	$(BIN)/maturin build --release --locked --out dist --zig --target $*-musl --compatibility musllinux_1_2
+
 fuzz: cargo ## Fuzz what reads foreign bytes, FUZZ_SECONDS=20 for each target
 	cd rust/fuzz && cargo build --release --locked --target "$$(rustc --print host-tuple)" --target-dir ../../$(FUZZ_DIR)
 	@mkdir -p $(FUZZ_TARGETS:%=$(FUZZ_DIR)/corpus/%)
@@ -123,9 +144,31 @@ fuzz: cargo ## Fuzz what reads foreign bytes, FUZZ_SECONDS=20 for each target
 		tail -n 1 $(FUZZ_DIR)/$$target.log; \
 	done
 
+# The disk index is left out: its C++ would have to be compiled the same way.
+sanitize: cargo ## Run the tests of the core under AddressSanitizer, which needs nightly Rust
+	RUSTFLAGS=-Zsanitizer=address cargo +nightly test -p memctx-core --lib --no-default-features --profile $(PROFILE) --locked \
+		--target "$$(rustc --print host-tuple)" --target-dir target/sanitize
+
 # What a mode needs and this machine lacks is named; CRASH=quick is a tenth of it, CRASH=brief what tests run.
 crash: extension ## Kill, cut power, fill disks and flip bits under a store; CRASH=quick for a tenth of it
 	cd tests && ../$(BIN)/python -m crash.driver --size $(CRASH) $(MODES)
+
+# The server is a package of the test tools. The first command runs tests of a directory with a server behind it.
+POSTGRES_TESTS ?= memory context facts compaction tools cli/import_export
+FLEET_SECONDS ?= 20
+
+test-postgres: extension $(VENV)/.installed ## Run the tests of the memory on a PostgreSQL server, and a fleet of hosts for FLEET_SECONDS=20
+	cd tests && ../$(BIN)/python -m pytest -p replica.backend --rootdir=.. -c ../pyproject.toml --numprocesses=auto $(POSTGRES_TESTS)
+	FLEET_SECONDS=$(FLEET_SECONDS) $(BIN)/pytest -m crash -s tests/fleet
+
+# The browser is that of the machine: Debian's chromium, Google Chrome, or CHROMIUM=path. axe-core is one file of npm.
+CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
+AXE := target/axe/node_modules/axe-core/axe.min.js
+
+browser: extension $(VENV)/.installed-browser ## Drive `memctx ui` and the page of `memctx replay` in Chromium, and check them with axe
+	@test -x "$(CHROMIUM)" || { echo "There is no Chromium here: install one, or name it: make browser CHROMIUM=path" >&2; exit 1; }
+	npm install --prefix target/axe --silent --no-audit --no-fund --no-package-lock --ignore-scripts axe-core@4.14.0
+	MEMCTX_CHROMIUM="$(CHROMIUM)" MEMCTX_AXE="$(abspath $(AXE))" $(BIN)/pytest tests/ui/test_browser.py tests/cli/replay/test_chromium.py
 
 # Newest versions, each framework in an environment of its own. They warn, and leave connections to the garbage collector.
 FRAMEWORKS ?= $(basename $(filter-out base.txt,$(notdir $(wildcard requirements/integrations/*.txt))))
@@ -176,6 +219,14 @@ plugin-hosts: plugins ## Install OpenClaw and Pi into target/, and run the plugi
 	cd $(PLUGIN_HOSTS) && tar -xzf "$$(npm pack --silent $(PI)@1.5.0)" --strip-components=1 -C node_modules/$(PI)
 	PLUGIN_HOSTS="$(abspath $(PLUGIN_HOSTS))" node --test target/plugins/test/hosts.test.js
 
+# mkdocs-material prints an advertisement of its own without this.
+docs: $(VENV)/.installed-docs ## Build the documentation into target/site, and check its links and what it loads
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
+	$(BIN)/python docs/site/check.py target/site
+
+notebooks: extension $(VENV)/.installed-docs ## Run the notebooks in examples
+	$(BIN)/pytest -m notebooks tests/e2e/test_notebooks.py
+
 check: lint test fuzz wheel ## Everything that must hold before a change lands
 
 clean: ## Remove everything that was built or installed here
@@ -209,6 +260,14 @@ $(VENV)/.installed-model: $(MODEL)/pyproject.toml $(MODEL)/src/memctx_model/__in
 
 $(VENV)/.installed: requirements/dev.txt $(VENV)/.installed-build
 	$(PIP_INSTALL) -r requirements/dev.txt
+	@touch $@
+
+$(VENV)/.installed-docs: requirements/docs.txt $(VENV)/.installed
+	$(PIP_INSTALL) -r requirements/docs.txt
+	@touch $@
+
+$(VENV)/.installed-browser: requirements/browser.txt $(VENV)/.installed
+	$(PIP_INSTALL) -r requirements/browser.txt
 	@touch $@
 
 $(VENV)/.installed-bench: requirements/bench.txt $(VENV)/.installed

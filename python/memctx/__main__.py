@@ -18,7 +18,13 @@ def main() -> None:
         package = (error.name or "").partition(".")[0]
         if package not in {"click", "rich"}:
             raise
-        sys.stderr.write(f"memctx: the command line needs {package}: pip install 'memctx[cli]'\n")
+        if sys.argv[1:2] == ["demo"]:
+            from memctx.cli import run_demo  # noqa: PLC0415 - it needs neither
+
+            run_demo(sys.argv[2:])
+        sys.stderr.write(
+            f"memctx: the command line needs {package}: pip install 'memctx[cli]'; `memctx demo` runs without\n"
+        )
         sys.exit(2)
     run()
 

@@ -55,11 +55,11 @@ READING_COMMANDS = [
     ("status",),
     ("search", "webhook", "port"),
     ("search", "webhook", "port", "--all"),
-    ("stats",),
+    ("sizes",),
     ("reindex",),
     ("reindex", "--rebuild"),
-    ("memory", "show"),
-    ("memory", "search", "webhook"),
+    ("notes",),
+    ("facts", "search", "webhook"),
     ("facts", "list"),
     ("facts", "list", "--all", "--type", "config", "-n", "5"),
     ("verify",),
@@ -142,7 +142,7 @@ def test_a_disabled_index_is_exit_code_2(store: Path, monkeypatch: pytest.Monkey
         assert (refused.exit_code, refused.stdout) == (2, "")
         assert "disk.index is False; expected the setting to be on" in refused.stderr
     assert run("search", "webhook", "--store", store).exit_code == 0
-    assert data("stats", "--store", store)["disk_index"] is None
+    assert data("sizes", "--store", store)["disk_index"] is None
     assert run("reindex", "--store", store / "none").exit_code == 2
 
 
@@ -179,25 +179,25 @@ def test_show_takes_the_id_that_search_prints(store: Path) -> None:
 
 
 def test_memory_add_needs_one_session(store: Path, tmp_path: Path) -> None:
-    refused = run("memory", "add", "The cache is Valkey", "--store", store)
+    refused = run("facts", "add", "The cache is Valkey", "--store", store)
     assert refused.exit_code == 2
     assert "--session; the store has 2 sessions: blog, shop" in refused.stderr
-    found = data("memory", "add", "The cache is Valkey", "--session", "blog", "--store", store)
+    found = data("facts", "add", "The cache is Valkey", "--session", "blog", "--store", store)
     assert found["fact"]["session_id"] == "blog"
     new = tmp_path / "new"
-    assert run("memory", "add", "A fact", "--store", new).exit_code == 2
+    assert run("facts", "add", "A fact", "--store", new).exit_code == 2
     assert not new.exists()
-    assert run("memory", "add", "A fact of it", "--session", "s1", "--store", new).exit_code == 0
+    assert run("facts", "add", "A fact of it", "--session", "s1", "--store", new).exit_code == 0
     assert data("facts", "list", "--store", new)["facts"][0]["content"] == "A fact of it"
 
 
 def test_forget_does_nothing_without_yes(store: Path) -> None:
     fact = data("facts", "list", "--type", "decision", "--store", store)["facts"][0]
-    asked = run("memory", "forget", fact["id"][:8], "--store", store)
+    asked = run("facts", "forget", fact["id"][:8], "--store", store)
     assert asked.exit_code == 0
     assert "add --yes" in asked.stdout
     assert data("facts", "list", "--type", "decision", "--store", store)["facts"]
-    assert run("memory", "forget", fact["id"][:8], "--yes", "--store", store).exit_code == 0
+    assert run("facts", "forget", fact["id"][:8], "--yes", "--store", store).exit_code == 0
     assert data("facts", "list", "--type", "decision", "--store", store, code=1)["facts"] == []
     states = data("facts", "history", fact["id"], "--store", store)["states"]
     assert [state["is_active"] for state in states] == [True, False]
@@ -282,8 +282,15 @@ def test_a_missing_store_is_refused_and_not_created(tmp_path: Path) -> None:
     assert not (tmp_path / "none").exists()
 
 
+def test_the_address_of_a_server_is_refused_as_a_store_without_showing_its_password() -> None:
+    refused = run("search", "--store", "postgresql://team:hunter2@db.internal/agents", "port")
+    assert refused.exit_code == 2
+    assert "memctx pull ADDRESS --store DIRECTORY" in refused.stderr
+    assert "hunter2" not in refused.stderr
+
+
 READING = [
-    ("status",), ("search", "x"), ("show", "abcd"), ("stats",), ("memory", "show"), ("memory", "search", "x"),
+    ("status",), ("search", "x"), ("show", "abcd"), ("sizes",), ("notes",), ("facts", "search", "x"),
     ("facts", "list"), ("facts", "history", "abcd"), ("verify",), ("gc",), ("reindex",),
 ]  # fmt: skip
 
@@ -311,7 +318,7 @@ def test_a_folder_without_a_store_is_refused(command: tuple[str, ...], tmp_path:
 def test_a_store_without_messages_is_empty(tmp_path: Path) -> None:
     with opened(tmp_path / "store") as memory:
         memory.facts.add("config", "The webhook listens on port 8443")
-    assert data("stats", "--store", tmp_path / "store")["segments"] == 0
+    assert data("sizes", "--store", tmp_path / "store")["segments"] == 0
 
 
 def test_an_unknown_session_is_refused(store: Path) -> None:
@@ -329,9 +336,9 @@ def test_archived_text_cannot_control_the_terminal(store: Path) -> None:
         memory.facts.add("config", "paint is \x1b[31mred\x1b[0m\nand rings \x07")
     for command in (
         ("search", "paint"),
-        ("memory", "show"),
+        ("notes",),
         ("facts", "list"),
-        ("memory", "search", "paint"),
+        ("facts", "search", "paint"),
     ):
         shown = run(*command, "--store", store)
         assert "paint" in shown.stdout
@@ -347,7 +354,7 @@ def test_unreadable_files_are_exit_code_3(store: Path, tmp_path: Path) -> None:
     with opened(store), opened(store):
         pass
     (store / "LOCK").write_text('{"format":9,"min_reader":9,"min_writer":9}\n')
-    assert run("stats", "--store", store).exit_code == 3
+    assert run("sizes", "--store", store).exit_code == 3
 
 
 def test_bench_counts_its_messages() -> None:
@@ -365,34 +372,6 @@ def test_commands_work_on_a_memory_that_is_disabled(tmp_path: Path) -> None:
     options = ("--store", tmp_path / "store", "--config", config)
     assert run("import", session, *options).exit_code == 0
     assert "8443" in run("search", "webhook port", *options).stdout
-
-
-def test_bench_profiles_a_trim_step_by_step() -> None:
-    found = data("bench", "--trim", "--messages", 300)
-    assert found["segments"] == 300
-    for turn in ("trim_ms", "next_ms"):
-        assert {"read", "prune", "trim", "search", "place"} < found[turn].keys()
-    for step in ("read", "trim", "search", "place"):
-        assert found["trim_ms"][step] > 0, step
-    table = run("bench", "--trim", "--messages", 300).stdout
-    assert "over 300 segments" in table
-    assert table.splitlines()[-1].split()[0] == "all"
-
-
-def test_bench_profiles_a_copy_of_a_store(tmp_path: Path) -> None:
-    store = tmp_path / "store"
-    with memctx.open(store, session_id="s1", disk={"durability": "os"}) as memory:
-        memory.archive(
-            [{"role": "user", "content": f"Parcel {n} went to gate {n % 7}."} for n in range(400)]
-        )
-    before = {path.name: path.read_bytes() for path in store.rglob("*") if path.is_file()}
-    assert data("bench", "--trim", "--store", store)["segments"] == 400
-    assert {path.name: path.read_bytes() for path in store.rglob("*") if path.is_file()} == before
-    assert run("bench", "--store", store).exit_code == 2
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    refused = run("bench", "--trim", "--store", empty)
-    assert (refused.exit_code, "expected 100" in refused.stderr) == (2, True)
 
 
 def test_no_command_extracts_facts(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 import memctx
-from process import run
+from memctx.cli import output
+from memctx.cli.formatting import Table
+from process import run, start
 
 ROOT = str(Path(memctx.__file__).parents[1])
 
@@ -71,7 +77,8 @@ def test_a_missing_extra_names_the_package_to_install(missing: str) -> None:
     code = f"import sys; sys.modules[{missing!r}] = None; from memctx.__main__ import main; main()"
     done = process(code=code)
     assert done.returncode == 2
-    assert done.stderr == f"memctx: the command line needs {missing}: pip install 'memctx[cli]'\n"
+    needs = f"memctx: the command line needs {missing}: pip install 'memctx[cli]'"
+    assert done.stderr == f"{needs}; `memctx demo` runs without\n"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
@@ -101,3 +108,37 @@ def test_a_terminal_gets_colors_unless_no_color_is_set(store: Path) -> None:
     assert "\x1b[" in colored
     assert "The ledger rounds half to even" in colored
     assert "\x1b[3" not in shown(NO_COLOR="1")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such signals")
+def test_an_interrupted_import_says_how_to_resume_and_does(tmp_path: Path) -> None:
+    said = [{"role": "user", "content": f"Parcel {n} went to gate {n * 7}"} for n in range(60_000)]
+    (tmp_path / "talk.jsonl").write_text("\n".join(map(json.dumps, said)))
+    store = tmp_path / "store"
+    command = ["import", str(tmp_path / "talk.jsonl"), "--store", str(store)]
+    environ = {**os.environ, "PYTHONPATH": ROOT, "MEMCTX_EMBEDDING_MODEL": "hash"}
+    child = start([sys.executable, "-m", "memctx", *command], env=environ)
+    log = store / "segments.jsonl"
+    while child.poll() is None and not (log.exists() and log.stat().st_size):
+        time.sleep(0.005)
+    child.send_signal(signal.SIGINT)
+    _, errors = child.communicate(timeout=60)
+    assert (child.returncode, errors) == (130, "memctx: interrupted; run it again to resume\n")
+    before = len(log.read_bytes().splitlines())
+    assert before < 60_000
+    done = process(*command, "--json", MEMCTX_EMBEDDING_MODEL="hash")
+    assert json.loads(done.stdout)["added"] == 60_000 - before
+    assert len(log.read_bytes().splitlines()) == 60_000
+
+
+def test_search_names_sessions_and_highlights_words(tmp_path: Path) -> None:
+    for session in ("shop", "blog"):
+        with memctx.open(tmp_path, session_id=session, embedding_model="hash") as memory:
+            memory.archive([{"role": "user", "content": f"The {session} listens on port 8443"}])
+    shown = process("search", "port", "--store", tmp_path).stdout.splitlines()
+    assert {line.split()[5] for line in shown[1:]} == {"shop", "blog"}
+    assert shown[0].split() == ["id", "when", "role", "score", "session", "text"]
+    table = Table(("id", "text"), (("a", "The Webhooks listen"),), marked=("Webhooks",))
+    console = Console(force_terminal=True, color_system="standard", width=60, file=StringIO())
+    console.print(output.render(table, is_narrow=False))
+    assert "\x1b[1;33mWebhooks\x1b[0m" in console.file.getvalue()  # type: ignore[attr-defined]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from memctx.cli.verbs.verb import Verb
 
-GROUPS = {"memory", "facts", "context", "config"}
+GROUPS = {"facts", "context", "config", "fleet"}
 
 
 def commands(group: click.Group, *before: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
@@ -34,11 +34,12 @@ ALL = dict(commands(main))
 
 def test_shell_commands_are_pinned() -> None:
     assert {" ".join(path) for path in ALL} - GROUPS == {
-        "status", "search", "show", "stats", "memory show", "memory add", "memory forget", "memory search",
+        "status", "search", "show", "sizes", "notes", "facts add", "facts forget", "facts search",
         "facts list", "facts history", "context list", "context detail", "compact", "verify", "reindex",
-        "reembed", "gc", "bench",
-        "replay", "report", "import", "export", "config show", "config check", "doctor", "mcp",
-        "install", "uninstall", "hook", "serve",
+        "reembed", "gc", "bench", "profile",
+        "demo", "replay", "import", "export", "config show", "config check", "doctor", "mcp",
+        "install", "uninstall", "hook", "serve", "ui", "push", "pull", "fleet add", "fleet erase", "fleet gc",
+        "fleet migrate", "fleet status", "fleet verify",
     }  # fmt: skip
 
 
@@ -62,17 +63,19 @@ def test_every_command_has_json_and_those_on_a_store_name_it() -> None:
         "config check",
         "context list",
         "context detail",
+        "demo",
         "replay",
-        "report",
+        "bench",
         "install",
         "uninstall",
+        *(name for name in map(" ".join, ALL) if name.startswith("fleet ")),
     }
     for path, command in ALL.items():
         names = {option for each in command.params for option in each.opts}
         if " ".join(path) not in GROUPS:
             assert ("--json" in names) == (
-                path not in {("mcp",), ("hook",)}
-            )  # stdout belongs to the protocol
+                path not in {("mcp",), ("hook",), ("ui",)}
+            )  # stdout belongs to the protocol, or has the address alone
             assert ("--store" in names) == (" ".join(path) not in without)
 
 
@@ -82,7 +85,16 @@ def test_commands_that_delete_or_rewrite_have_yes() -> None:
         for path, command in ALL.items()
         if "--yes" in {option for each in command.params for option in each.opts}
     }
-    assert has_yes == {"memory forget", "compact", "verify", "gc", "install", "uninstall"}
+    assert has_yes == {
+        "facts forget",
+        "compact",
+        "verify",
+        "gc",
+        "install",
+        "uninstall",
+        "fleet erase",
+        "fleet gc",
+    }
 
 
 def test_main_help_shows_every_summary_in_full() -> None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import json
 from typing import TYPE_CHECKING
 
+import pytest
 from click.testing import CliRunner
 
 from memctx.cli import main
+from memctx.cli.verbs.shell import ShellRequest
+from memctx.cli.verbs.transcripts import export_store
+from memctx.errors import ConfigError
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 
 SAID = [
@@ -51,6 +54,20 @@ def test_imported_messages_are_searchable_and_exportable(tmp_path: Path) -> None
     assert "The payment webhook listens on port 8443." in (tmp_path / "all.md").read_text()
 
 
+def test_a_search_says_how_many_passages_have_no_vectors_yet(tmp_path: Path) -> None:
+    store = tmp_path / "memory"
+    run("import", transcript(tmp_path), "--store", store)
+    command = ["search", "webhook", "--store", str(store)]
+    assert (
+        "4 passages without vectors: run `memctx reembed`"
+        in CliRunner().invoke(main, command).output
+    )
+    assert CliRunner().invoke(main, ["reembed", "--store", str(store)]).exit_code == 0
+    found = CliRunner().invoke(main, command).output
+    assert "8443" in found
+    assert "without vectors" not in found
+
+
 def test_an_export_replaces_no_file_unless_forced(tmp_path: Path) -> None:
     store, target = tmp_path / "memory", tmp_path / "all.jsonl"
     run("import", transcript(tmp_path), "--store", store)
@@ -66,6 +83,53 @@ def test_an_export_replaces_no_file_unless_forced(tmp_path: Path) -> None:
         target.write_text("mine")
     folder = CliRunner().invoke(main, ["export", str(tmp_path), "--force", "--store", str(store)])
     assert folder.exit_code == 2
+
+
+class Terminal(io.StringIO):
+    """A stdin at which a person sits."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("reply", ["y", "n"])
+def test_a_person_at_a_terminal_is_asked_before_a_file_is_replaced(
+    tmp_path: Path, reply: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, target = tmp_path / "memory", tmp_path / "all.jsonl"
+    run("import", transcript(tmp_path), "--store", store)
+    target.write_text("mine")
+    asked: list[str] = []
+
+    def answer(text: str) -> str:
+        asked.append(text)
+        return reply
+
+    monkeypatch.setattr("sys.stdin", Terminal())
+    monkeypatch.setattr("click.termui.visible_prompt_func", answer)
+    if reply == "y":
+        assert export_store(ShellRequest(store), target=target).is_ok
+        assert "8443" in target.read_text("utf-8")
+    else:
+        with pytest.raises(ConfigError, match="--force"):
+            export_store(ShellRequest(store), target=target)
+        assert target.read_text() == "mine"
+    assert [str(target) in words for words in asked] == [True]
+
+
+@pytest.mark.parametrize("config", [None, "mine.toml"])
+def test_replays_with_two_settings_stand_side_by_side(tmp_path: Path, config: str | None) -> None:
+    tail, page = tmp_path / "tail.toml", tmp_path / "page.html"
+    tail.write_text('placement = "tail"')
+    (tmp_path / "mine.toml").write_text("working_budget = 5000")
+    given = [] if config is None else ["--config", str(tmp_path / config)]
+    command = ["replay", str(transcript(tmp_path)), "--beside", str(tail), "--html", str(page)]
+    assert CliRunner().invoke(main, [*command, *given]).exit_code == 0
+    text = page.read_text("utf-8")
+    for name in (config or "defaults", "tail.toml"):
+        assert f'<th scope="col">{name}</th>' in text
+    assert "placement = &quot;tail&quot;" in text
+    assert ("working_budget = 5000" in text) is (config is not None)
 
 
 def test_import_reports_skips_by_reason(tmp_path: Path) -> None:
@@ -98,14 +162,6 @@ def test_replay_prints_a_table_and_writes_a_page(tmp_path: Path) -> None:
     plain = CliRunner().invoke(main, ["replay", str(transcript(tmp_path)), "--window", "8000"])
     assert plain.exit_code == 0
     assert "2 turns" in plain.output
-
-
-def test_report_writes_only_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert run("report", transcript(tmp_path), "--window", 8_000) == {"page": "talk.html"}
-    assert "<svg" in (tmp_path / "talk.html").read_text("utf-8")
-    run("report", transcript(tmp_path), tmp_path / "other.html")
-    assert (tmp_path / "other.html").exists()
 
 
 def test_search_for_nonsense_finds_nothing_above_the_minimum_match(

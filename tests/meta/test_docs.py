@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -54,3 +56,19 @@ def test_changelog_has_the_current_version() -> None:
 
 def test_the_package_has_the_version_of_the_workspace() -> None:
     assert memctx.__version__ == cargo_version()
+
+
+def constant(path: str, name: str) -> Any:
+    """Return the value of a constant at the top of a Python file, which is not imported."""
+    for node in ast.parse(read(path)).body:
+        targets = node.targets if isinstance(node, ast.Assign) else ()
+        if [ast.unparse(target) for target in targets] == [name]:
+            return ast.literal_eval(node.value)  # type: ignore[attr-defined]
+    raise AssertionError(f"{path} has no {name}")
+
+
+def test_the_reference_has_every_public_module() -> None:
+    reference = constant("docs/site/reference.py", "MODULES")
+    public = constant("tests/meta/test_public_names.py", "PUBLIC")
+    assert len(public) > 25
+    assert sorted(public.keys() - reference.keys()) == []

@@ -12,8 +12,29 @@ import memctx
 from memctx import errors
 
 PUBLIC = {
+    "memctx.postgres": [
+        "SCHEMA_VERSION",
+        "Administration",
+        "Candidate",
+        "CandidateFilter",
+        "Claimed",
+        "Erased",
+        "Erasure",
+        "Head",
+        "Job",
+        "Line",
+        "Missing",
+        "Page",
+        "Row",
+        "Server",
+        "SessionInfo",
+        "StoredFile",
+        "Verified",
+    ],
     "memctx.testing": [
         "FakeModel",
+        "FakeProvider",
+        "QuotingModel",
         "RequestRefusedError",
         "ScriptedExtractor",
         "ScriptedSummarizer",
@@ -193,7 +214,9 @@ PUBLIC = {
         "Recording",
         "Replay",
         "ReplayedTurn",
+        "SentPart",
         "TrimmedMessages",
+        "comparison_html",
         "html",
         "replay",
         "write_html",
@@ -209,11 +232,14 @@ PUBLIC = {
         "FlatIndex",
         "HashEmbedder",
         "Hit",
+        "LineWriter",
         "LogReader",
         "Store",
         "StoreOptions",
         "fusion",
         "ingest",
+        "query_term_hashes",
+        "term_hashes",
         "vmem",
     ],
     "memctx.lowlevel.fusion": ["blend", "decay", "mmr", "normalize", "threshold"],
@@ -282,6 +308,7 @@ PUBLIC = {
         "run_http",
         "run_stdio",
     ],
+    "memctx.ui": ["Backend", "make_app", "run"],
     "memctx.tools": ["SchemaFormat", "ToolResult", "Tools", "schemas"],
     "memctx.lowlevel.vmem": ["VmemReport", "append", "read", "verify", "write"],
     "memctx.hosts.openclaw": [
@@ -317,7 +344,7 @@ def test_every_public_name_exists_and_is_documented() -> None:
 
 def test_every_exception_is_a_memctx_error() -> None:
     classes = [value for name, value in vars(errors).items() if name.endswith("Error")]
-    assert len(classes) == 13
+    assert len(classes) == 16
     assert all(issubclass(cls, memctx.MemctxError) for cls in classes)
     assert all(cls.__module__ == "memctx.errors" for cls in classes)
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import memctx
 from memctx import Memory, compaction, context, messages, registry
-from memctx._core import SearchHit, Segment, Store
+from memctx._core import Segment, Store
 from memctx.cli import verbs
 from memctx.compaction import Recovered
 from memctx.compaction import summary as summaries
@@ -43,6 +43,7 @@ from memctx.facts.extractors import (
     extractor_of,
     split,
 )
+from memctx.hits import Hits
 from memctx.hosts import openclaw, pi
 from memctx.lowlevel import Explanation, Hit
 
@@ -200,8 +201,8 @@ now = datetime.now(UTC)
 found_by = memctx.SearchFilter(since=now, until=0.0, roles=["user"])
 assert_type((found_by.since, found_by.roles), tuple[float | None, list[str] | None])
 hits = memory.search("query", limit=5, filter=found_by)
-assert_type(hits, list[SearchHit])
-assert_type(memory.search("query", everything=True), list[SearchHit])
+assert_type(hits, Hits)
+assert_type(memory.search("query", everything=True), Hits)
 assert_type(memory.search_workspace("query", 3, sources=["memory"]), list[openclaw.Cited])
 assert_type(hits[0].segment, Segment)
 assert_type(memory.store, Store)
@@ -292,7 +293,7 @@ async def turn() -> None:
     """Use the same for asyncio."""
     assert_type(await extractors[0].extract(request), ExtractionResult)
     assert_type(await memory.aarchive([]), memctx.Archived)
-    assert_type(await memory.asearch("query", limit=5, window=2), list[SearchHit])
+    assert_type(await memory.asearch("query", limit=5, window=2), Hits)
     compacted = await memory.compact(
         spoken, instructions="Keep ports", reason="threshold", pinned=[0]
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import memctx
+from memctx import replica
 from memctx.cli import output
 from memctx.cli.escaping import terminal
 from memctx.cli.verbs.table import GROUPS, VERBS
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 
     from memctx.cli.verbs.verb import CommonOption, Parameter, Verb
 
+INTERRUPTED: dict[str, str] = dict.fromkeys(
+    ("import", "push", "pull", "reembed", "reindex"), "interrupted; run it again to resume"
+)
+"""Messages after Ctrl-C, by command: these have kept what they had done."""
 TIME_FORMATS = ("%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S")
 EPILOG = """\b
 Exit codes:
@@ -27,6 +32,7 @@ Exit codes:
   1  nothing found, or a check failed
   2  wrong usage or settings
   3  a file could not be read or written
+  130  interrupted by Ctrl-C
 
 Commands that delete or rewrite describe the changes; --yes applies them.
 """
@@ -46,6 +52,12 @@ class Misuse(Failure):
     """Wrong usage or settings."""
 
     exit_code = 2
+
+
+class Interrupted(Failure):
+    """The person pressed Ctrl-C."""
+
+    exit_code = 130
 
 
 class OrderedGroup(click.Group):
@@ -69,6 +81,10 @@ class Application(OrderedGroup):
             raise Misuse(str(error)) from error
         except (MemctxError, OSError) as error:
             raise Failure(str(error)) from error
+        except KeyboardInterrupt:
+            raise Interrupted(
+                INTERRUPTED.get(ctx.invoked_subcommand or "", "interrupted")
+            ) from None
 
 
 class Time(click.DateTime):
@@ -83,6 +99,26 @@ class Time(click.DateTime):
         """Return the time with its zone."""
         found: datetime = super().convert(value, param, ctx)
         return found.replace(tzinfo=UTC)
+
+
+class Store(click.Path):
+    """The directory of a store."""
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401 - as click has it
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> Any:  # noqa: ANN401 - as click has it
+        """Return the path; refuse the address of a server, which may hold a password."""
+        if replica.is_server(value):
+            self.fail(
+                "expected a directory; for memory on a server see `memctx fleet --help`, or fetch a copy:"
+                " memctx pull ADDRESS --store DIRECTORY",
+                param,
+                ctx,
+            )
+        return super().convert(value, param, ctx)
 
 
 @click.group(
@@ -178,7 +214,7 @@ def _common_option(name: CommonOption) -> click.Option:
     if name == "store":
         return click.Option(
             ["--store", "common_store"],
-            type=click.Path(path_type=Path),
+            type=Store(path_type=Path),
             help="Directory of the store.  [default: $MEMCTX_STORAGE_PATH, else ~/.memctx]",
         )
     if name == "session":

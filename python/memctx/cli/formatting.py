@@ -32,6 +32,8 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     right: tuple[str, ...] = ()
     """Headings of the right-aligned columns."""
+    marked: tuple[str, ...] = ()
+    """Words that a terminal highlights in the last column."""
 
     def __str__(self) -> str:
         lines = [self.headings, *self.rows]

@@ -30,6 +30,7 @@ TENTHS = 10
 OPTIONAL = frozenset({"when"})
 """Columns that a narrow terminal does not show."""
 STYLES = {"id": "cyan", "when": "dim", "score": "green", "session": "cyan"}
+MARKED = "bold yellow"
 WORDS = {"bad": "bold red", "note": "yellow", "ok": "green", "forgotten": "red", "active": "green"}
 
 
@@ -43,7 +44,7 @@ def print_outcome(outcome: Outcome, *, is_json: bool) -> None:
         for number, part in enumerate(outcome.printable()):
             if number:
                 console.print()
-            console.print(_render(part, is_narrow=is_narrow))
+            console.print(render(part, is_narrow=is_narrow))
     elif outcome.parts:
         click.echo(outcome.text)
     if not outcome.is_ok:
@@ -86,7 +87,8 @@ def log_progress(words: str) -> Generator[Callable[[int, int], None], None, None
     yield log
 
 
-def _render(part: Part, *, is_narrow: bool) -> RichTable | Text:
+def render(part: Part, *, is_narrow: bool) -> RichTable | Text:
+    """Return a part as a terminal shows it."""
     if not isinstance(part, Table):
         return Text(part)
     table = RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
@@ -105,6 +107,7 @@ def _render(part: Part, *, is_narrow: bool) -> RichTable | Text:
             overflow="fold",
         )
     for row in part.rows:
-        cells = (row[index] for index in columns)
-        table.add_row(*(Text(cell, style=WORDS.get(cell, "")) for cell in cells))
+        cells = [Text(row[index], style=WORDS.get(row[index], "")) for index in columns]
+        cells[-1].highlight_words(part.marked, MARKED, case_sensitive=False)
+        table.add_row(*cells)
     return table

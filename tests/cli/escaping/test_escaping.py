@@ -121,7 +121,7 @@ def test_json_of_every_verb_is_escaped(store: Path, tmp_path: Path) -> None:
     for command in (
         ("search", "webhook", *at),
         ("facts", "list", *at),
-        ("memory", "search", "webhook", *at),
+        ("facts", "search", "webhook", *at),
         ("status", *at),
         ("replay", str(transcript)),
         ("context", "detail", str(transcript)),

@@ -271,6 +271,12 @@ def test_an_import_that_goes_on_names_sessions_by_their_first_prompt(
     assert names(store) == {"s1": f"claude-code · {prompts[0]}"}
 
 
+def test_a_slash_command_is_no_name_of_a_session(tmp_path: Path) -> None:
+    lines = claude_lines("/mode", "Which port?")
+    import_transcripts(tmp_path / "memory", claude(tmp_path / "source", *lines))
+    assert names(tmp_path / "memory") == {"s1": "claude-code · Which port?"}
+
+
 def test_a_record_of_hooks_is_not_overwritten(tmp_path: Path) -> None:
     hooked = HostSession("claude-code", "/src/shop", "s1")
     update_record(tmp_path, hooked, lambda known: replace(known, title="Known", last_prompt="?"))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 NAMES = ("chromium", "chromium-browser", "google-chrome") if hasattr(os, "posix_spawn") else ()
-BINARY = next(filter(None, map(shutil.which, NAMES)), None)
+BINARY = os.environ.get("MEMCTX_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
 FLAGS = (
     "--headless=new",
     "--no-sandbox",

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from memctx.cli.replay import Replay, write_html
 
-from . import chromium
+from . import chromium, session
 from .chromium import Chromium
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
     from typing import Literal
 
 pytestmark = [
@@ -21,26 +23,27 @@ pytestmark = [
     pytest.mark.skipif(chromium.BINARY is None, reason="no Chromium here: the page was not opened"),
 ]
 
+AXE = os.environ.get("MEMCTX_AXE")
+
 # Texts whose color is too close to their background: WCAG asks for 4.5.
 FAINT = """
 (() => {
   const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-  const luminance = (color) => {
-    canvas.fillStyle = color; canvas.fillRect(0, 0, 1, 1);
+  const luminance = (colors) => {
+    canvas.clearRect(0, 0, 1, 1);
+    for (const color of colors) { canvas.fillStyle = color; canvas.fillRect(0, 0, 1, 1); }
     const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data].map((v) => v / 255)
       .map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
-  const ground = (element) => {
-    for (let at = element; at; at = at.parentElement) {
-      const color = getComputedStyle(at).backgroundColor;
-      if (color !== "rgba(0, 0, 0, 0)") return color;
-    }
-  };
+  // Backgrounds from the outermost to that of the element, which may let the others shine through.
+  const ground = (element) => element
+    ? [...ground(element.parentElement), getComputedStyle(element).backgroundColor] : [];
   const texts = [...document.querySelectorAll("body *")].filter((element) => element.checkVisibility()
     && [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim()));
   return texts.map((element) => {
-    const [a, b] = [luminance(getComputedStyle(element).color), luminance(ground(element))].sort((x, y) => y - x);
+    const under = ground(element), color = getComputedStyle(element).color;
+    const [a, b] = [luminance([...under, color]), luminance(under)].sort((x, y) => y - x);
     return [(a + 0.05) / (b + 0.05), element.className || element.tagName];
   }).filter(([ratio]) => ratio < 4.5);
 })()
@@ -158,3 +161,52 @@ def test_the_page_is_readable_without_scripts(browser: Chromium, path: Path) -> 
         assert browser.console_errors() == []
     finally:
         browser.call("Emulation.setScriptExecutionDisabled", value=False)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.skipif(AXE is None, reason="$MEMCTX_AXE does not name axe-core's axe.min.js")
+def test_the_page_has_no_accessibility_violations(
+    browser: Chromium, path: Path, scheme: Literal["light", "dark"]
+) -> None:
+    for width in (1280, 390):
+        browser.open(path, width, scheme)
+        browser.value(
+            "document.querySelectorAll('details').forEach((each) => { each.open = true; })"
+        )
+        browser.value(Path(str(AXE)).read_text("utf-8") + ";0")
+        browser.value("axe.run().then((found) => { window.found = found.violations; }); 0")
+        while not (found := browser.value("window.found && window.found.map((each) => each.id)")):
+            if found == []:
+                break
+        assert found == [], browser.value("JSON.stringify(window.found)")
+
+
+def test_the_chart_is_saved_as_a_picture_that_stands_alone(
+    browser: Chromium, path: Path, tmp_path: Path
+) -> None:
+    browser.open(path, 1280, "light")
+    browser.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    for kind in ("svg", "png"):
+        browser.value(f"document.querySelector('[data-save={kind}]').click()")
+    deadline = time.monotonic() + 20
+    while (
+        len(saved := [each for each in tmp_path.iterdir() if each.suffix in {".svg", ".png"}]) < 2
+    ):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert browser.console_errors() == []
+    by_kind = {each.suffix: each for each in saved}
+    time.sleep(0.2)
+    assert by_kind[".png"].read_bytes().startswith(b"\x89PNG")
+    browser.open(by_kind[".svg"], 900, "dark")
+    assert browser.requests() == [by_kind[".svg"].as_uri()]
+    assert browser.value("document.querySelector('title').textContent").startswith("session")
+
+
+def test_the_prompt_shows_what_memory_added(browser: Chromium, path: Path, played: Replay) -> None:
+    browser.open(path, 1280, "light")
+    block = browser.value(
+        f"document.querySelector('#turn-{played.turns[-1].number} .prompt .added pre').textContent"
+    )
+    assert session.SETTING in block
+    assert block.startswith("<recalled-context")

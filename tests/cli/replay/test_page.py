@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
@@ -10,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memctx._html import VOID, tag
 from memctx.cli.formatting import format_compact
 from memctx.cli.replay import Replay, html, replay, write_html
 from memctx.cli.replay.page.chart import axis_ticks
-from memctx.cli.replay.page.markup import VOID, tag
 
 from . import session
 
@@ -84,7 +85,7 @@ def test_page_texts_stay_text(page: str) -> None:
     elements = Reader(page).elements
     assert session.ATTACK not in page
     assert "alert(1)" in Reader(page).text
-    assert [name for name, _ in elements].count("script") == 2
+    assert [name for name, _ in elements].count("script") == 3
     assert "img" not in {name for name, _ in elements}
 
 
@@ -143,3 +144,57 @@ def test_compact_numbers_are_short_and_close(value: int) -> None:
     factor = {"k": 1e3, "M": 1e6}.get(text[-1], 1)
     assert float(text.rstrip("kM")) * factor == pytest.approx(value, rel=0.051, abs=0.5)
     assert len(text) <= 5
+
+
+def test_the_page_says_why_and_what_was_sent(page: str, played: Replay) -> None:
+    item = next(item for item in played.turns[-1].recalled if item.words)
+    assert f"score {item.score:.2f}" in page
+    assert "<mark>" in page
+    text = Reader(page).text
+    assert "What was sent" in text
+    assert "not sent" in text
+    assert "added by memory" in text
+    assert "<recalled-context" in text
+
+
+def test_the_page_compares_costs(played: Replay) -> None:
+    text = Reader(html(played, price=3)).text
+    for words in (
+        "No memory",
+        "Truncation",
+        "Compaction",
+        "at $3 a million",
+        f"${3e-6 * played.cost:,.2f}",
+    ):
+        assert words in text
+    assert played.compacted_cost > 0
+    assert played.compactions > 0
+
+
+def test_a_page_of_a_thousand_turns_is_small(played: Replay) -> None:
+    repeated = (played.turns * (1_000 // len(played.turns) + 1))[:1_000]
+    turns = tuple(replace(turn, number=number) for number, turn in enumerate(repeated, start=1))
+    assert len(html(replace(played, turns=turns)).encode()) < 1_000_000
+
+
+@pytest.mark.parametrize("eventful", [40, 130, 300, 1_000])
+def test_a_page_of_turns_that_trim_and_recall_much_is_small(played: Replay, eventful: int) -> None:
+    """As many turns that trim and recall a dozen long messages each, among a thousand."""
+    trimming = next(turn for turn in played.turns if turn.trimmed)
+    recalling = next(turn for turn in played.turns if turn.recalled)
+    words = "The payment webhook of the shop listens. " * 5
+    busy = replace(
+        trimming,
+        trimmed=(replace(trimming.trimmed[0], excerpt=words[:200]),) * 17,
+        recalled=(replace(recalling.recalled[0], excerpt=words[:200]),) * 8,
+        sent=recalling.sent,
+    )
+    quiet = replace(busy, trimmed=(), recalled=(), pruned=(), sent=())
+    turns = (busy,) * eventful + (quiet,) * (1_000 - eventful)
+    assert not quiet.is_eventful
+    assert len(html(replace(played, turns=turns)).encode()) < 1_000_000
+
+
+def test_a_notebook_shows_the_key_figures(played: Replay) -> None:
+    assert f"{len(played.turns)} turns" in played._repr_html_()
+    assert len(repr(played)) < 120

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from dataclasses import replace
 from itertools import pairwise
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from context.script import FormatName
+    from memctx.cli.replay.result import SentPart
+
+MINUTE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d")
 
 
 def without_times(played: Replay) -> dict[str, Any]:
@@ -36,8 +40,17 @@ def without_times(played: Replay) -> dict[str, Any]:
         # Scores fall with age, so that the last digit depends on the moment.
         return replace(item, score=round(item.score, 3))
 
+    def timeless(part: SentPart) -> SentPart:
+        # A block names the minute in which a message was archived.
+        return replace(part, text=MINUTE.sub("MINUTE", part.text))
+
     turns = tuple(
-        replace(turn, milliseconds={}, recalled=tuple(map(dated, turn.recalled)))
+        replace(
+            turn,
+            milliseconds={},
+            recalled=tuple(map(dated, turn.recalled)),
+            sent=tuple(map(timeless, turn.sent)),
+        )
         for turn in played.turns
     )
     return replace(played, turns=turns, seconds=0.0).to_dict()

@@ -147,7 +147,7 @@ def test_every_verb_reads_every_format(host: str, tmp_path: Path) -> None:
     store = ("--store", str(tmp_path / "store"))
     for command in (
         ("replay", file.path),
-        ("report", file.path, tmp_path / "page.html"),
+        ("replay", file.path, "--html", tmp_path / "page.html"),
         ("context", "list", file.path),
         ("context", "detail", file.path),
         ("compact", file.path, *store),
@@ -175,7 +175,6 @@ def test_an_unrecognized_file_is_exit_code_2_and_names_the_formats(
     for command in (
         ("import", path, *store),
         ("replay", path),
-        ("report", path, tmp_path / "page.html"),
         ("context", "list", path),
         ("context", "detail", path),
         ("compact", path, *store),

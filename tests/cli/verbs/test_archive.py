@@ -40,6 +40,7 @@ def test_search_without_hits_is_not_ok(memory: memctx.Memory) -> None:
         "hits": [],
         "unsearched": 0,
         "disk_index": None,
+        "lacking": 0,
     }
     assert outcome.text == "Nothing found for 'zzzqqq'."
 
@@ -103,6 +104,9 @@ class _PartiallyIndexed:
 
     def stats(self) -> dict[str, Any]:
         return self._memory.store.stats()
+
+    def embedding(self) -> Any:
+        return self._memory.store.embedding()
 
     def disk_index(self) -> Any:
         found = self._memory.store.disk_index()

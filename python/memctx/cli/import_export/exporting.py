@@ -170,7 +170,7 @@ def _open_target(
         return
     path = Path(target).expanduser()
     if path.exists() and not options.get("overwrite", False):
-        raise ConfigError(f"{path}: exists already; replace it with overwrite=True (--force)")
+        raise ConfigError(f"{path}: exists already; pass overwrite=True (--force) to replace it")
     try:
         handle, name = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.parent)
     except OSError as error:

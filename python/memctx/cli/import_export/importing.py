@@ -350,8 +350,6 @@ def _size(value: object) -> int:
     return sum(map(_size, cast("list[object]", value))) if isinstance(value, list) else 8
 
 
-logger = logging.getLogger("memctx.cli.import_export")
-
 # The session of facts that have none.
 FACT_SESSION = "imported"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from memctx import _core
@@ -14,10 +15,12 @@ if TYPE_CHECKING:
 
 NAMELESS = frozenset[str]({"memory", "plain"})
 """Formats that are not those of a host."""
+COMMAND = re.compile(r"\s*(/[\w:-]+)?\s*")
+"""Nothing, or a slash command without arguments: no name for a session."""
 
 
 def find_prompt(said: TranscriptMessage) -> str:
-    """Return the words of the user in a message; empty if it has none, or is no part of the conversation.
+    """Return the words of the user in a message; empty if it has none but a command, or is no part of the conversation.
 
     >>> from memctx.cli.import_export import TranscriptMessage
     >>> find_prompt(TranscriptMessage("s1", "m1", {"role": "user", "content": "Which port?"}))
@@ -32,7 +35,7 @@ def find_prompt(said: TranscriptMessage) -> str:
     except MessageFormatError:
         return ""
     texts = (text for role, text, *_ in read.records()[0] if role == "user")
-    return next((text for text in texts if text.strip()), "")
+    return next((text for text in texts if not COMMAND.fullmatch(text)), "")
 
 
 def name_of(

@@ -8,9 +8,11 @@
 """
 
 from memctx import checks
-from memctx.cli.replay.page import html, write_html
+from memctx.cli.replay.page import comparison_html, html, write_html
+from memctx.cli.replay.page import write_page as write_page
 from memctx.cli.replay.play import replay
 from memctx.cli.replay.recording import Recording
+from memctx.cli.replay.recording import passage_excerpt as passage_excerpt
 from memctx.cli.replay.result import (
     FactHistory,
     FactState,
@@ -18,6 +20,7 @@ from memctx.cli.replay.result import (
     RecalledItem,
     Replay,
     ReplayedTurn,
+    SentPart,
     TrimmedMessages,
 )
 
@@ -29,7 +32,9 @@ __all__ = [
     "Recording",
     "Replay",
     "ReplayedTurn",
+    "SentPart",
     "TrimmedMessages",
+    "comparison_html",
     "html",
     "replay",
     "write_html",

@@ -7,13 +7,13 @@ import tempfile
 import time
 from bisect import bisect_right
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Unpack
 
 from memctx import _core, registry
 from memctx._core import Redactor
-from memctx.cli.replay.recording import Excerpts, Recording, Truncation, passage_excerpt
+from memctx.cli.replay.recording import Compaction, Excerpts, Recording, Truncation, passage_excerpt
 from memctx.cli.replay.result import (
     FactHistory,
     FactState,
@@ -21,6 +21,7 @@ from memctx.cli.replay.result import (
     RecalledItem,
     Replay,
     ReplayedTurn,
+    SentPart,
     TrimmedMessages,
 )
 from memctx.config import Config, DiskSettings
@@ -51,6 +52,7 @@ def replay(  # noqa: PLR0913 - the options
     config: Config | None = None,
     session: str | None = None,
     on_progress: Callable[[int, int], None] | None = None,
+    on_turn: Callable[[ReplayedTurn, Turn], None] | None = None,
     **settings: Unpack[OpenArguments],
 ) -> Replay:
     """Replay every turn of a session: a file, a `Recording`, or messages of any format.
@@ -58,7 +60,8 @@ def replay(  # noqa: PLR0913 - the options
     A turn is a call of the model: all messages up to each answer go through `Memory.prepare`, in a scratch store.
     Settings are those of `memctx.open`. Facts are extracted by rules, without a model, unless ``knowledge_extraction``
     is given. ``session`` names one of several sessions in a file. ``on_progress`` is called with the number of turns
-    done and in total. No prompt cache expires between turns.
+    done and in total, ``on_turn`` with each turn and the messages that it sends; what they raise ends the replay. No
+    prompt cache expires between turns.
 
     >>> said = [{"role": role, "content": f"Remark {n}. " * 90} for n in range(8) for role in ("user", "assistant")]
     >>> played = replay(said, context_window=4_000)
@@ -82,8 +85,10 @@ def replay(  # noqa: PLR0913 - the options
     ):
         player = _Player.of(memory, recording.messages, format or recording.format)
         turns: list[ReplayedTurn] = []
-        for turn in player.turns():
+        for turn, sent in player.turns():
             turns.append(turn)
+            if on_turn is not None:
+                on_turn(turn, sent)
             if on_progress is not None:
                 on_progress(len(turns), len(player.lengths))
         facts = player.facts()
@@ -99,6 +104,9 @@ def replay(  # noqa: PLR0913 - the options
         facts=facts,
         skipped=recording.skipped,
         seconds=time.perf_counter() - started,
+        truncated_tokens=player.truncation.tokens,
+        compacted_tokens=player.compaction.tokens,
+        compactions=player.compaction.count,
     )
 
 
@@ -125,6 +133,9 @@ class _Player:
     roles: Sequence[str]
     excerpts: Excerpts
     truncation: Truncation
+    compaction: Compaction
+    blocks: set[str] = field(default_factory=set[str])
+    """Blocks of the turn before."""
 
     @classmethod
     def of(cls, memory: Memory, messages: Sequence[Any], format: FormatName | None) -> _Player:
@@ -145,14 +156,15 @@ class _Player:
             conversation.roles,
             Excerpts(redactor, conversation.records()),
             Truncation(conversation, Budget.of(config).limit),
+            Compaction(conversation.message_tokens, Budget.of(config).limit),
         )
 
-    def turns(self) -> Iterator[ReplayedTurn]:
-        """Yield every turn, replayed on demand."""
+    def turns(self) -> Iterator[tuple[ReplayedTurn, Turn]]:
+        """Yield every turn and what it sends, replayed on demand."""
         host = 0
         for number, length in enumerate(self.lengths, start=1):
             turn = self.memory.prepare(self.messages[:length], format=self.format)
-            yield self._describe_turn(number, turn, host)
+            yield self._describe_turn(number, turn, host), turn
             host = turn.report.tokens.before
             if turn.report.archived:
                 self.memory.wait_for_facts().result()  # facts are the same in every replay
@@ -162,7 +174,7 @@ class _Player:
     def _describe_turn(self, number: int, turn: Turn, host: int) -> ReplayedTurn:
         report = turn.report
         tokens = report.tokens
-        cached = self._cached_tokens(turn)
+        cached, sent = self._prompt(turn)
         # Listing everything trimmed so far is the slowest part of a report; only new items are needed.
         pruned, trimmed = (report.pruned, report.trimmed) if report.archived else ((), ())
         return ReplayedTurn(
@@ -204,14 +216,33 @@ class _Player:
             errors=() if report.is_over_limit else report.errors,
             is_deferred=report.is_deferred,
             milliseconds=report.milliseconds,
+            compacted_cost=self.compaction.cost(self.lengths[number - 1]),
+            sent=sent if trimmed or pruned or report.recalled else (),
         )
 
-    def _cached_tokens(self, turn: Turn) -> int:
-        """Return the tokens that are sent unchanged from the turn before, scaled to those of the report."""
-        tokens = self.reader.read(turn.messages, self.format).message_tokens
+    def _prompt(self, turn: Turn) -> tuple[int, tuple[SentPart, ...]]:
+        """Return the tokens that are sent unchanged from the turn before, and the parts of the prompt."""
+        conversation = self.reader.read(turn.messages, self.format)
+        tokens = conversation.message_tokens
+        parts: list[SentPart] = []
+        blocks: set[str] = set()
+        for message, origin, cost in zip(turn.messages, turn.origins, tokens, strict=True):
+            last = parts[-1] if parts else None
+            if origin is None:
+                text = "\n".join(_block_texts(message))
+                blocks.add(text)
+                shown = "" if text in self.blocks else text
+                parts.append(SentPart(None, None, cost, shown))
+            elif last is not None and last.last is not None and origin == last.last + 1:
+                parts[-1] = SentPart(last.first, origin, last.tokens + cost)
+            else:
+                parts.append(SentPart(origin, origin, cost))
+        self.blocks.clear()
+        self.blocks.update(blocks)
         same = sum(tokens[: turn.report.cache.stable_prefix])
         # Removed thinking still counts in the report, so only the share is comparable.
-        return round(turn.report.tokens.after * same / sum(tokens)) if same else 0
+        cached = round(turn.report.tokens.after * same / sum(tokens)) if same else 0
+        return cached, tuple(parts)
 
     def _recalled_items(self, turn: Turn) -> tuple[RecalledItem, ...]:
         report = turn.report
@@ -235,6 +266,8 @@ class _Player:
             is_cut=item.is_cut,
             said_in=said_in,
             excerpt=passage_excerpt(content, span if item.is_cut else None),
+            similarity=item.similarity,
+            words=item.words,
         )
 
     def facts(self) -> tuple[FactHistory, ...]:
@@ -269,6 +302,18 @@ class _Player:
         before = bisect_right(self.lengths, place)
         number = before if self.roles[place] == "assistant" else before + 1
         return min(max(number, 1), len(self.lengths))
+
+
+def _block_texts(value: Any) -> Iterator[str]:  # noqa: ANN401 - a message of any format
+    """Yield the texts of a message that memory added."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | tuple):
+        for each in value:  # pyright: ignore[reportUnknownVariableType]
+            yield from _block_texts(each)
+    elif isinstance(value, dict):
+        for key in ("content", "parts", "text"):
+            yield from _block_texts(value.get(key))  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType]
 
 
 def _call_lengths(roles: Sequence[str]) -> list[int]:

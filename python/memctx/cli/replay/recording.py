@@ -146,6 +146,8 @@ class Truncation:
         self._limit = limit
         self._start = 0
         self._sent = 0
+        self.tokens = 0
+        """Tokens of all prompts so far."""
 
     def cost(self, length: int) -> float:
         """Return the cost of the next call with ``length`` messages."""
@@ -156,7 +158,50 @@ class Truncation:
         sent = self._sums[length] - self._sums[start]
         cached = min(self._sent, sent) if start == self._start else 0
         self._start, self._sent = start, sent
+        self.tokens += sent
         return pricing.turn_cost(sent, sent - cached)
+
+
+SUMMARY_TOKENS, KEPT_SHARE, OUTPUT_PRICE = 1_000, 0.3, 5.0
+"""Plain compaction as a baseline: tokens of a summary, share of the limit that stays beside it, price of its tokens."""
+
+
+class Compaction:
+    """Plain compaction as a baseline: at the limit, a model reads the prompt and all but its newest part is a summary.
+
+    The summary costs a call that reads the cached prompt and writes the summary, at the price of output.
+
+    >>> compaction = Compaction([500] * 9, limit=2_000)
+    >>> [compaction.cost(length) > 0 for length in (1, 9)], compaction.count
+    ([True, True], 1)
+    """
+
+    def __init__(self, tokens: Sequence[int], limit: int | None) -> None:
+        self._sums = [0, *accumulate(tokens)]
+        self._limit = limit
+        self._start = self._sent = self._summary = 0
+        self.count = 0
+        """Compactions so far."""
+        self.tokens = 0
+        """Tokens of all prompts so far, without those of summarizing."""
+
+    def cost(self, length: int) -> float:
+        """Return the cost of the next call with ``length`` messages, a compaction before it included."""
+        sums, extra, cached = self._sums, 0.0, self._sent
+        sent = self._summary + sums[length] - sums[self._start]
+        if self._limit is not None and sent > self._limit:
+            keep = int(self._limit * KEPT_SHARE)
+            while self._start < length - 1 and sums[length] - sums[self._start] > keep:
+                self._start += 1
+            extra = (
+                pricing.turn_cost(sent, sent - min(cached, sent)) + OUTPUT_PRICE * SUMMARY_TOKENS
+            )
+            self._summary, cached = SUMMARY_TOKENS, 0
+            self.count += 1
+            sent = self._summary + sums[length] - sums[self._start]
+        self._sent = sent
+        self.tokens += sent
+        return extra + pricing.turn_cost(sent, sent - min(cached, sent))
 
 
 def _starts(units: Sequence[Sequence[int]], length: int) -> list[int]:

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
+from memctx._html import tag
 from memctx.cli.escaping import json_text
 from memctx.cli.formatting import format_count
 from memctx.providers import pricing
@@ -56,6 +57,23 @@ class RecalledItem:
     said_in: int | None
     """The turn of the source message, if known."""
     excerpt: str
+    similarity: float | None = None
+    """Cosine of its vector and that of the query, if there is one."""
+    words: tuple[str, ...] = ()
+    """Its words that the query asks for."""
+
+
+@dataclass(frozen=True, slots=True)
+class SentPart:
+    """A part of a prompt: consecutive messages of the host, or a block that memory added."""
+
+    first: int | None
+    """Index of the first message; None for a block."""
+    last: int | None
+    """Index of the last message."""
+    tokens: int
+    text: str = ""
+    """The block as the model saw it; empty for messages, and for a block that the turn before had sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +106,10 @@ class ReplayedTurn:
     """True if a trim is due and waits for the end of the tool loop."""
     milliseconds: dict[str, float] = field(default_factory=dict[str, float])
     """Duration of each step."""
+    compacted_cost: float = 0.0
+    """Cost with plain compaction, summaries included."""
+    sent: tuple[SentPart, ...] = ()
+    """The prompt, part by part, if anything was decided."""
 
     @property
     def latency(self) -> float:
@@ -117,7 +139,7 @@ class FactHistory:
     states: tuple[FactState, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Replay:
     """A replayed session.
 
@@ -140,6 +162,12 @@ class Replay:
     """Lines of the recording that could not be read."""
     seconds: float = 0.0
     """Duration of the replay."""
+    truncated_tokens: int = 0
+    """Tokens of all prompts with plain truncation."""
+    compacted_tokens: int = 0
+    """Tokens of all prompts with plain compaction."""
+    compactions: int = 0
+    """Summaries that plain compaction would have made."""
 
     @cached_property
     def cost(self) -> float:
@@ -155,6 +183,11 @@ class Replay:
     def truncated_cost(self) -> float:
         """Cost with plain truncation on every call."""
         return sum(turn.truncated_cost for turn in self.turns)
+
+    @cached_property
+    def compacted_cost(self) -> float:
+        """Cost with plain compaction, summaries included."""
+        return sum(turn.compacted_cost for turn in self.turns)
 
     @cached_property
     def cached_share(self) -> float:
@@ -212,6 +245,7 @@ class Replay:
                 "cost": self.cost,
                 "unedited_cost": self.unedited_cost,
                 "truncated_cost": self.truncated_cost,
+                "compacted_cost": self.compacted_cost,
                 "cached_share": self.cached_share,
                 "latency_p50": self.latency(0.5),
                 "latency_p95": self.latency(0.95),
@@ -225,6 +259,12 @@ class Replay:
 
     def __str__(self) -> str:
         return render(self)
+
+    def __repr__(self) -> str:
+        return f"<Replay of {self.name!r}: {len(self.turns)} turns, {self.trims} trims>"
+
+    def _repr_html_(self) -> str:
+        return tag("pre", str(self))
 
 
 # `to_json` has the rest.
@@ -255,12 +295,13 @@ def _totals(replay: Replay) -> Iterator[str]:
         f"{replay.cached_share:.0%} of all tokens read from the cache"
     )
     yield (
-        f"input costs {replay.cost / whole:.2f}x the unedited session, truncation {replay.truncated_cost / whole:.2f}x"
+        f"input costs {replay.cost / whole:.2f}x the unedited session, "
+        f"truncation {replay.truncated_cost / whole:.2f}x, compaction {replay.compacted_cost / whole:.2f}x"
     )
     yield (
-        f"{format_count(replay.overfull, 'turn')} would not have fitted as they were, "
+        f"{format_count(replay.overfull, 'turn')} would not have fit unedited, "
         f"{format_count(len(replay.facts), 'fact')}, {replay.latency(0.5):.1f} ms at the median, "
-        f"{replay.latency(0.95):.1f} ms at 95 %"
+        f"{replay.latency(0.95):.1f} ms at 95%"
     )
     if replay.errors:
         yield f"{format_count(replay.errors, 'error')}: {next(t.errors[0] for t in replay.turns if t.errors)}"

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from textwrap import indent
 from typing import TYPE_CHECKING, Any, Unpack
 
 from memctx import _core, tools
 from memctx._session import disk_index_data
 from memctx.cli.formatting import Table, excerpt, format_count, format_time, shorten_id
+from memctx.cli.naming import SessionName
 from memctx.cli.verbs.outcome import Outcome
-from memctx.cli.verbs.store import catch_up, format_indexed_share, is_index_present, is_indexed
+from memctx.cli.verbs.store import (
+    MAX_NAME,
+    catch_up,
+    format_indexed_share,
+    is_index_present,
+    is_indexed,
+)
+from memctx.context import matched_words
+from memctx.hosts.hooks import find_records
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from memctx._core import DiskIndexStatus, SearchHit, Segment
     from memctx.cli.verbs.request import Request
+    from memctx.hosts.hooks import SessionRecord
     from memctx.memory import Memory, SearchOptions
 
 
@@ -45,19 +56,23 @@ def search_archive(memory: Memory, query: str, **options: Unpack[SearchOptions])
     index = memory.store.disk_index()
     is_all = options.get("everything", False) or not evicted
     unsearched = () if is_all else _describe_unsearched(evicted, index)
+    lacking = memory.store.embedding().lacking
+    notes = (*unsearched, *_describe_lacking(lacking))
     data = {
         "query": query,
         "hits": [_hit_data(hit) for hit in hits],
+        "lacking": lacking,
         "unsearched": 0 if is_all or is_index_present(index) else evicted,
         "disk_index": None if index is None else disk_index_data(index),
     }
     if not hits:
         nothing = f"Nothing found for {excerpt(query)!r}."
-        return Outcome(data, (nothing, *unsearched), is_ok=False)
+        return Outcome(data, (nothing, *notes), is_ok=False)
     explanations = tuple(
         f"{shorten_id(hit.segment.id)}\n{hit.explanation}" for hit in hits if hit.explanation
     )
-    return Outcome(data, (hit_table(hits), *explanations, *unsearched))
+    table = hit_table(hits, query, _session_names(memory, hits))
+    return Outcome(data, (table, *explanations, *notes))
 
 
 def show(request: Request, id: str, *, neighbors: int = 2) -> Outcome:
@@ -78,20 +93,41 @@ def show(request: Request, id: str, *, neighbors: int = 2) -> Outcome:
     return Outcome(data, parts)
 
 
-def hit_table(hits: list[SearchHit]) -> Table:
-    """Return a table of hits: score and the best passage."""
+def hit_table(
+    hits: Sequence[SearchHit], query: str, sessions: Mapping[str, str] | None = None
+) -> Table:
+    """Return a table of hits: score, the name of the session if ``sessions`` has any, and the best passage."""
+    names = sessions or {}
+    texts = [excerpt(hit.segment.content, hit.passage[0]) for hit in hits]
     rows = tuple(
         (
             shorten_id(hit.segment.id),
             format_time(hit.segment.timestamp),
             hit.segment.role,
             f"{hit.score:.2f}" if not hit.distance else "near",
-            excerpt(hit.segment.content, hit.passage[0]),
+            *((excerpt(names[hit.segment.session_id], longest=MAX_NAME),) if names else ()),
+            text,
         )
-        for hit in hits
+        for hit, text in zip(hits, texts, strict=True)
     )
-    headings = ("id", "when", "role", "score", "text")
-    return Table(headings, rows, right=("score",))
+    headings = ("id", "when", "role", "score", *(("session",) if names else ()), "text")
+    marked = dict.fromkeys(word for text in texts for word in matched_words(query, text))
+    return Table(headings, rows, right=("score",), marked=tuple(marked))
+
+
+def _session_names(memory: Memory, hits: Sequence[SearchHit]) -> dict[str, str]:
+    """Return the names of the sessions of hits by id; none if all are of one session."""
+    ids = dict.fromkeys(hit.segment.session_id for hit in hits)
+    if len(ids) == 1:
+        return {}
+    records = find_records(Path(memory.store.path))
+    return {each: _name_of(records.get(each)) or each for each in ids}
+
+
+def _name_of(record: SessionRecord | None) -> str:
+    if record is None:
+        return ""
+    return str(SessionName(record.host, record.project, record.title, record.first_prompt))
 
 
 def segment_data(segment: Segment) -> dict[str, Any]:
@@ -120,6 +156,15 @@ def _describe_unsearched(evicted: int, index: DiskIndexStatus | None) -> tuple[s
         share = format_indexed_share(index)
         return (f"The log is indexed to {share}; --all searches all of the {older}.",)
     return ()
+
+
+def _describe_lacking(lacking: int) -> tuple[str, ...]:
+    """Describe the passages that are found by their words only."""
+    if not lacking:
+        return ()
+    return (
+        f"{format_count(lacking, 'passage')} without vectors: run `memctx reembed` to find other words, too.",
+    )
 
 
 def _hit_data(hit: SearchHit) -> dict[str, Any]:

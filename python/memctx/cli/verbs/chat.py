@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from memctx.memory import Memory
     from memctx.messages import FormatName
 
-COMMANDS = {verb.name: verb for verb in VERBS if verb.in_chat}
+COMMANDS = {verb.chat_name or verb.name: verb for verb in VERBS if verb.in_chat}
 ALIASES = {alias: verb for verb in COMMANDS.values() for alias in verb.aliases}
 
 
@@ -92,7 +92,9 @@ def parse_arguments(verb: Verb, rest: str) -> dict[str, Any]:
         if rest:
             found[argument.name] = rest
         elif argument.is_required:
-            raise ConfigError(f"/{verb.name}: argument missing; expected {argument.help}")
+            raise ConfigError(
+                f"/{verb.chat_name or verb.name}: argument missing; expected {argument.help}"
+            )
     return found
 
 

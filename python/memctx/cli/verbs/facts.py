@@ -1,4 +1,4 @@
-"""Verbs on facts and workspace notes: `memory show|add|forget|search`, `facts list|history`."""
+"""Verbs on facts and workspace notes: `facts list|search|add|forget|history`, `notes`."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def search_memory(request: Request, query: str, *, limit: int = 5) -> Outcome:
         rows = tuple((hit.citation, f"{hit.score:.2f}", excerpt(hit.text)) for hit in notes)
         parts += ["Notes:", Table(("where", "score", "text"), rows, right=("score",))]
     if hits:
-        parts += ["Archive:", archive.hit_table(hits)]
+        parts += ["Archive:", archive.hit_table(hits, query)]
     nothing = f"Nothing found for {excerpt(query)!r}."
     return Outcome(data, tuple(parts) or (nothing,), is_ok=bool(parts))
 

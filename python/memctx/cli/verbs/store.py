@@ -1,4 +1,4 @@
-"""Verbs on a store: `status`, `stats`, `verify`, `reindex`, `reembed`, `gc`."""
+"""Verbs on a store: `status`, `sizes`, `verify`, `reindex`, `reembed`, `gc`."""
 
 from __future__ import annotations
 
@@ -313,7 +313,6 @@ def _index_rows(index: DiskIndexStatus | None) -> tuple[tuple[str, str], ...]:
         ("log indexed", format_indexed_share(index)),
         ("segments indexed", f"{index.segments:,}"),
         ("passages indexed", f"{index.passages:,}"),
-        ("passages in graphs", f"{index.graph_passages:,}"),
     )
 
 

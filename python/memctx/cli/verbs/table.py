@@ -25,6 +25,8 @@ from memctx.protocols import FACT_TYPES, FactType
 
 DEFAULT_FACT_TYPE: FactType = "config"
 MIN_BENCH_MESSAGES = 100
+MIN_PROFILE_SEGMENTS = 100
+MIN_PROFILE_WINDOW = 2_000
 MIN_ANSWER_TOKENS = 200
 
 HOSTS = ("claude-code", "codex", "gemini", "cursor", "opencode")
@@ -34,22 +36,31 @@ SCOPES = (
     flag("in_home", "--user", "Change the settings of this user.  [default]"),
 )
 
+ADDRESS = Parameter("address", "the address of the server", is_required=True)
+NAMESPACE = Parameter(
+    "namespace", "Namespace on the server.", "--namespace", metavar="NAME", default="default"
+)
+
 GROUPS = {
-    "memory": ("Show, add and search facts and workspace notes", ""),
-    "facts": ("List facts and their history", ""),
+    "facts": ("List, search, add and retract facts", ""),
     "context": (
         "Show where the tokens of a conversation go",
         """A transcript is any file that `import` reads: of Claude Code, Codex, Pi, OpenClaw, Gemini CLI, opencode,
         Aider or ChatGPT, JSON lines of messages in any provider's format, or a .json file with a list of them.""",
     ),
     "config": ("Show and check the settings", ""),
+    "fleet": (
+        "Administer memory on a PostgreSQL server",
+        """ADDRESS is postgresql://user@host/database. A password in it can be seen by other users of this machine:
+        leave it out, and use PGPASSWORD, a password file or a service file, which are read as psql does.""",
+    ),
 }
 """Groups of commands: summary and details."""
 
 VERBS: tuple[Verb, ...] = (
     Verb(
         "status",
-        "Show context usage, compactions and duration of sessions",
+        "List sessions: context usage, compactions, duration",
         "store:show_status",
         in_chat=True,
     ),
@@ -129,23 +140,30 @@ VERBS: tuple[Verb, ...] = (
         ),
         in_chat=True,
     ),
-    Verb("stats", "Show counts and sizes of the store", "store:show_stats", in_chat=True),
     Verb(
-        "memory show",
+        "sizes",
+        "Show what the store holds, in counts and bytes",
+        "store:show_stats",
+        aliases=("stats",),
+        in_chat=True,
+    ),
+    Verb(
+        "notes",
         "Show workspace files and the newest facts, or one file",
         "facts:show_memory",
         parameters=(Parameter("name", "the name of a file", metavar="FILE", in_chat=True),),
+        chat_name="memory show",
         aliases=("memory",),
         in_chat=True,
     ),
     Verb(
-        "memory add",
+        "facts add",
         "Add a fact",
         "facts:add_fact",
         details="""The fact belongs to --session, or to the store's only session.
 
         \b
-        memctx memory add The webhook listens on port 8443 --session s1""",
+        memctx facts add The webhook listens on port 8443 --session s1""",
         parameters=(
             words("fact", "a fact"),
             Parameter(
@@ -158,20 +176,23 @@ VERBS: tuple[Verb, ...] = (
             ),
             Parameter("context", "Where the fact came up.", "--context"),
         ),
+        chat_name="memory add",
         in_chat=True,
     ),
     Verb(
-        "memory forget",
+        "facts forget",
         "Retract a fact; its history is kept",
         "facts:forget_fact",
         parameters=(id_prefix("the id of a fact"), YES),
+        chat_name="memory forget",
         in_chat=True,
     ),
     Verb(
-        "memory search",
-        "Search facts, notes and the archive",
+        "facts search",
+        "Search facts, with notes and messages that answer too",
         "facts:search_memory",
         parameters=(words("query", "words"), result_limit()),
+        chat_name="memory search",
         in_chat=True,
     ),
     Verb(
@@ -247,20 +268,22 @@ VERBS: tuple[Verb, ...] = (
             TRANSCRIPT,
             WINDOW,
             Parameter("page", "HTML file to write.", "--html", kind="file"),
-            SESSION,
-            *LIMITS,
-        ),
-        common=("config", "json"),
-    ),
-    Verb(
-        "report",
-        "Write the replay of a recorded session as an HTML page",
-        "transcripts:write_report",
-        details="PAGE defaults to the name of the transcript, in the current directory.",
-        parameters=(
-            TRANSCRIPT,
-            Parameter("page", "the HTML file to write", kind="file"),
-            WINDOW,
+            Parameter(
+                "price",
+                "Dollars for a million input tokens, for the page.",
+                "--price",
+                kind="number",
+                minimum=0,
+                default=1.0,
+                metavar="DOLLARS",
+            ),
+            Parameter(
+                "beside",
+                "Settings file to replay with, too; the page compares both.",
+                "--beside",
+                kind="file",
+                must_exist=True,
+            ),
             SESSION,
             *LIMITS,
         ),
@@ -287,10 +310,11 @@ VERBS: tuple[Verb, ...] = (
         "export",
         "Export the archive as JSON lines or Markdown",
         "transcripts:export_store",
+        details="At a terminal it asks before it replaces a file; elsewhere it refuses without --force.",
         parameters=(
             Parameter("target", "the file to write", kind="file", is_required=True),
             flag("is_markdown", "--markdown", "Write Markdown instead of JSON lines."),
-            flag("force", "--force", "Replace TARGET if it exists."),
+            flag("force", "--force", "Replace TARGET if it exists, without asking."),
         ),
     ),
     Verb(
@@ -348,27 +372,154 @@ VERBS: tuple[Verb, ...] = (
         ),
     ),
     Verb(
+        "push",
+        "Send the whole store to a PostgreSQL server",
+        "fleet:push",
+        details="""Continues where an earlier run was interrupted, and compares both sides afterwards.""",
+        parameters=(ADDRESS, NAMESPACE),
+        common=("store", "json"),
+    ),
+    Verb(
+        "pull",
+        "Fetch a namespace of a PostgreSQL server into the store",
+        "fleet:pull",
+        details="""Continues where an earlier run was interrupted, and compares both sides afterwards.""",
+        parameters=(ADDRESS, NAMESPACE),
+        common=("store", "json"),
+    ),
+    Verb(
+        "fleet migrate",
+        "Create the schema, or bring it up to date",
+        "fleet:migrate",
+        parameters=(ADDRESS,),
+        common=("json",),
+    ),
+    Verb(
+        "fleet add",
+        "Create a namespace that belongs to a database role",
+        "fleet:add_namespace",
+        parameters=(
+            ADDRESS,
+            Parameter("namespace", "the name of the namespace", is_required=True),
+            Parameter("role", "Role that owns the namespace.  [default: the name]", "--role"),
+            flag("is_new", "--create-role", "Create the role; its password is read from stdin."),
+        ),
+        common=("json",),
+    ),
+    Verb(
+        "fleet status",
+        "Show versions, namespaces, sizes and lag",
+        "fleet:show_status",
+        parameters=(ADDRESS,),
+        common=("json",),
+    ),
+    Verb(
+        "fleet verify",
+        "Check every row of a namespace on the server",
+        "fleet:verify",
+        parameters=(ADDRESS, NAMESPACE),
+        common=("json",),
+    ),
+    Verb(
+        "fleet gc",
+        "Delete old segments and what belongs to nothing, and vacuum",
+        "fleet:collect_garbage",
+        parameters=(
+            ADDRESS,
+            Parameter(
+                "older_than",
+                "Delete segments older than this; facts stay.",
+                "--older-than",
+                kind="number",
+                metavar="DAYS",
+            ),
+            Parameter("namespace", "Only of this namespace.", "--namespace", metavar="NAME"),
+            flag("rewrite", "--rewrite", "Leave no deleted byte in the files; locks the tables."),
+            YES,
+        ),
+        common=("json",),
+    ),
+    Verb(
+        "fleet erase",
+        "Erase one session, or a whole namespace, for good",
+        "fleet:erase",
+        details="""Caches of hosts drop an erased session when they next ask the server, and its name is refused from
+        then on. `fleet gc --rewrite` takes the deleted bytes out of the files of the server.""",
+        parameters=(
+            ADDRESS,
+            Parameter(
+                "namespace", "The namespace.", "--namespace", metavar="NAME", is_required=True
+            ),
+            Parameter("session", "Only this session of it.", "--session", metavar="ID"),
+            YES,
+        ),
+        common=("json",),
+    ),
+    Verb(
         "bench",
         "Measure speed on this machine, in a scratch store",
         "bench:run_bench",
         parameters=(
             Parameter(
                 "messages",
-                "Messages to archive.  [default: 5000; 20000 with --trim]",
+                "Messages to archive.",
                 "--messages",
                 kind="integer",
                 minimum=MIN_BENCH_MESSAGES,
+                default=5_000,
             ),
-            flag("is_profile", "--trim", "Profile a trim instead, step by step."),
+        ),
+        common=("json",),
+    ),
+    Verb(
+        "profile",
+        "Show where the time of turns, searches and archiving goes",
+        "profile:run_profile",
+        details="""Plays conversations that outgrow their window over a synthetic store, or over a copy of STORE, which
+        is only read. Nothing is sent to a server. A flame graph needs memctx[profile].
+
+        \b
+        memctx profile
+        memctx profile --store ~/.memctx --flame-graph trim.svg""",
+        parameters=(
             Parameter(
-                "profiled_store",
-                "With --trim, a store whose copy is profiled.",
+                "segments",
+                "Segments of the synthetic store.  [default: 20000]",
+                "--segments",
+                kind="integer",
+                minimum=MIN_PROFILE_SEGMENTS,
+            ),
+            Parameter(
+                "store",
+                "A store whose copy is profiled.",
                 "--store",
                 kind="folder",
                 must_exist=True,
             ),
+            Parameter(
+                "window",
+                "Window of the conversations, in tokens.",
+                "--window",
+                kind="integer",
+                minimum=MIN_PROFILE_WINDOW,
+                default=32_000,
+            ),
+            Parameter(
+                "turns",
+                "Turns of each conversation; also the number of other calls.",
+                "--turns",
+                kind="integer",
+                minimum=1,
+                default=60,
+            ),
+            Parameter(
+                "flame_graph",
+                "File to write a flame graph to, an SVG.",
+                "--flame-graph",
+                kind="file",
+            ),
         ),
-        common=("json",),
+        common=("config", "json"),
     ),
     Verb(
         "config show",
@@ -505,6 +656,47 @@ VERBS: tuple[Verb, ...] = (
             flag("is_stopping", "--stop", "Stop the one that is running."),
         ),
         common=("store", "json"),
+    ),
+    Verb(
+        "ui",
+        "Open a page to browse, search, correct and forget",
+        "ui:run_ui",
+        details="""Serves the store on loopback, at a port of its own, to the one browser that opens the printed
+        address first. It is read-only without --write, and needs memctx[ui].
+
+        \b
+        memctx ui
+        memctx ui --store ~/.memctx --write
+        memctx ui postgresql://team-a@db.internal/agents --namespace team-a""",
+        parameters=(
+            Parameter("address", "the address of a PostgreSQL server, in place of a directory"),
+            Parameter(
+                "namespace",
+                "Namespace on the server.  [default: the setting]",
+                "--namespace",
+                metavar="NAME",
+            ),
+            flag("may_write", "--write", "Allow the page to edit and forget facts."),
+            flag("is_quiet", "--no-browser", "Only print the address."),
+            Parameter(
+                "port",
+                "Port to listen on.  [default: any free one]",
+                "--port",
+                kind="integer",
+                minimum=0,
+            ),
+        ),
+        common=("store", "config"),
+    ),
+    Verb(
+        "demo",
+        "Show what memory recalls and truncation has lost",
+        "demo:run_demo",
+        details="A session is played and asked about in a scratch store, without a model or a network.",
+        parameters=(
+            Parameter("page", "Also write the session as an HTML page.", "--html", kind="file"),
+        ),
+        common=("json",),
     ),
     Verb(
         "new",

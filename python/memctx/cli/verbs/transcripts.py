@@ -1,35 +1,42 @@
-"""Verbs on transcript files: `import`, `export`, `replay`, `report`."""
+"""Verbs on transcript files: `import`, `export`, `replay`."""
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from memctx.cli.formatting import Table
+import click
+
+from memctx.cli.escaping import terminal
+from memctx.cli.formatting import Table, format_count
 from memctx.cli.import_export import export_jsonl, export_markdown, import_transcripts
-from memctx.cli.replay import Recording, replay, write_html
+from memctx.cli.replay import Recording, comparison_html, html, replay, write_page
 from memctx.cli.verbs.model_context import read_limits
 from memctx.cli.verbs.outcome import Outcome
+from memctx.config import Config
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from memctx.cli.import_export import Format, Imported
     from memctx.cli.verbs.request import LimitOptions
     from memctx.cli.verbs.shell import ShellRequest
 
 PROGRESS_STEPS = 1000
-COUNTS = (
-    "messages",
-    "added",
-    "duplicates",
-    "skipped",
-    "damaged",
-    "files",
-    "unchanged",
-    "sessions",
-)
+COUNTS = {
+    "messages": "messages read",
+    "added": "segments added",
+    "duplicates": "segments already stored",
+    "skipped": "skipped",
+    "damaged": "damaged lines",
+    "files": "files read",
+    "unchanged": "files unchanged",
+    "sessions": "sessions",
+}
+"""Counts of an import, and what each is called."""
+EMBED_HINT = "They are found by their words; `memctx reembed` computes vectors, as agents do in the background."
 
 
 def import_files(
@@ -54,58 +61,65 @@ def import_files(
         )
     rows = tuple(row for name in COUNTS for row in _count_rows(name, done))
     failed = tuple(f"not read: {words}" for words in done.failed)
-    took = f"{done.messages:,} messages in {done.seconds:.1f} s"
+    took = f"{format_count(done.messages, 'message')} in {done.seconds:.1f} s."
     table = Table(("what", "count"), rows, right=("count",))
-    return Outcome(asdict(done), (table, *failed, took), is_ok=not failed)
+    words = f"{took} {EMBED_HINT}" if done.added else took
+    return Outcome(asdict(done), (table, *failed, words), is_ok=not failed)
 
 
 def export_store(
     request: ShellRequest, *, target: Path, is_markdown: bool = False, force: bool = False
 ) -> Outcome:
-    """Write the archive, or one session of it, to a file."""
+    """Write the archive, or one session of it, to a file; ask before one is replaced."""
+    if target.exists() and not force and sys.stdin.isatty():
+        force = click.confirm(f"{terminal(str(target))} exists. Replace it?", default=False)
     write = export_markdown if is_markdown else export_jsonl
     with request.status("Writing"):
         done = write(request.store_path(), target, session_id=request.session, overwrite=force)
-    words = f"{target}: {done.messages:,} messages, {done.sessions:,} sessions."
+    counts = f"{format_count(done.messages, 'message')}, {format_count(done.sessions, 'session')}"
+    words = f"{target}: {counts}."
     return Outcome({**asdict(done), "path": str(target)}, (words,), is_ok=done.messages > 0)
 
 
-def replay_transcript(
+def replay_transcript(  # noqa: PLR0913 - one for each flag
     request: ShellRequest,
     *,
     transcript: Path,
     window: int | None = None,
     page: Path | None = None,
+    price: float = 1.0,
+    beside: Path | None = None,
     session: str | None = None,
     **limits: Unpack[LimitOptions],
 ) -> Outcome:
-    """Replay a recorded session in a scratch store; write ``page`` if it is given."""
+    """Replay a recorded session in a scratch store; write ``page`` if it is given.
+
+    With the settings file ``beside`` it is replayed again, and the page compares both.
+    """
     with request.status("Replaying"):
         recording = Recording.read(transcript, session=session, limits=read_limits(**limits))
         done = replay(recording, config=request.config(), context_window=window)
-        written = () if page is None else (f"Page: {write_html(done, page)}",)
-    return Outcome(done.to_dict(), (str(done), *written), is_ok=not done.errors)
-
-
-def write_report(
-    request: ShellRequest,
-    *,
-    transcript: Path,
-    page: Path | None = None,
-    window: int | None = None,
-    session: str | None = None,
-    **limits: Unpack[LimitOptions],
-) -> Outcome:
-    """Write the page of a replay and name the file."""
-    page = page or Path(f"{transcript.name.partition('.')[0]}.html")
-    done = replay_transcript(
-        request, transcript=transcript, window=window, page=page, session=session, **limits
-    )
-    return Outcome({"page": str(page)}, done.parts[1:], is_ok=done.is_ok)
+        shown: tuple[str, ...] = (str(done),)
+        if beside is not None:
+            config = Config.load(file=beside)
+            other = replay(recording, config=config, context_window=window)
+            first = request.config_file
+            named = [
+                ("defaults", "", done)
+                if first is None
+                else (first.name, first.read_text("utf-8"), done),
+                (beside.name, beside.read_text("utf-8"), other),
+            ]
+            text = comparison_html(named)
+            shown += (f"{beside.name}:", str(other))
+        else:
+            text = html(done, price=price)
+        written = () if page is None else (f"Page: {write_page(text, page)}",)
+    return Outcome(done.to_dict(), (*shown, *written), is_ok=not done.errors)
 
 
 def _count_rows(name: str, done: Imported) -> Iterator[tuple[str, str]]:
     """Yield the row of a count, and the reasons of skipped messages."""
-    yield name, f"{getattr(done, name):,}"
+    yield COUNTS[name], f"{getattr(done, name):,}"
     if name == "skipped":
         yield from ((f"  {reason}", f"{count:,}") for reason, count in done.skips.items())

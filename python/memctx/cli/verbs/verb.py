@@ -70,6 +70,8 @@ class Verb:
     """More paragraphs for the shell's help."""
     parameters: tuple[Parameter, ...] = ()
     common: tuple[CommonOption, ...] = ("store", "session", "config", "json")
+    chat_name: str = ""
+    """The name in a chat, if that is another."""
     aliases: tuple[str, ...] = ()
     """Other names in a chat, which take no arguments."""
     in_shell: bool = True
@@ -89,10 +91,11 @@ class Verb:
 
     def chat_usages(self) -> Iterator[tuple[str, str]]:
         """Yield the verb's lines in the help of a chat: usage and summary."""
+        name = self.chat_name or self.name
         arguments = [each.placeholder for each in self.chat_arguments]
-        yield " ".join([self.name, *arguments]), self.summary
+        yield " ".join([name, *arguments]), self.summary
         for flag, option in self.chat_flags.items():
-            yield " ".join([self.name, flag, *arguments]), option.help.removesuffix(".")
+            yield " ".join([name, flag, *arguments]), option.help.removesuffix(".")
 
     def load(self) -> Callable[..., Outcome]:
         """Import and return the handler."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from memctx._core import FactStore, SearchFilter, StoreOptions
 from memctx.facts import Facts
+from memctx.hits import Hits
 from memctx.hosts.hooks.session import newest_sessions
 from memctx.memory import Memory
 
@@ -61,19 +62,19 @@ class ProjectMemory(Memory):
         """The segments of the project."""
         return cast("Store", self._scoped_store)
 
-    def search(self, query: str, **options: Unpack[SearchOptions]) -> list[SearchHit]:
+    def search(self, query: str, **options: Unpack[SearchOptions]) -> Hits:
         """Search as `Memory.search` does, in the sessions of the project."""
         limit = options.get("limit", 10)
         conditions = options.get("filter")
         if conditions is not None and conditions.session_id is not None:
             is_own = self._project.is_same_project(conditions.session_id)
-            return super().search(query, **options) if is_own else []
+            return super().search(query, **options) if is_own else Hits((), query)
         most = max(limit * OVERSAMPLING, FEWEST)
         hits = super().search(query, **cast("SearchOptions", {**options, "limit": most}))
         found = [hit for hit in hits if self._project.is_same_project(hit.segment.session_id)]
         if len(hits) >= most and len(found) < limit:
             found = self._search_each(query, options)
-        return found[:limit]
+        return Hits(found[:limit], query)
 
     def _search_each(self, query: str, options: SearchOptions) -> list[SearchHit]:
         given = options.get("filter")

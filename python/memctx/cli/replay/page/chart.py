@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memctx.cli.replay.page.markup import Markup, join, tag
+from memctx._html import Markup, join, tag
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

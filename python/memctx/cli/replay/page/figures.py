@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from memctx._html import Markup, tag
 from memctx.cli.formatting import format_compact, format_count, format_milliseconds
 from memctx.cli.replay.page import chart
-from memctx.cli.replay.page.markup import Markup, tag
 
 if TYPE_CHECKING:
     from memctx.cli.replay.result import Replay
@@ -65,6 +65,18 @@ def context(replay: Replay) -> Markup:
         ),
         *strips,
         chart.axis(len(turns)),
+        tag(
+            "div",
+            tag("span", "Save this chart as ", class_="note"),
+            tag(
+                "button", "SVG", type="button", data_save="svg", aria_label="Save this chart as SVG"
+            ),
+            tag(
+                "button", "PNG", type="button", data_save="png", aria_label="Save this chart as PNG"
+            ),
+            class_="save",
+            hidden=True,
+        ),
     )
 
 
@@ -124,7 +136,7 @@ def latency(replay: Replay) -> Markup:
         "Time that memory takes before each call of the model.",
         chart.legend(
             ("took", f"milliseconds, {longest}"),
-            ("limit", f"95 % within {format_milliseconds(slow)}"),
+            ("limit", f"95% within {format_milliseconds(slow)}"),
         ),
         chart.plot(
             [chart.area(took, top, "took"), chart.level(slow, top, len(turns), "limit")],
@@ -150,7 +162,9 @@ def _steps(replay: Replay) -> Markup:
         for step, words in STEPS.items()
         if step in known
     ]
-    head = tag("tr", *(tag("th", name, scope="col") for name in ("step", "median", "95 %", "most")))
+    head = tag(
+        "tr", *(tag("th", name, scope="col") for name in ("step", "median", "95%", "longest"))
+    )
     table = tag("table", tag("thead", head), tag("tbody", *rows))
     return tag(
         "details",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from memctx._html import Markup, tag
 from memctx.cli.formatting import format_compact, format_count, format_milliseconds
-from memctx.cli.replay.page.markup import Markup, tag
+from memctx.cli.replay.recording import KEPT_SHARE, SUMMARY_TOKENS
 from memctx.providers import pricing
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def _verdict(replay: Replay) -> str:
     if not any(turn.is_eventful for turn in replay.turns):
         return f"The session grew to {grown} tokens and everything was sent as it was."
     fits = (
-        f" As it was, {format_count(replay.overfull, 'turn')} would not have fitted into the window."
+        f" Unedited, {format_count(replay.overfull, 'turn')} would not have fit into the window."
         if replay.overfull
         else ""
     )
@@ -97,9 +98,62 @@ def tiles(replay: Replay) -> Markup:
         _tile(
             "Added per turn",
             format_milliseconds(replay.latency(0.5)),
-            f"95 % within {format_milliseconds(replay.latency(0.95))}",
+            f"95% within {format_milliseconds(replay.latency(0.95))}",
         ),
         class_="tiles",
+    )
+
+
+def costs(replay: Replay, price: float) -> Markup:
+    """Return the cost of the input beside what hosts do without memory; ``price`` is that of a million tokens."""
+    if not replay.turns or replay.limit is None:
+        return Markup()
+    whole = replay.unedited_cost or 1.0
+    sent = sum(turn.tokens.after for turn in replay.turns)
+    grown = sum(turn.tokens.before for turn in replay.turns)
+    fits = (
+        "everything"
+        if not replay.overfull
+        else f"everything; {replay.overfull:,} calls are refused"
+    )
+    rows = (
+        ("No memory, unlimited window", grown, replay.unedited_cost, fits),
+        ("Truncation", replay.truncated_tokens, replay.truncated_cost, "the newest messages"),
+        (
+            "Compaction",
+            replay.compacted_tokens,
+            replay.compacted_cost,
+            f"{format_count(replay.compactions, 'summary').replace('summarys', 'summaries')} and the newest",
+        ),
+        ("memctx", sent, replay.cost, "the newest, and what a question needs of the rest"),
+    )
+    headings = (
+        "policy",
+        "tokens sent",
+        "input cost",
+        f"at ${price:g} a million",
+        "what the model knows",
+    )
+    head = tag("tr", *(tag("th", each, scope="col") for each in headings))
+    body = (
+        tag(
+            "tr",
+            tag("th", name, scope="row"),
+            tag("td", format_compact(tokens)),
+            tag("td", f"{cost / whole:.2f}{TIMES}"),
+            tag("td", f"${cost * price / 1e6:,.2f}"),
+            tag("td", knows, class_="words"),
+            class_="own" if name == "memctx" else None,
+        )
+        for name, tokens, cost, knows in rows
+    )
+    table = tag("table", tag("thead", head), tag("tbody", *body), class_="costs")
+    lead = "The input of all calls, prompt cache included, beside what hosts do without memory."
+    return tag(
+        "section",
+        tag("h2", "Cost of the input"),
+        tag("p", lead, class_="lead"),
+        tag("div", table, class_="wide", tabindex=0, role="group", aria_label="Cost of the input"),
     )
 
 
@@ -125,8 +179,10 @@ def notes() -> Markup:
             f"Tokens are estimates. Cost counts input only, with {pricing.CACHE_READ:g} of the plain price for"
             f" what is read from the provider's cache and {pricing.CACHE_WRITE:g} for what is written to it; no cache"
             " expires between turns. The unedited session is the same one in a window that never fills; truncation"
-            " cuts its oldest messages so that the rest just fits, on every call. Secrets are masked. Matches go from 0"
-            " to 1; of what may leave, the lowest scores leave first. Times are those of the machine that made this"
+            " cuts its oldest messages so that the rest just fits, on every call; compaction replaces all but the"
+            f" newest {KEPT_SHARE:.0%} by a summary of {SUMMARY_TOKENS:,} tokens whenever the limit is reached, and"
+            " pays for the call that writes it. Secrets are masked. Of what may leave,"
+            " the lowest scores leave first. Times are those of the machine that made this"
             " page.",
         ),
     )

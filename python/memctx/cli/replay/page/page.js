@@ -15,7 +15,7 @@
   function words(index) {
     const [messages, before, after, cached, took, pruned, trimmed, recalled] = turns[index];
     const share = after ? Math.round((cached / after) * 100) : 0;
-    const said = [`${number(messages)} messages`, `${number(before)} → ${number(after)} tokens`, `${share} % cached`];
+    const said = [`${number(messages)} messages`, `${number(before)} → ${number(after)} tokens`, `${share}% cached`];
     if (pruned) said.push(`${pruned} shortened`);
     if (trimmed) said.push(`${trimmed} trimmed`);
     if (recalled) said.push(`${recalled} recalled`);
@@ -76,6 +76,38 @@
   const linked = /^#turn-(\d+)$/.exec(location.hash);
   if (linked) show(linked[1] - 1);
   addEventListener("scroll", () => point(null), { passive: true });
+
+  // The picture is a document of its own: what is saved needs nothing of this page.
+  const picture = JSON.parse(document.getElementById("share").textContent);
+  const name = document.title.replace(/[^\p{L}\p{N}]+/gu, "-").slice(0, 60);
+
+  function save(blob, ending) {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(blob);
+    link.download = `${name}.${ending}`;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  }
+
+  async function draw() {
+    const image = new Image();
+    image.src = `data:image/svg+xml,${encodeURIComponent(picture)}`;
+    await image.decode();
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [image.width * 2, image.height * 2];
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    return new Promise((done) => canvas.toBlob(done, "image/png"));
+  }
+
+  const saves = document.querySelector(".save");
+  if (saves) {
+    saves.hidden = false;
+    saves.addEventListener("click", async (event) => {
+      const kind = event.target.dataset.save;
+      if (kind === "svg") save(new Blob([picture], { type: "image/svg+xml" }), kind);
+      if (kind === "png") save(await draw(), kind);
+    });
+  }
 
   const filters = document.querySelector(".filters");
   if (!filters) return;

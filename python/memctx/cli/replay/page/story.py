@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from itertools import groupby
 from typing import TYPE_CHECKING
 
+from memctx._html import Markup, marked, tag
 from memctx.cli.formatting import format_compact, format_count, format_milliseconds
-from memctx.cli.replay.page.markup import Markup, tag
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from memctx.cli.replay.result import (
         FactHistory,
@@ -17,12 +19,23 @@ if TYPE_CHECKING:
         RecalledItem,
         Replay,
         ReplayedTurn,
+        SentPart,
         TrimmedMessages,
     )
 
 # The rest is collapsed.
 SHOWN_TURNS = 25
-SHOWN_ITEMS = 12
+SHOWN_ITEMS, FEW_ITEMS = 12, 2
+# Items of a kind on the whole page: with many eventful turns each shows fewer, so that a page stays below a megabyte.
+ITEMS = 450
+# Bytes of all turns together; when they are used up, turns are shown without details.
+ROOM = 740_000
+# Characters of a block that are shown, for each item of a kind.
+BLOCK_CHARS = 200
+
+LEFT_OUT = tag(
+    "p", "Details are left out, so that the page stays small; --json has them.", class_="note"
+)
 
 
 def turns(replay: Replay) -> Markup:
@@ -30,7 +43,7 @@ def turns(replay: Replay) -> Markup:
     eventful = [turn for turn in replay.turns if turn.is_eventful]
     if not eventful:
         return _section(
-            "Nothing was shortened, trimmed or recalled: all of it fitted, and no question had an answer in memory."
+            "Nothing was shortened, trimmed or recalled: all of it fit, and no question had an answer in memory."
         )
     kinds = {
         "trimmed": sum(bool(turn.trimmed) for turn in eventful),
@@ -52,15 +65,28 @@ def turns(replay: Replay) -> Markup:
             if count
         ),
     ]
-    rest = eventful[SHOWN_TURNS:]
+    most = max(FEW_ITEMS, min(SHOWN_ITEMS, ITEMS // len(eventful)))
+    shown = list(_fitting(eventful, most))
+    rest = shown[SHOWN_TURNS:]
     return _section(
-        f"{len(eventful):,} of {format_count(len(replay.turns), 'turn')} decided something; the others repeat it.",
+        f"{len(eventful):,} of {format_count(len(replay.turns), 'turn')} changed what is sent; the others keep it.",
+        tag(
+            "p",
+            tag("span", tag("span", style="width:70%"), class_="meter", aria_hidden="true"),
+            "Score: the probability that a passage answers the question, from 0 to 1; the best are brought back."
+            " Similarity: how close its meaning is to that of the question, from 0 to 1. ",
+            tag("mark", "Marked"),
+            " words are those that the question asks for.",
+            class_="legend-line",
+        )
+        if kinds["recalled"]
+        else "",
         tag("div", *buttons, class_="filters", role="group", aria_label="Show turns", hidden=True),
-        tag("div", *map(_turn, eventful[:SHOWN_TURNS]), class_="turns"),
+        tag("div", *shown[:SHOWN_TURNS], class_="turns"),
         tag(
             "details",
             tag("summary", f"{format_count(len(rest), 'later turn')}"),
-            tag("div", *map(_turn, rest), class_="turns"),
+            tag("div", *rest, class_="turns"),
             class_="more rest",
         )
         if rest
@@ -74,7 +100,18 @@ def _section(lead: str, *parts: str) -> Markup:
     )
 
 
-def _turn(turn: ReplayedTurn) -> Markup:
+def _fitting(turns: Sequence[ReplayedTurn], most: int) -> Iterator[Markup]:
+    """Yield turns with their details as long as there is room, and the others without."""
+    briefs = [_turn(turn, 0) for turn in turns]
+    room = ROOM - sum(len(brief.encode()) for brief in briefs)
+    for turn, brief in zip(turns, briefs, strict=True):
+        whole = _turn(turn, most)
+        room -= len(whole.encode()) - len(brief.encode())
+        yield whole if room > 0 else brief
+
+
+def _turn(turn: ReplayedTurn, most: int) -> Markup:
+    """Return a turn with ``most`` items of each kind; without details if that is 0."""
     gone = sum(len(unit.messages) for unit in turn.trimmed)
     badges = [
         tag("span", f"{count} {words}", class_=f"badge {css}")
@@ -104,7 +141,12 @@ def _turn(turn: ReplayedTurn) -> Markup:
     return tag(
         "details",
         head,
-        tag("div", _facts(turn), *_groups(turn), class_="inside"),
+        tag(
+            "div",
+            _facts(turn),
+            *((*_groups(turn, most), _prompt(turn, most)) if most else (LEFT_OUT,)),
+            class_="inside",
+        ),
         class_="turn",
         id=f"turn-{turn.number}",
         data_kinds=" ".join(kinds),
@@ -128,27 +170,31 @@ def _facts(turn: ReplayedTurn) -> Markup:
     return tag("p", " · ".join(notes), class_="note")
 
 
-def _groups(turn: ReplayedTurn) -> list[Markup]:
+def _groups(turn: ReplayedTurn, most: int) -> list[Markup]:
     groups = [
         _group("Failed", [tag("li", error) for error in turn.errors]),
-        _group("Brought back", [_recalled_item(item) for item in turn.recalled]),
+        _group(
+            "Brought back",
+            [_recalled_item(item) for item in turn.recalled[:most]],
+            len(turn.recalled),
+        ),
         _group(
             "Left the context",
-            [_trimmed_item(item) for item in _heaviest(turn.trimmed)],
+            [_trimmed_item(item) for item in _heaviest(turn.trimmed, most)],
             len(turn.trimmed),
         ),
         _group(
             "Sent shorter",
-            [_pruned_item(item) for item in turn.pruned[:SHOWN_ITEMS]],
+            [_pruned_item(item) for item in turn.pruned[:most]],
             len(turn.pruned),
         ),
     ]
     return [group for group in groups if group]
 
 
-def _heaviest(items: Sequence[TrimmedMessages]) -> list[TrimmedMessages]:
+def _heaviest(items: Sequence[TrimmedMessages], most: int) -> list[TrimmedMessages]:
     """Return the items with the most tokens, in the order of the session."""
-    chosen = sorted(items, key=lambda item: -item.tokens)[:SHOWN_ITEMS]
+    chosen = sorted(items, key=lambda item: -item.tokens)[:most]
     return sorted(chosen, key=lambda item: item.messages)
 
 
@@ -181,10 +227,65 @@ def _trimmed_item(item: TrimmedMessages) -> Markup:
 
 
 def _recalled_item(item: RecalledItem) -> Markup:
-    when = "" if item.said_in is None else f"said in turn {item.said_in} · "
+    pattern = "|".join(map(re.escape, sorted(item.words, key=len, reverse=True)))
+    spans = [found.span() for found in re.finditer(pattern, item.excerpt)] if item.words else []
+    similar = "" if item.similarity is None else f" · similarity {item.similarity:.2f}"
+    when = "" if item.said_in is None else f"said in turn {item.said_in}"
     part = " · best passage of it" if item.is_cut else ""
     role = f"fact: {item.role}" if item.kind == "fact" else item.role
-    return _item(role, item.excerpt, f"{when}score {item.score:.2f}{part}")
+    meter = tag("span", style=f"width:{min(item.score, 1.0):.0%}")
+    return tag(
+        "li",
+        tag("span", role, class_="role"),
+        tag("span", marked(item.excerpt, spans) if item.excerpt else "(no text)", class_="excerpt"),
+        tag(
+            "span",
+            tag("span", meter, class_="meter", aria_hidden="true"),
+            f"score {item.score:.2f}{similar}",
+            tag("span", f"{when}{part}", class_="said"),
+            class_="why",
+        ),
+    )
+
+
+def _prompt(turn: ReplayedTurn, most: int) -> Markup:
+    """Return the prompt part by part, what memory added in full."""
+    if not turn.sent:
+        return Markup()
+    rows: list[Markup] = []
+    expected = 0
+    for (is_added, is_scattered), group in groupby(turn.sent, key=_kind_of):
+        parts = list(group)
+        if is_added:
+            rows += (_added(part, most * BLOCK_CHARS) for part in parts)
+            continue
+        for run in [parts] if is_scattered and len(parts) > 1 else [[part] for part in parts]:
+            first, last = run[0].first or 0, run[-1].last or 0
+            if first > expected:
+                gone = format_count(first - expected, "message")
+                rows.append(tag("li", f"{gone} not sent", class_="gap"))
+            expected = last + 1
+            count = sum((part.last or 0) - (part.first or 0) + 1 for part in run)
+            span = f"message {first}" if first == last else f"messages {first} to {last}"
+            some = "" if count == last - first + 1 else f"{count:,} of "
+            tokens = sum(part.tokens for part in run)
+            rows.append(tag("li", f"{some}{span} · {format_compact(tokens)} tokens"))
+    sent = tag("summary", f"What was sent: {format_compact(turn.tokens.after)} tokens")
+    return tag("details", sent, tag("ol", *rows, class_="prompt"), class_="sent-view")
+
+
+def _kind_of(part: SentPart) -> tuple[bool, bool]:
+    """Return whether memory added a part, and whether it is no more than two messages of the host."""
+    if part.first is None or part.last is None:
+        return True, False
+    return False, part.last - part.first < 2  # noqa: PLR2004 - as above
+
+
+def _added(part: SentPart, longest: int) -> Markup:
+    text = part.text if len(part.text) <= longest else f"{part.text[:longest]}…"
+    label = "added by memory" if part.text else "added by memory in an earlier turn"
+    head = tag("span", f"{label} · {format_compact(part.tokens)} tokens", class_="what")
+    return tag("li", head, tag("pre", text, tabindex=0) if text else "", class_="added")
 
 
 def _pruned_item(item: PrunedResult) -> Markup:

@@ -1,27 +1,12 @@
-"""Test doubles for agents that use memctx: message builders, a fake model, scripted extractors and summarizers.
-
-Nothing here opens a socket or needs an SDK. The fake model refuses what a provider would refuse, so a test that passes
-has sent no broken request:
-
->>> import memctx, tempfile
->>> from memctx.testing import FakeModel, user
->>> model = FakeModel("It listens on 8443.", window=8_000)
->>> with memctx.open(tempfile.mkdtemp(), session_id="s1", context_window=8_000) as memory:
-...     turn = memory.prepare([user("Which port has the webhook?")])
-...     model(turn.messages)
-'It listens on 8443.'
->>> len(model.requests)
-1
-"""
+"""Message builders, and scripted extractors and summarizers."""
 
 from __future__ import annotations
 
 from collections import deque
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from memctx import _core, checks
-from memctx.errors import ConfigError, MemctxError
-from memctx.messages import FORMATS, ToolResult, edit, validate
+from memctx.errors import ConfigError
+from memctx.messages import FORMATS, ToolResult, edit
 from memctx.protocols import ExtractionResult
 
 if TYPE_CHECKING:
@@ -30,21 +15,7 @@ if TYPE_CHECKING:
     from memctx.messages import Format, FormatName
     from memctx.protocols import CandidateFact, Request, SummaryRequest
 
-__all__ = [
-    "FakeModel",
-    "RequestRefusedError",
-    "ScriptedExtractor",
-    "ScriptedSummarizer",
-    "assistant",
-    "tool_exchange",
-    "user",
-]
-
 Message: TypeAlias = dict[str, Any]
-
-
-class RequestRefusedError(MemctxError):
-    """A request that a provider would have answered with status 400."""
 
 
 def user(text: str, format: FormatName = "openai") -> Message:
@@ -82,49 +53,6 @@ def tool_exchange(
     known = _format(format)
     answer = ToolResult(call_id=id, name=name, text=result)
     return [known.tool_call(id, name, dict(arguments)), known.tool_result(answer)]
-
-
-class FakeModel:
-    """A model that gives scripted replies and refuses what a provider would refuse.
-
-    It raises `RequestRefusedError` for messages that break a rule of their provider, and for more tokens than
-    ``window`` with the words that providers use, which `memctx.compaction.run_with_recovery` understands. The last
-    reply is repeated. A reply may be a function of the messages.
-
-    >>> FakeModel("8443")([{"role": "user", "content": ""}])
-    Traceback (most recent call last):
-    memctx.testing.RequestRefusedError: message 0: empty-content: a message or a text block without content
-    """
-
-    def __init__(
-        self,
-        *replies: str | Callable[[Sequence[Any]], str],
-        window: int | None = None,
-        format: FormatName | None = None,
-    ) -> None:
-        """Create a model; ``window`` is in tokens; ``format`` is detected where it is None."""
-        if not replies:
-            raise ConfigError("FakeModel() needs at least one reply")
-        self._replies = deque(replies)
-        self._window = window
-        self._format: FormatName | None = format
-        self.requests: list[list[Any]] = []
-        """The messages of each call, refused ones included."""
-
-    def __call__(self, messages: Sequence[Any]) -> str:
-        """Check the messages and return the next reply."""
-        self.requests.append(list(messages))
-        problems = validate(messages, self._format)
-        if problems:
-            found = problems[0]
-            raise RequestRefusedError(f"message {found.index}: {found.code}: {found.message}")
-        tokens = _core.MessageReader("script", capacity=0).read(list(messages), self._format).tokens
-        if self._window is not None and tokens > self._window:
-            raise RequestRefusedError(
-                f"prompt is too long: {tokens} tokens > {self._window} maximum"
-            )
-        reply = self._replies.popleft() if len(self._replies) > 1 else self._replies[0]
-        return reply if isinstance(reply, str) else reply(messages)
 
 
 class ScriptedExtractor:
@@ -188,6 +116,3 @@ def _format(name: str) -> Format:
             return known
     *names, last = map(repr, FORMATS)
     raise ConfigError(f"format is {name!r}; expected {', '.join(names)} or {last}")
-
-
-checks.guard(globals(), __all__)
