@@ -10,16 +10,32 @@ use crate::vector::{LANES, Line};
 pub(super) const ROWS: usize = 16;
 /// Columns of each that lie together.
 pub(super) const COLUMNS: usize = LANES / ROWS;
-/// Vectors that are multiplied at a time.
-pub(super) const AT_ONCE: usize = 4;
+/// Vectors whose values lie together, four columns of each at a time.
+pub(super) const TOGETHER: usize = 4;
+/// Groups of such vectors that are multiplied at a time, at most.
+pub(super) const GROUPS: usize = 2;
 
-/// Products of sixteen rows with up to four vectors.
-pub(super) type Products = [[i32; ROWS]; AT_ONCE];
+/// Values of four vectors for the columns of a line.
+pub(super) type Factors = [[u8; COLUMNS]; TOGETHER];
+/// Products of sixteen rows with up to eight vectors.
+pub(super) type Products = [[i32; ROWS]; TOGETHER * GROUPS];
 
-/// A way to multiply. SAFETY: to be called only on a processor that has what it needs.
-pub(super) type Kernel = unsafe fn(rows: &[Line], vectors: &[&[u8]], products: &mut Products);
+/// A way to multiply with one or two groups. Values of vectors come with their sign bits flipped, 128 more, which adds an
+/// excess to the products with each row. SAFETY: to be called only on a processor that has what it needs.
+pub(super) type Kernel = unsafe fn(rows: &[Line], excess: &[i32; ROWS], groups: &[&[Factors]], products: &mut Products);
 
-/// Return the fastest that this processor can run. Values of vectors come with their sign bits flipped: 128 more.
+/// Return 128 times the sum of each row.
+pub(super) fn excess(rows: &[Line]) -> [i32; ROWS] {
+    let mut excess = [0; ROWS];
+    for line in rows {
+        for (excess, values) in excess.iter_mut().zip(line.0.chunks_exact(COLUMNS)) {
+            *excess += values.iter().map(|&value| 128 * i32::from(value)).sum::<i32>();
+        }
+    }
+    excess
+}
+
+/// Return the fastest that this processor can run.
 pub(super) fn pick() -> Kernel {
     available()[0].1
 }
@@ -31,13 +47,15 @@ fn available() -> Vec<(&'static str, Kernel)> {
     kernels
 }
 
-fn portable(rows: &[Line], vectors: &[&[u8]], products: &mut Products) {
-    for (vector, sums) in vectors.iter().zip(products) {
-        *sums = [0; ROWS];
-        for (line, factors) in rows.iter().zip(vector.chunks_exact(COLUMNS)) {
-            for (sum, values) in sums.iter_mut().zip(line.0.chunks_exact(COLUMNS)) {
-                for (&value, &factor) in values.iter().zip(factors) {
-                    *sum += i32::from(value) * (i32::from(factor) - 128);
+fn portable(rows: &[Line], _: &[i32; ROWS], groups: &[&[Factors]], products: &mut Products) {
+    for (group, products) in groups.iter().zip(products.as_chunks_mut::<TOGETHER>().0) {
+        *products = [[0; ROWS]; TOGETHER];
+        for (line, factors) in rows.iter().zip(*group) {
+            for (factors, sums) in factors.iter().zip(&mut *products) {
+                for (sum, values) in sums.iter_mut().zip(line.0.chunks_exact(COLUMNS)) {
+                    for (&value, &factor) in values.iter().zip(factors) {
+                        *sum += i32::from(value) * (i32::from(factor) - 128);
+                    }
                 }
             }
         }
@@ -54,12 +72,12 @@ use x86::native;
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{AT_ONCE, COLUMNS, Kernel, Line, Products};
+    use super::{Factors, GROUPS, Kernel, Line, Products, ROWS, TOGETHER};
     use std::arch::x86_64::{
         __m128i, __m256i, __m512i, _mm_cvtsi64_si128, _mm_load_si128, _mm256_add_epi32, _mm256_broadcastq_epi64,
         _mm256_castsi256_si128, _mm256_cvtepi8_epi16, _mm256_cvtepu8_epi16, _mm256_hadd_epi32, _mm256_madd_epi16,
         _mm256_permute4x64_epi64, _mm256_set1_epi16, _mm256_setzero_si256, _mm256_storeu_si256, _mm256_sub_epi16,
-        _mm512_dpbusd_epi32, _mm512_load_si512, _mm512_set1_epi8, _mm512_set1_epi32, _mm512_setzero_si512,
+        _mm512_dpbusd_epi32, _mm512_load_si512, _mm512_loadu_si512, _mm512_set1_epi32, _mm512_setzero_si512,
         _mm512_storeu_si512, _mm512_sub_epi32,
     };
 
@@ -78,35 +96,41 @@ mod x86 {
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-    fn avx512_vnni(rows: &[Line], vectors: &[&[u8]], products: &mut Products) {
-        match *vectors {
-            [a, b, c, d] => several(rows, [a, b, c, d], products),
-            [a, b, c] => several(rows, [a, b, c], products),
-            [a, b] => several(rows, [a, b], products),
-            [a] => several(rows, [a], products),
-            _ => unreachable!("one to {AT_ONCE} vectors"),
+    fn avx512_vnni(rows: &[Line], excess: &[i32; ROWS], groups: &[&[Factors]], products: &mut Products) {
+        // SAFETY: it has sixteen numbers.
+        let excess = unsafe { _mm512_loadu_si512(excess.as_ptr().cast()) };
+        let start = [_mm512_sub_epi32(_mm512_setzero_si512(), excess); TOGETHER];
+        let mut sums = [start; GROUPS];
+        match *groups {
+            [a, b] => {
+                for ((line, a), b) in rows.iter().zip(a).zip(b) {
+                    let line = load(line);
+                    sums = [add(sums[0], a, line), add(sums[1], b, line)];
+                }
+            }
+            [a] => {
+                for (line, a) in rows.iter().zip(a) {
+                    sums[0] = add(sums[0], a, load(line));
+                }
+            }
+            _ => unreachable!("one or two groups"),
+        }
+        for (products, sum) in products.iter_mut().zip(sums.as_flattened()) {
+            // SAFETY: there is room for sixteen numbers.
+            unsafe { _mm512_storeu_si512(products.as_mut_ptr().cast(), *sum) }
         }
     }
 
-    /// The vectors' values are 128 too high, so 128 times the sum of each row is taken off.
     #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
     #[inline]
-    #[allow(clippy::needless_range_loop)] // lines and factors go together
-    fn several<const N: usize>(rows: &[Line], vectors: [&[u8]; N], products: &mut Products) {
-        let flipped = _mm512_set1_epi8(i8::MIN);
-        let mut excess = _mm512_setzero_si512();
-        let mut sums = [_mm512_setzero_si512(); N];
-        for at in 0..rows.len() {
-            let line = load(&rows[at]);
-            excess = _mm512_dpbusd_epi32(excess, flipped, line);
-            for each in 0..N {
-                sums[each] = _mm512_dpbusd_epi32(sums[each], _mm512_set1_epi32(four(vectors[each], at)), line);
-            }
-        }
-        for each in 0..N {
-            // SAFETY: there is room for sixteen numbers.
-            unsafe { _mm512_storeu_si512(products[each].as_mut_ptr().cast(), _mm512_sub_epi32(sums[each], excess)) }
-        }
+    fn add([a, b, c, d]: [__m512i; TOGETHER], factors: &Factors, line: __m512i) -> [__m512i; TOGETHER] {
+        let factors = factors.map(i32::from_le_bytes);
+        [
+            _mm512_dpbusd_epi32(a, _mm512_set1_epi32(factors[0]), line),
+            _mm512_dpbusd_epi32(b, _mm512_set1_epi32(factors[1]), line),
+            _mm512_dpbusd_epi32(c, _mm512_set1_epi32(factors[2]), line),
+            _mm512_dpbusd_epi32(d, _mm512_set1_epi32(factors[3]), line),
+        ]
     }
 
     #[target_feature(enable = "avx512f")]
@@ -116,22 +140,17 @@ mod x86 {
         unsafe { _mm512_load_si512(std::ptr::from_ref(line).cast()) }
     }
 
-    /// Return the factors of the columns of a line.
-    #[inline(always)]
-    fn four(vector: &[u8], at: usize) -> i32 {
-        let four = &vector[at * COLUMNS..(at + 1) * COLUMNS];
-        i32::from_le_bytes([four[0], four[1], four[2], four[3]])
-    }
-
     #[target_feature(enable = "avx2")]
-    fn avx2(rows: &[Line], vectors: &[&[u8]], products: &mut Products) {
+    fn avx2(rows: &[Line], _: &[i32; ROWS], groups: &[&[Factors]], products: &mut Products) {
         let shift = _mm256_set1_epi16(128);
-        for (vector, products) in vectors.iter().zip(products) {
+        let vectors = groups.iter().flat_map(|group| (0..TOGETHER).map(move |which| (group, which)));
+        for ((group, which), products) in vectors.zip(products) {
             // Each quarter has two sums of each of four rows.
             let mut sums = [_mm256_setzero_si256(); 4];
-            for (at, line) in rows.iter().enumerate() {
-                let factors = _mm256_cvtepu8_epi16(_mm_cvtsi64_si128(i64::from(four(vector, at).cast_unsigned())));
-                let factors = _mm256_broadcastq_epi64(_mm256_castsi256_si128(_mm256_sub_epi16(factors, shift)));
+            for (line, factors) in rows.iter().zip(*group) {
+                let factors = _mm_cvtsi64_si128(i64::from(u32::from_le_bytes(factors[which])));
+                let factors = _mm256_sub_epi16(_mm256_cvtepu8_epi16(factors), shift);
+                let factors = _mm256_broadcastq_epi64(_mm256_castsi256_si128(factors));
                 for (quarter, sum) in sums.iter_mut().enumerate() {
                     let values = _mm256_cvtepi8_epi16(load_quarter(line, quarter));
                     *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(values, factors));
@@ -158,7 +177,7 @@ use arm::native;
 
 #[cfg(target_arch = "aarch64")]
 mod arm {
-    use super::{COLUMNS, Kernel, Line, Products};
+    use super::{COLUMNS, Factors, Kernel, Line, Products, ROWS, TOGETHER};
     use std::arch::aarch64::{int8x16_t, int32x4_t, vdupq_n_s32, vld1q_s8, vreinterpretq_s8_s32, vst1q_s32};
     use std::arch::asm;
 
@@ -171,13 +190,12 @@ mod arm {
     }
 
     #[target_feature(enable = "neon,dotprod")]
-    fn dotprod(rows: &[Line], vectors: &[&[u8]], products: &mut Products) {
-        for (vector, products) in vectors.iter().zip(products) {
+    fn dotprod(rows: &[Line], _: &[i32; ROWS], groups: &[&[Factors]], products: &mut Products) {
+        let vectors = groups.iter().flat_map(|group| (0..TOGETHER).map(move |which| (group, which)));
+        for ((group, which), products) in vectors.zip(products) {
             let mut sums = [vdupq_n_s32(0); 4];
-            for (line, factors) in rows.iter().zip(vector.chunks_exact(COLUMNS)) {
-                let mut four = [0; COLUMNS];
-                four.copy_from_slice(factors);
-                let factors = vreinterpretq_s8_s32(vdupq_n_s32(i32::from_le_bytes(four) ^ SIGNS));
+            for (line, factors) in rows.iter().zip(*group) {
+                let factors = vreinterpretq_s8_s32(vdupq_n_s32(i32::from_le_bytes(factors[which]) ^ SIGNS));
                 for (quarter, sum) in sums.iter_mut().enumerate() {
                     *sum = sdot(*sum, load_quarter(line, quarter), factors);
                 }
@@ -190,7 +208,7 @@ mod arm {
     }
 
     /// The sign bits of four values.
-    const SIGNS: i32 = i32::from_le_bytes([0x80; 4]);
+    const SIGNS: i32 = i32::from_le_bytes([0x80; COLUMNS]);
 
     /// Adds the products of four neighboring values to each lane. The compiler's own name for the instruction is not
     /// stable yet.
@@ -221,20 +239,22 @@ mod tests {
     proptest! {
         #[test]
         fn every_kernel_equals_the_portable_one(
-            width in 1..5_usize, count in 1..=AT_ONCE,
+            width in 1..5_usize, count in 1..=GROUPS,
             values in prop::collection::vec(-127..=127_i8, 5 * 16 * LANES),
-            factors in prop::collection::vec(any::<u8>(), 5 * 16 * COLUMNS * AT_ONCE),
+            factors in prop::collection::vec(any::<u8>(), 5 * 16 * COLUMNS * TOGETHER * GROUPS),
         ) {
             let lines: Vec<Line> =
                 values.chunks_exact(LANES).map(|part| Line(part.try_into().expect("a line"))).take(16 * width).collect();
-            let vectors: Vec<&[u8]> = factors.chunks_exact(16 * width * COLUMNS).take(count).collect();
+            let factors: &[Factors] = factors.as_chunks().0.as_chunks().0;
+            let groups: Vec<&[Factors]> = factors.chunks_exact(16 * width).take(count).collect();
             let mut expected = Products::default();
-            portable(&lines, &vectors, &mut expected);
+            let excess = excess(&lines);
+            portable(&lines, &excess, &groups, &mut expected);
             for (name, kernel) in available() {
                 let mut products = Products::default();
                 // SAFETY: it is available.
-                unsafe { kernel(&lines, &vectors, &mut products) };
-                prop_assert_eq!(products, expected, "{}", name);
+                unsafe { kernel(&lines, &excess, &groups, &mut products) };
+                prop_assert_eq!(&products[..count * TOGETHER], &expected[..count * TOGETHER], "{}", name);
             }
         }
     }

@@ -1,5 +1,6 @@
 //! One layer of attention and its feed-forward part, over all pieces of a text.
 
+use super::attention::{Room, attend};
 use super::matrix::{Matrix, Rounded};
 
 /// Base of the angles by which places turn queries and keys.
@@ -57,7 +58,7 @@ pub(super) struct Scratch {
     attention: Vec<f32>,
     normed: Vec<f32>,
     wide: Vec<f32>,
-    weights: Vec<f32>,
+    room: Room,
     added: Vec<f32>,
     rounded: Rounded,
 }
@@ -65,7 +66,8 @@ pub(super) struct Scratch {
 /// Cosine and sine of the angle by which each place turns each pair of values, by place and pair.
 #[derive(Debug)]
 pub(super) struct Turns {
-    angles: Vec<(f32, f32)>,
+    cosines: Vec<f32>,
+    sines: Vec<f32>,
     pairs: usize,
 }
 
@@ -74,15 +76,17 @@ impl Turns {
     pub(super) fn new(places: usize, head: usize) -> Self {
         let pairs = head / 2;
         let angle = |place: usize, pair: usize| place as f32 / BASE.powf(2.0 * pair as f32 / head as f32);
-        let all = (0..places).flat_map(|place| (0..pairs).map(move |pair| (place, pair)));
-        Self { angles: all.map(|(place, pair)| angle(place, pair)).map(|it| (it.cos(), it.sin())).collect(), pairs }
+        let all = || (0..places).flat_map(|place| (0..pairs).map(move |pair| angle(place, pair)));
+        Self { cosines: all().map(f32::cos).collect(), sines: all().map(f32::sin).collect(), pairs }
     }
 
     /// Turn the values of one head, whose second half goes with the first.
     #[inline(always)]
     fn apply(&self, place: usize, head: &mut [f32]) {
         let (first, second) = head.split_at_mut(self.pairs);
-        for ((a, b), &(cos, sin)) in first.iter_mut().zip(second).zip(&self.angles[place * self.pairs..]) {
+        let start = place * self.pairs;
+        let angles = self.cosines[start..][..self.pairs].iter().zip(&self.sines[start..][..self.pairs]);
+        for ((a, b), (cos, sin)) in first.iter_mut().zip(second).zip(angles) {
             (*a, *b) = (*a * cos - *b * sin, *a * sin + *b * cos);
         }
     }
@@ -94,7 +98,7 @@ impl Layer {
     pub(super) fn run(&self, vectors: &mut [f32], turns: &Turns, scratch: &mut Scratch) {
         let dim = self.attended.rows();
         let pieces = vectors.len() / dim;
-        let Scratch { attention, normed, wide, weights, added, rounded } = scratch;
+        let Scratch { attention, normed, wide, room, added, rounded } = scratch;
         normed.resize(vectors.len(), 0.0);
         added.resize(vectors.len(), 0.0);
         attention.resize(vectors.len() * 3, 0.0);
@@ -107,9 +111,7 @@ impl Layer {
                 turns.apply(place, head);
             }
         }
-        for (place, into) in normed.chunks_exact_mut(dim).enumerate() {
-            self.attend(attention, place, weights, into);
-        }
+        attend(attention, dim, self.heads, room, normed);
         rounded.take(normed, dim);
         self.attended.multiply(rounded, added);
         add(vectors, added);
@@ -122,36 +124,6 @@ impl Layer {
         rounded.take(wide, self.feed.rows());
         self.fed.multiply(rounded, added);
         add(vectors, added);
-    }
-
-    /// Write the mean of all values that a place attends to, head by head.
-    #[inline(always)]
-    fn attend(&self, attention: &[f32], place: usize, weights: &mut Vec<f32>, into: &mut [f32]) {
-        let dim = into.len();
-        let size = dim / self.heads;
-        let scale = 1.0 / (size as f32).sqrt();
-        let query = &attention[place * 3 * dim..][..dim];
-        for ((head, query), into) in (0..).zip(query.chunks_exact(size)).zip(into.chunks_exact_mut(size)) {
-            let of =
-                |part: usize| attention.chunks_exact(3 * dim).map(move |all| &all[part * dim + head * size..][..size]);
-            weights.resize(attention.len() / (3 * dim), 0.0);
-            for (weight, key) in weights.iter_mut().zip(of(1)) {
-                *weight = dot(query, key) * scale;
-            }
-            let largest = weights.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-            let mut total = 0.0;
-            for weight in weights.iter_mut() {
-                *weight = (*weight - largest).exp();
-                total += *weight;
-            }
-            into.fill(0.0);
-            for (value, weight) in of(2).zip(&*weights) {
-                let weight = weight / total;
-                for (into, value) in into.iter_mut().zip(value) {
-                    *into += weight * value;
-                }
-            }
-        }
     }
 }
 

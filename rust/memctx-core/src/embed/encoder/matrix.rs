@@ -1,7 +1,8 @@
 //! Products of 8-bit matrices with the vectors of some pieces.
 #![allow(unsafe_code)]
 
-use super::kernel::{self, AT_ONCE, COLUMNS, Kernel, Products, ROWS};
+use super::kernel::{self, COLUMNS, Factors, GROUPS, Kernel, Products, ROWS, TOGETHER};
+use super::layer::SUMS;
 use crate::vector::Line;
 
 /// A matrix of 8-bit rows, each with its scale, and what is added to the products.
@@ -9,6 +10,8 @@ use crate::vector::Line;
 pub(super) struct Matrix {
     /// Sixteen rows after the other, see [`kernel`].
     lines: Vec<Line>,
+    /// That of each sixteen rows.
+    excess: Vec<[i32; ROWS]>,
     scales: Vec<f32>,
     bias: Vec<f32>,
     columns: usize,
@@ -28,7 +31,8 @@ impl Matrix {
                 lines.push(line);
             }
         }
-        Self { lines, scales, bias, columns, kernel: kernel::pick() }
+        let excess = lines.chunks_exact(columns / COLUMNS).map(kernel::excess).collect();
+        Self { lines, excess, scales, bias, columns, kernel: kernel::pick() }
     }
 
     /// Return the number of rows.
@@ -39,50 +43,74 @@ impl Matrix {
     /// Write the products with vectors, plus the bias, one after the other.
     #[inline(always)]
     pub(super) fn multiply(&self, vectors: &Rounded, into: &mut [f32]) {
+        const BATCH: usize = TOGETHER * GROUPS;
         let rows = self.rows();
         let mut products = Products::default();
-        let all: Vec<&[u8]> = vectors.bytes.chunks_exact(self.columns).collect();
-        let batches = all.chunks(AT_ONCE).zip(vectors.scales.chunks(AT_ONCE)).zip(into.chunks_mut(AT_ONCE * rows));
-        for ((batch, scales), into) in batches {
-            for (lines, first) in self.lines.chunks_exact(self.columns / COLUMNS).zip((0..).step_by(ROWS)) {
+        let groups: Vec<&[Factors]> = vectors.factors.chunks_exact(self.columns / COLUMNS).collect();
+        let weights = self.scales.as_chunks().0.iter().zip(self.bias.as_chunks().0);
+        let blocks = self.lines.chunks_exact(self.columns / COLUMNS).zip(&self.excess).zip(weights);
+        // Sixteen rows stay in the nearest cache while all vectors pass.
+        for (((lines, excess), (own, bias)), block) in blocks.zip(0..) {
+            let batches = groups.chunks(GROUPS).zip(vectors.scales.chunks(BATCH)).zip(into.chunks_mut(BATCH * rows));
+            for ((groups, scales), into) in batches {
                 // SAFETY: the processor was asked for what the kernel needs when it was picked.
-                unsafe { (self.kernel)(lines, batch, &mut products) };
+                unsafe { (self.kernel)(lines, excess, groups, &mut products) };
                 for ((into, products), &scale) in into.chunks_exact_mut(rows).zip(&products).zip(scales) {
-                    let weights = self.scales[first..][..ROWS].iter().zip(&self.bias[first..][..ROWS]);
-                    for ((into, &product), (&own, &bias)) in into[first..][..ROWS].iter_mut().zip(products).zip(weights)
-                    {
-                        *into = product as f32 * (own * scale) + bias;
-                    }
+                    into.as_chunks_mut().0[block] = scaled(products, own, scale, bias);
                 }
             }
         }
     }
 }
 
+#[inline(always)]
+fn scaled(products: &[i32; ROWS], own: &[f32; ROWS], scale: f32, bias: &[f32; ROWS]) -> [f32; ROWS] {
+    std::array::from_fn(|row| products[row] as f32 * (own[row] * scale) + bias[row])
+}
+
 /// Vectors rounded to 8 bits.
 #[derive(Debug, Default)]
 pub(super) struct Rounded {
-    /// Their values with the sign bit flipped, one vector after the other.
-    bytes: Vec<u8>,
+    /// Their values with the sign bit flipped, in groups.
+    factors: Vec<Factors>,
     scales: Vec<f32>,
+    bytes: Vec<u8>,
 }
 
 impl Rounded {
     /// Round vectors of a length, which take the places of those before.
     #[inline(always)]
     pub(super) fn take(&mut self, vectors: &[f32], length: usize) {
-        self.bytes.resize(vectors.len(), 0);
+        let columns = length / COLUMNS;
+        self.factors.resize((vectors.len() / length).div_ceil(TOGETHER) * columns, Factors::default());
+        self.bytes.resize(length, 0);
         self.scales.clear();
-        for (vector, bytes) in vectors.chunks_exact(length).zip(self.bytes.chunks_exact_mut(length)) {
-            let largest = vector.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
+        for (number, vector) in vectors.chunks_exact(length).enumerate() {
+            let largest = largest_magnitude(vector);
             let factor = if largest > 0.0 { 127.0 / largest } else { 0.0 };
             self.scales.push(largest / 127.0);
-            for (byte, value) in bytes.iter_mut().zip(vector) {
+            for (byte, value) in self.bytes.iter_mut().zip(vector) {
                 // At this size a number has no fraction: adding rounds, and the low byte is the whole number.
                 *byte = (value * factor + 128.0 + WHOLE).to_bits() as u8;
             }
+            let group = &mut self.factors[number / TOGETHER * columns..][..columns];
+            for (factors, &four) in group.iter_mut().zip(self.bytes.as_chunks().0) {
+                factors[number % TOGETHER] = four;
+            }
         }
     }
+}
+
+/// Return the largest magnitude of values, whose number is a multiple of 16.
+#[inline(always)]
+fn largest_magnitude(values: &[f32]) -> f32 {
+    let mut largest = [0.0_f32; SUMS];
+    for values in values.chunks_exact(SUMS) {
+        for (largest, value) in largest.iter_mut().zip(values) {
+            *largest = if value.abs() > *largest { value.abs() } else { *largest };
+        }
+    }
+    largest.into_iter().fold(0.0, f32::max)
 }
 
 /// 2 to the power of 23.
@@ -117,6 +145,14 @@ mod tests {
     fn a_vector_of_zeros_stays_one() {
         let mut rounded = Rounded::default();
         rounded.take(&[0.0; 64], 64);
-        assert_eq!((rounded.bytes, rounded.scales), (vec![128; 64], vec![0.0]));
+        let factors = vec![Factors::default(); 64 / COLUMNS];
+        let zeros = factors
+            .into_iter()
+            .map(|mut four| {
+                four[0] = [128; COLUMNS];
+                four
+            })
+            .collect::<Vec<_>>();
+        assert_eq!((rounded.factors, rounded.scales), (zeros, vec![0.0]));
     }
 }

@@ -5,6 +5,7 @@
 //! length 1, is the vector ([`Encoder`]). Weights are 8-bit integers, and so is what is multiplied with them.
 #![allow(clippy::inline_always)] // only what is inlined is compiled for its caller's set of instructions
 
+mod attention;
 #[allow(clippy::module_inception)] // the file of the type of that name
 mod encoder;
 mod file;
