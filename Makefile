@@ -21,7 +21,7 @@ export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help dev demo test lint redaction extractors contradictions bench bench-cold recall turn-recall bench-rust wheel wheels fuzz crash \
+.PHONY: help dev demo test test-slow lint redaction extractors contradictions bench bench-cold recall turn-recall bench-rust wheel wheels fuzz crash \
 	test-postgres browser hosts integrations plugins plugin-hosts docs notebooks sanitize check clean extension release cargo recall-data
 
 help: ## List the commands
@@ -42,6 +42,9 @@ test: ## Run the Rust and the Python tests, those of the boundary also in four t
 	$(BIN)/pytest --numprocesses=auto --ignore=tests/embeddings
 	$(BIN)/pytest tests/embeddings # held to time-outs of milliseconds, so they have the machine to themselves
 	$(BIN)/pytest --parallel-threads=4 tests/boundary
+
+test-slow: extension $(VENV)/.installed ## Run the tests that take seconds each, which `make test` leaves out
+	$(BIN)/pytest --numprocesses=auto -m "slow and not (wheel or crash or replay or simulation or data)"
 
 lint: extension $(VENV)/.installed ## Check format, lints, spelling, types, stubs and layers
 	cargo fmt --all --check
@@ -227,7 +230,7 @@ docs: $(VENV)/.installed-docs ## Build the documentation into target/site, and c
 notebooks: extension $(VENV)/.installed-docs ## Run the notebooks in examples
 	$(BIN)/pytest -m notebooks tests/e2e/test_notebooks.py
 
-check: lint test fuzz wheel ## Everything that must hold before a change lands
+check: lint test test-slow fuzz wheel ## Everything that must hold before a change lands
 
 clean: ## Remove everything that was built or installed here
 	rm -rf target plugins/node_modules plugins/*/dist $(VENV) dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache python/memctx/_core*.so

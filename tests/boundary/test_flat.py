@@ -77,6 +77,7 @@ def test_the_answer_is_that_of_brute_force(problem: tuple[Matrix, Matrix], k: in
 
 @settings(max_examples=100)
 @for_all(problems, st.data())
+@pytest.mark.slow
 def test_any_history_equals_brute_force(
     problem: tuple[Matrix, Matrix], data: st.DataObject
 ) -> None:

@@ -204,6 +204,7 @@ def tokenizer_pair(kind: str) -> tuple[Any, StaticEmbedder]:
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=300, deadline=None)
 @for_all(text=st.lists(PIECES, max_size=16).map("".join))
+@pytest.mark.slow
 def test_pieces_equal_those_of_the_tokenizers_package(kind: str, text: str) -> None:
     """Every text has the pieces, each as often, that the library for these tokenizers finds in it."""
     reference, embedder = tokenizer_pair(kind)

@@ -54,6 +54,7 @@ def test_openclaw_mode_equals_its_reference(text: str) -> None:
 @pytest.mark.thread_unsafe(reason="long, and says nothing about threads")
 @pytest.mark.skipif(PYTHON_UNICODE > KNOWN_UNICODE, reason="Python knows newer characters")
 @pytest.mark.parametrize("mode", MODES)
+@pytest.mark.slow
 def test_every_character_is_classified_like_the_reference(mode: TokenMode) -> None:
     """Every character there is joins, ends, folds and lower-cases words as its Unicode properties say."""
     unused = {"Cn", "Co", "Cs"}
@@ -90,6 +91,7 @@ def test_short_words_of_any_width_are_spelled_right(word: str) -> None:
 
 
 @pytest.mark.thread_unsafe(reason="long, and says nothing about threads")
+@pytest.mark.slow
 def test_more_strings_than_are_kept_are_spelled_right() -> None:
     """Strings that have to make room, also within a text that has them again further on, are not missed."""
     words = [[f"{number:x}" * (1 + number % 4)] for number in range(150_000)]
@@ -148,6 +150,7 @@ def test_the_empty_text_costs_one_token() -> None:
 
 @pytest.mark.thread_unsafe(reason="takes hundreds of megabytes")
 @pytest.mark.parametrize("mode", MODES)
+@pytest.mark.slow
 def test_one_word_of_fifty_megabytes(mode: TokenMode) -> None:
     """A word may be as long as memory allows, also where it is not plain ASCII."""
     for letter in ("x", "X"):
@@ -159,6 +162,7 @@ def test_one_word_of_fifty_megabytes(mode: TokenMode) -> None:
 
 @pytest.mark.thread_unsafe(reason="takes hundreds of megabytes")
 @pytest.mark.parametrize("mode", MODES)
+@pytest.mark.slow
 def test_fifty_megabytes_of_words(mode: TokenMode) -> None:
     """A text of many megabytes is tokenized whole."""
     text = "The quick brown fox jumps over the lazy dog, "
@@ -169,6 +173,7 @@ def test_fifty_megabytes_of_words(mode: TokenMode) -> None:
 
 @pytest.mark.thread_unsafe(reason="takes hundreds of megabytes")
 @pytest.mark.parametrize("unit", ["x", "é", "飞", "😀", "\ud800"])
+@pytest.mark.slow
 def test_fifty_megabytes_are_estimated(unit: str) -> None:
     """Estimates hold for texts of many megabytes in every width, lone surrogates included."""
     times = MANY_MEGABYTES // len(unit.encode("utf-8", "surrogatepass"))

@@ -111,6 +111,7 @@ def test_a_terminal_gets_colors_unless_no_color_is_set(store: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such signals")
+@pytest.mark.slow
 def test_an_interrupted_import_says_how_to_resume_and_does(tmp_path: Path) -> None:
     said = [{"role": "user", "content": f"Parcel {n} went to gate {n * 7}"} for n in range(60_000)]
     (tmp_path / "talk.jsonl").write_text("\n".join(map(json.dumps, said)))

@@ -29,6 +29,7 @@ formats = st.sampled_from(["anthropic", "openai", "responses", "gemini", "bedroc
     drops=st.lists(st.integers(0, 60), max_size=6),
     swaps=st.lists(st.integers(0, 60), max_size=3),
 )
+@pytest.mark.slow
 def test_every_index_of_every_report_is_in_the_list(
     format: FormatName, script: Script, window: int, drops: list[int], swaps: list[int]
 ) -> None:

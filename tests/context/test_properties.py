@@ -104,6 +104,7 @@ def test_every_turn_of_a_session_keeps_the_invariants(
 
 @settings(max_examples=40)
 @given(format=formats, script=strategies.scripts(), window=windows, placement=placements)
+@pytest.mark.slow
 def test_the_same_input_gives_the_same_bytes(
     format: FormatName, script: Script, window: int, placement: str
 ) -> None:
@@ -162,6 +163,7 @@ def test_vectors_that_come_during_a_turn_change_no_byte(
 
 @settings(max_examples=60)
 @given(format=formats, script=strategies.scripts(), window=windows, placement=placements)
+@pytest.mark.slow
 def test_a_turn_over_its_own_output_cuts_nothing_more(
     format: FormatName, script: Script, window: int, placement: str
 ) -> None:
@@ -183,6 +185,7 @@ def test_a_turn_over_its_own_output_cuts_nothing_more(
 
 @settings(max_examples=24)
 @given(format=formats, script=strategies.scripts(), window=windows, at=st.integers(0, 10))
+@pytest.mark.slow
 def test_a_restart_changes_no_byte(
     format: FormatName, script: Script, window: int, at: int
 ) -> None:

@@ -115,6 +115,7 @@ def test_the_state_of_a_session_of_one_conversation_is_still_read(state: State) 
 
 
 @given(st.lists(st.lists(STATES, max_size=3, unique_by=lambda state: state.id), max_size=4))
+@pytest.mark.slow
 def test_the_states_of_a_session_come_back_as_they_were(turns: list[list[State]]) -> None:
     written = state_writer.StatesJson()
     with TemporaryDirectory() as folder:

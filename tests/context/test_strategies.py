@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 @settings(max_examples=50)
 @given(script=strategies.scripts())
+@pytest.mark.slow
 def test_drawn_conversations_are_valid(script: Script) -> None:
     """In every format, by our rules and by their reference."""
     for message_format in FORMATS:
@@ -39,6 +40,7 @@ def test_drawn_conversations_are_valid(script: Script) -> None:
     places=st.lists(st.integers(0, 99), min_size=1, max_size=3),
     format=st.sampled_from(FORMATS),
 )
+@pytest.mark.slow
 def test_rules_and_reference_agree_on_broken_messages(
     script: Script, places: list[int], format: FormatName
 ) -> None:

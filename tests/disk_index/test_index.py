@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 import zlib
 from typing import TYPE_CHECKING, Any
 
@@ -109,6 +110,20 @@ def test_an_index_ahead_of_the_log_finds_no_missing_message(tmp_path: Path) -> N
     assert missing(store, range(600, 700, 7), everything=True) == []
     hits = store.search("filed under since Tuesday", limit=2 * MANY, everything=True)
     assert len(contents(hits)) == len(set(contents(hits))) == 300
+
+
+def test_a_log_that_is_cut_short_under_an_open_store_is_indexed_again(tmp_path: Path) -> None:
+    filled(tmp_path)
+    visitor = opened(tmp_path, "visitor", cross_session=True)
+    assert caught_up(visitor).segments == 500
+    log = tmp_path / "segments.jsonl"
+    lines = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join(lines[:200]))
+    store = opened(tmp_path)
+    time.sleep(0.1)  # a look at the files counts for 50 ms
+    assert caught_up(store).segments == 200
+    assert missing(store, range(0, 200, 7), everything=True) == []
+    visitor.close()
 
 
 def test_messages_deleted_by_gc_are_not_found_in_an_open_store(tmp_path: Path) -> None:

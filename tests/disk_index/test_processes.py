@@ -8,6 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from faults.stores import child, posix, said_by
 
 from .stores import caught_up, contents, missing, opened, say, text, texts
@@ -67,6 +69,7 @@ def test_a_search_of_everything_sees_messages_just_written_elsewhere(tmp_path: P
     said_by(process)
 
 
+@pytest.mark.slow
 def test_processes_write_and_index_concurrently(tmp_path: Path) -> None:
     tags = ["one", "two", "three"]
     running = [beside(tmp_path, tag, 120, 10) for tag in tags]

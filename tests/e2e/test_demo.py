@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 BARE = "import sys; sys.modules['click'] = None; sys.argv[0] = 'memctx'; from memctx.__main__ import main; main()"
 
 
+@pytest.mark.slow
 def test_demo_answers_what_truncation_has_lost(tmp_path: Path) -> None:
     """Each answer is quoted out of what is sent, and the first page of output has all of them."""
     environment = {**os.environ, "HOME": str(tmp_path), "PYTHONIOENCODING": "utf-8"}

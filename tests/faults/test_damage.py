@@ -115,6 +115,7 @@ def test_a_damaged_snapshot_is_rebuilt(snapped: Damage, harm: Harm) -> None:
 
 
 @pytest.mark.parametrize("with_snapshot", [False, True])
+@pytest.mark.slow
 def test_a_flipped_bit_in_the_log_costs_the_record_it_hit(
     tmp_path: Path, *, with_snapshot: bool
 ) -> None:

@@ -68,6 +68,7 @@ def kill_writers(folder: Path, rounds: int, seed: int) -> int:
 
 
 @posix
+@pytest.mark.slow
 def test_killed_writers_lose_no_acknowledged_record(tmp_path: Path) -> None:
     assert kill_writers(tmp_path, rounds=12, seed=1) > 100
 

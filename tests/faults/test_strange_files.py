@@ -31,7 +31,7 @@ USER = """
             reported.append(f"{type(error).__name__}: {error}")
 
     disk = dict(max_segments=20, eviction_days=0, lock_timeout=0.5)
-    settings = dict(session_id="s1", disk=disk, knowledge_extraction="rules")
+    settings = dict(session_id="s1", disk=disk, knowledge_extraction="rules", embedding_model="hash")
     memory = tried(lambda: memctx.open(sys.argv[1], context_window=4000, **settings))
     if memory is not None:
         said = [{"role": "user", "content": f"Remark {number} on the webhook " * 9} for number in range(60)]
@@ -64,6 +64,7 @@ def files_of(store: Path) -> list[Path]:
     return sorted(path.relative_to(store) for path in store.rglob("*") if path.is_file())
 
 
+@pytest.mark.slow
 def test_a_fifo_in_a_store_does_not_block(full_store: Path, tmp_path: Path) -> None:
     """A FIFO replaces each file in turn; the process exits with status 0."""
     names = files_of(full_store)

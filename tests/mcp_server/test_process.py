@@ -55,6 +55,7 @@ def test_the_server_ends_when_its_client_leaves(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+@pytest.mark.slow
 def test_the_server_ends_at_a_signal_although_stdin_is_open(name: str, tmp_path: Path) -> None:
     """Hosts that leave interrupt their servers first, and wait."""
     store = fill(tmp_path / "store")

@@ -191,6 +191,7 @@ def test_all_sessions_are_read_on_request(server: Server) -> None:
     drive(server, "stdio", steps, "auto", "--all-sessions")
 
 
+@pytest.mark.slow
 def test_projects_share_no_fact_of_the_same_text(server: Server, tmp_path: Path) -> None:
     said = {"content": "We decided to use Valkey for the session cache", "type": "decision"}
     stored: dict[str, str] = {}

@@ -85,6 +85,7 @@ def run_planted_test(folder: Path, *arguments: str) -> subprocess.CompletedProce
     return process.run(command, cwd=tests.parent, status=None, timeout=100)
 
 
+@pytest.mark.slow
 def test_a_planted_read_outside_fails_with_test_and_path(tmp_path: Path) -> None:
     done = run_planted_test(tmp_path)
     failed = [line for line in done.stdout.splitlines() if line.startswith("FAILED")]
@@ -98,6 +99,7 @@ def test_a_planted_read_outside_fails_with_test_and_path(tmp_path: Path) -> None
     assert done.stdout.rstrip().splitlines()[-1].startswith(f"{looks + 1} failed, 1 passed")
 
 
+@pytest.mark.slow
 def test_a_folder_that_is_named_explicitly_may_be_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -202,6 +202,7 @@ def test_killed_backends_cost_and_repeat_nothing(space: Space) -> None:
     assert len(found) == len(set(found)) == 4 * 12 * 5
 
 
+@pytest.mark.slow
 def test_a_server_that_stops_is_found_again(host: Host) -> None:
     """It is stopped as in a crash: what was acknowledged is there, a listener hears that it may have missed changes."""
     if host.cluster is None:

@@ -44,6 +44,7 @@ def opened(path: Path, **settings: Any) -> memctx.Memory:
 
 
 @pytest.mark.parametrize("way", WAYS)
+@pytest.mark.slow
 def test_no_request_is_rejected_and_evicted_facts_are_recalled(way: str, tmp_path: Path) -> None:
     with Provider(reasoning=True) as provider, opened(tmp_path) as memory:
         messages = WAYS[way](provider, memory)

@@ -9,6 +9,8 @@ import uuid
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
+import pytest
+
 import memctx
 from memctx.replica import Replica
 from postgres.cluster import rows
@@ -18,13 +20,12 @@ from replica.test_sharing import contents, said, wait_for
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pytest
-
     from fleet.proxy import Proxy
     from memctx.replica.records import CacheRecord
     from replica.conftest import Hosts
 
 
+@pytest.mark.slow
 def test_a_closed_memory_leaves_no_connection_and_no_thread(hosts: Hosts) -> None:
     for number in range(10):
         with hosts.open("a", f"s{number}") as memory:

@@ -44,6 +44,7 @@ def test_an_erased_session_leaves_the_caches_and_is_refused(hosts: Hosts) -> Non
         assert contents(memory) == ["this text stays here"]
 
 
+@pytest.mark.slow
 def test_text_of_a_session_that_was_open_while_it_was_erased_leaves_the_cache(hosts: Hosts) -> None:
     with hosts.open("a", "stays") as stays:
         stays.archive(said("this text stays here"))
@@ -65,6 +66,7 @@ def test_text_of_a_session_that_was_open_while_it_was_erased_leaves_the_cache(ho
         assert contents(memory) == ["this text stays here", "this text comes later"]
 
 
+@pytest.mark.slow
 def test_archiving_succeeds_while_another_session_leaves_the_cache(hosts: Hosts) -> None:
     with hosts.open("a", NAME) as memory:
         memory.archive(said(*(f"{CANARY} is said for the {number}th time" for number in range(50))))

@@ -85,6 +85,7 @@ def test_extraction_goes_on_where_the_last_host_ended(hosts: Hosts) -> None:
     assert sorted(model.read) == sorted(TEXTS)
 
 
+@pytest.mark.slow
 def test_a_lease_of_a_host_that_is_gone_expires(hosts: Hosts) -> None:
     model = Model()
     with hosts.open("a") as memory:
@@ -98,6 +99,7 @@ def test_a_lease_of_a_host_that_is_gone_expires(hosts: Hosts) -> None:
                 wait_for(lambda: sorted(model.read) == sorted(TEXTS[5:]), 20)
 
 
+@pytest.mark.slow
 def test_facts_are_extracted_when_the_server_is_back(hosts: Hosts, proxy: Proxy) -> None:
     model = Model()
     with hosts.open("a", extractor=FunctionExtractor(model), timeout=1.0) as memory:

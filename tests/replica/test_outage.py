@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from replica.conftest import Hosts
 
 
+@pytest.mark.slow
 def test_messages_of_turns_wait_in_the_cache_and_are_sent_later(hosts: Hosts, proxy: Proxy) -> None:
     with hosts.open("a", timeout=2.0, context_window=8_000) as memory:
         proxy.is_down = True

@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from memctx.postgres import Server
 from replica.test_sharing import said, wait_for
 
 if TYPE_CHECKING:
-    import pytest
-
     from replica.conftest import Hosts
 
 
@@ -36,6 +36,7 @@ def test_a_paraphrase_is_found_in_a_session_of_another_host(hosts: Hosts) -> Non
         assert hits[0].vector > 0
 
 
+@pytest.mark.slow
 def test_vectors_that_a_killed_host_did_not_send_are_sent_by_the_next(hosts: Hosts) -> None:
     with hosts.open("a", "s1", embedding_model="hash") as memory:
         memory.archive(said("The physician examined the child at the clinic"))
@@ -47,6 +48,7 @@ def test_vectors_that_a_killed_host_did_not_send_are_sent_by_the_next(hosts: Hos
         wait_for(lambda: not server.missing_vectors(model), 20)
 
 
+@pytest.mark.slow
 def test_archiving_does_not_wait_until_all_vectors_are_sent(
     hosts: Hosts, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -295,6 +295,7 @@ def test_an_idle_helper_exits(launch: Launch, root: str) -> None:
     assert not Path(client.socket_path(root)).exists()
 
 
+@pytest.mark.slow
 def test_requests_keep_a_helper_running(launch: Launch, root: str) -> None:
     child = launch(idle=1.0)
     params: dict[str, Any] = {"host": "pi", "event": "Prompt", "payload": {"seconds": 1.6}}

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import httpx2
+import pytest
 
 import memctx
 import process
@@ -20,7 +21,6 @@ from ui.conftest import SHOP, Page, command, fill
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pytest
 
 VARYING = {"id", "timestamp", "supersededBy", "sources", "crc"}
 
@@ -159,6 +159,7 @@ def test_bad_edits_are_refused(editor: Page) -> None:
         )
 
 
+@pytest.mark.slow
 def test_edits_survive_a_killed_process(tmp_path: Path) -> None:
     store = fill(tmp_path / "store")
     run = [sys.executable, "-m", "memctx", "ui", "--store", str(store), "--write", "--no-browser"]

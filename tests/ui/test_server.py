@@ -92,6 +92,7 @@ def test_lines_of_another_host_are_shown(hosts: Hosts, page: Page) -> None:
     until(lambda: bool(page.get("search", query="ferry noon")["hits"]))
 
 
+@pytest.mark.slow
 def test_an_erased_session_is_gone(hosts: Hosts, page: Page) -> None:
     hosts.space.server().erase("s2")
     until(lambda: {each["id"] for each in page.get("overview")["sessions"]} == {"s1"})

@@ -263,10 +263,11 @@ def test_every_message_format_is_replayed(format: FormatName) -> None:
     assert played.trims > 0
 
 
+@pytest.mark.slow
 def test_a_long_session_is_replayed(data: Path) -> None:
     path = transcripts.pi_file(data, "before-compaction")
     recording = Recording.read(path)
-    played = replay(recording, context_window=100_000)
+    played = replay(recording, context_window=100_000, embedding_model="hash")
     assert (played.format, played.errors) == ("pi", 0)
     assert played.name.startswith("pi · ")
     assert played.source.startswith("before-compaction")

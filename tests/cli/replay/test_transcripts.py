@@ -124,6 +124,7 @@ def figures(played: Replay) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("wrap", "format"), WRAPPED, ids=lambda each: getattr(each, "__name__", each)
 )
+@pytest.mark.slow
 def test_a_wrapped_session_replays_as_its_messages_do(
     wrap: Any, format: FormatName, tmp_path: Path
 ) -> None:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 ROOT = str(Path(memctx.__file__).parents[1])
 SMALL = ("--segments", "150", "--turns", "15", "--window", "8000")
+HASHED = {
+    "MEMCTX_EMBEDDING_MODEL": "hash"
+}  # several times as fast as the encoder in a build for tests
 TURN_STEPS = ["read", "cut", "recall", "assemble", "check", "keep", "in Python"]
 
 
@@ -64,6 +67,7 @@ def stored(path: Path, messages: int = 300) -> Path:
 
 
 @pytest.mark.timeout(300)
+@pytest.mark.slow
 def test_profile_measures_every_operation_and_its_steps(tmp_path: Path) -> None:
     done = profile(tmp_path, *SMALL, "--json")
     data = json.loads(done.stdout)
@@ -118,7 +122,7 @@ def test_flame_graph_shows_functions_of_a_turn(tmp_path: Path) -> None:
     if profiler is None:
         pytest.skip("py-spy is not installed")
     svg = tmp_path / "turns.svg"
-    done = profile(tmp_path, *SMALL, "--flame-graph", svg, status=None)
+    done = profile(tmp_path, *SMALL, "--flame-graph", svg, status=None, **HASHED)
     if done.returncode and re.search("(?i)permission|ptrace", done.stdout):
         pytest.skip("this system lets no process look into another")
     assert done.returncode == 0, done.stdout
@@ -149,7 +153,8 @@ def test_a_profiler_that_fails_costs_no_figures(tmp_path: Path) -> None:
         "--flame-graph",
         svg,
     ]
-    done = run(arguments, env=environment(tmp_path / "scratch"), timeout=240, status=1)
+    env = environment(tmp_path / "scratch", **HASHED)
+    done = run(arguments, env=env, timeout=240, status=1)
     assert "steady turn" in done.stdout
     assert "py-spy wrote no flame graph: Error: Permission Denied" in done.stdout
     assert not svg.exists()
@@ -177,7 +182,7 @@ def test_interrupt_leaves_no_file_and_no_process(tmp_path: Path, step: str) -> N
     scratch, svg = tmp_path / "scratch", tmp_path / "turns.svg"
     size = ("--segments", "5000") if step == "store" else SMALL[:2]
     options = (*size, *SMALL[2:], *(() if step == "store" else ("--flame-graph", svg)))
-    child = start(command(*options), env=environment(scratch), stdout=subprocess.PIPE)
+    child = start(command(*options), env=environment(scratch, **HASHED), stdout=subprocess.PIPE)
     until = time.monotonic() + 240
     while not list(scratch.glob(f"memctx-profile-*/{step}")):
         assert child.poll() is None

@@ -103,6 +103,7 @@ def test_chunks_leave_the_safety_margin_free() -> None:
 
 @settings(max_examples=50)
 @given(formats, scripts(), st.integers(1, 6), st.integers(1, 3_000))
+@pytest.mark.slow
 def test_every_split_keeps_the_invariants(
     format: FormatName, script: Script, parts: int, most: int
 ) -> None:

@@ -213,6 +213,7 @@ def test_recalled_blocks_are_not_summarized(format: FormatName) -> None:
 @given(formats, scripts(), keeps)
 @example("anthropic", PASTED, 1)
 @example("responses", PARALLEL, 1)
+@pytest.mark.slow
 def test_every_cut_keeps_the_invariants(format: FormatName, script: Script, keep: int) -> None:
     messages = Rendering(script, format).whole()
     conversation = scan(messages, format)

@@ -67,6 +67,7 @@ def check_events(figures: Figures) -> None:
     assert counted == len(figures.compactions), "the counters on the disk say otherwise"
 
 
+@pytest.mark.slow
 def test_every_fact_of_the_story_is_stated_once() -> None:
     """Else finding one would prove nothing."""
     story = Story(FULL)

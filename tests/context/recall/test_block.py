@@ -114,6 +114,7 @@ def test_a_negative_cap_is_refused() -> None:
     st.lists(st.tuples(contents, contents, scores), max_size=4),
     st.lists(st.tuples(st.integers(0, 10**8), contents, contents, scores), max_size=4),
 )
+@pytest.mark.slow
 def test_a_block_round_trips(
     facts: list[tuple[str, str, float]], said: list[tuple[int, str, str, float]]
 ) -> None:

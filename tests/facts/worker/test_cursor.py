@@ -55,6 +55,7 @@ def test_a_cursor_round_trips_through_json(cursor: Cursor) -> None:
         max_leaves=12,
     )
 )
+@pytest.mark.slow
 def test_a_cursor_from_any_other_json_is_a_value_error(found: object) -> None:
     if isinstance(found, dict):
         with suppress(ValueError):

@@ -88,6 +88,7 @@ def kill_hosts(folder: Path, rounds: int, seed: int) -> tuple[int, Counter[str]]
 
 
 @posix
+@pytest.mark.slow
 def test_a_killed_process_loses_no_batch(tmp_path: Path) -> None:
     rounds = 6
     acked, asked = kill_hosts(tmp_path / "store", rounds, seed=1)

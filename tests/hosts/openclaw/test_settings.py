@@ -73,6 +73,7 @@ class Meanings:
 
 
 @pytest.mark.parametrize("model", ["static", "transformer", "use"])
+@pytest.mark.slow
 def test_the_workspace_is_searched_with_the_embedder_of_the_memory(
     root: Path, tmp_path_factory: pytest.TempPathFactory, model: str
 ) -> None:

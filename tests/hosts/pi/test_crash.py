@@ -30,6 +30,7 @@ def stored(folder: Path) -> Counter[str]:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="there is no such signal")
+@pytest.mark.slow
 def test_no_acknowledged_entry_is_lost(tmp_path: Path) -> None:
     chance = random.Random(6)  # noqa: S311 - no secret
     folder = tmp_path / "sessions"

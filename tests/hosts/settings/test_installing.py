@@ -349,6 +349,7 @@ def test_claude_code_waits_for_every_hook() -> None:
 
 @pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize("host", ["claude-code", "cursor"])
+@pytest.mark.slow
 def test_the_check_runs_each_hook_and_names_the_broken_one(host: HostName, tmp_path: Path) -> None:
     place = place_of(tmp_path)
     install(plan_install(host, place))

@@ -40,6 +40,7 @@ def result_ids(messages: Sequence[wire.Message], format: str) -> list[str | None
 
 @settings(max_examples=300, deadline=None)
 @given(strategies.any_format(strategies.broken))
+@pytest.mark.slow
 def test_repaired_messages_are_valid_and_stay_as_they_are(
     drawn: tuple[str, list[wire.Message]],
 ) -> None:

@@ -18,6 +18,7 @@ def codes(messages: list[wire.Message], format: str) -> list[tuple[int, str]]:
 
 @settings(max_examples=400, deadline=None)
 @given(strategies.any_format(strategies.broken))
+@pytest.mark.slow
 def test_validate_finds_what_the_oracle_finds(drawn: tuple[str, list[wire.Message]]) -> None:
     message_format, messages = drawn
     before = copy.deepcopy(messages)

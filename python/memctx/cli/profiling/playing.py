@@ -37,8 +37,6 @@ LEAST = 20
 """Least number of messages that a conversation can be made of."""
 QUERY_CHARS = 60
 QUERY_STRIDE = 14
-REST_SECONDS = 2.0
-"""Longest wait between two calls for what runs in the background."""
 IN_PYTHON = "in Python"
 CORE_FUNCTION = re.compile(r"'(\w+)' of 'memctx\._core\.(\w+)'|memctx\._core\.(\w+)")
 
@@ -151,11 +149,10 @@ class Player:
             yield f"{message['content'][:QUERY_CHARS]} {number}"
 
     def _rest(self) -> None:
-        """Wait for what the last call left to the background: a model's answer takes longer."""
+        """Do what the last call left to the background: a model's answer takes longer."""
         self._memory.stats()
-        until = time.monotonic() + REST_SECONDS
-        while self._memory.store.embedding().lacking and time.monotonic() < until:
-            time.sleep(0.001)
+        if self._memory.store.embedding().lacking:
+            self._memory.reembed()
 
 
 def supply_from(path: Path) -> Supply:

@@ -38,7 +38,7 @@ impl Opened {
     ) -> Result<Self> {
         let identity = Identity::of(&log.metadata().map_err(Error::io(&folder))?);
         match before.filter(|before| before.folder == folder && before.log == identity) {
-            Some(before) => before.look(directory, model),
+            Some(before) => before.look(&log, directory, model),
             None => Self::open(folder, log, identity, directory, model),
         }
     }
@@ -63,18 +63,22 @@ impl Opened {
         Ok(Self { folder, log: identity, texts, view: Arc::new(view), looked: Some(Instant::now()) })
     }
 
-    fn look(self, directory: &Directory, model: &Model) -> Result<Self> {
+    fn look(self, file: &File, directory: &Directory, model: &Model) -> Result<Self> {
         let Self { folder, log, texts, view: old, .. } = self;
         let newest = texts.view()?;
         // What was read is held, so a file that was cut short disturbs no search; but no other process could open it.
         texts.check()?;
         old.check()?;
         let is_exact = old.exact.as_ref().is_some_and(|exact| !exact.is_replaced());
+        let check_log =
+            |manifest: &Manifest| manifest.check_log(file).map_err(|fault| Error::corrupt(&folder, 0, fault));
         if newest.payload() == old.texts.payload() && is_exact {
+            check_log(&old.manifest)?;
             return Ok(Self { folder, log, texts, view: old, looked: Some(Instant::now()) });
         }
         let manifest =
             Manifest::parse(newest.payload(), &model.words()).map_err(|fault| Error::corrupt(&folder, 0, fault))?;
+        check_log(&manifest)?;
         let view = View {
             folder: folder.clone(),
             log: Arc::clone(&old.log),

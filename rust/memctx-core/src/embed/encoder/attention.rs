@@ -15,6 +15,8 @@ type Lanes = [f32; SUMS];
 pub(super) struct Room {
     /// Columns of the keys of 16 places each.
     keys: Vec<Lanes>,
+    /// The values of all places, 16 columns at a time.
+    values: Vec<Lanes>,
     weights: [Vec<f32>; AT_ONCE],
 }
 
@@ -26,15 +28,14 @@ pub(super) fn attend(projected: &[f32], dim: usize, heads: usize, room: &mut Roo
     for start in (0..dim).step_by(size) {
         let part = |place: usize, part: usize| &projected[(place * 3 + part) * dim + start..][..size];
         room.set_keys((0..pieces).map(|place| part(place, 1)), size);
+        room.set_values((0..pieces).map(|place| part(place, 2)), size);
         for first in (0..pieces).step_by(AT_ONCE) {
             // Those behind the last one repeat it.
             let places = [0, 1, 2, 3].map(|at: usize| (first + at).min(pieces - 1));
             room.weigh(places.map(|place| part(place, 0)), size, pieces);
-            for column in (0..size).step_by(SUMS) {
-                let values = (0..pieces).map(|place| &part(place, 2)[column..][..SUMS]);
-                let sums = room.sum(values);
-                for (&place, sum) in places.iter().zip(&sums) {
-                    into[place * dim + start + column..][..SUMS].copy_from_slice(sum);
+            for (values, column) in room.values.chunks_exact(pieces).zip((start..).step_by(SUMS)) {
+                for (&place, sum) in places.iter().zip(&room.sum(values)) {
+                    into[place * dim + column..][..SUMS].copy_from_slice(sum);
                 }
             }
         }
@@ -49,6 +50,17 @@ impl Room {
         for (place, key) in keys.enumerate() {
             for (column, &value) in self.keys[place / SUMS * size..][..size].iter_mut().zip(key) {
                 column[place % SUMS] = value;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn set_values<'a>(&mut self, values: impl ExactSizeIterator<Item = &'a [f32]>, size: usize) {
+        let pieces = values.len();
+        self.values.resize(pieces * size / SUMS, [0.0; SUMS]);
+        for (place, values) in values.enumerate() {
+            for (column, &values) in values.as_chunks().0.iter().enumerate() {
+                self.values[column * pieces + place] = values;
             }
         }
     }
@@ -75,13 +87,12 @@ impl Room {
         }
     }
 
-    /// Return the weighed sums of values.
+    /// Return the weighed sums of the values of all places.
     #[inline(always)]
-    fn sum<'a>(&self, values: impl Iterator<Item = &'a [f32]>) -> [Lanes; AT_ONCE] {
+    fn sum(&self, values: &[Lanes]) -> [Lanes; AT_ONCE] {
         let [a, b, c, d] = &self.weights;
         let mut sums = [[0.0; SUMS]; AT_ONCE];
-        for ((((values, &a), &b), &c), &d) in values.zip(a).zip(b).zip(c).zip(d) {
-            let Some((values, _)) = values.split_first_chunk() else { break };
+        for ((((values, &a), &b), &c), &d) in values.iter().zip(a).zip(b).zip(c).zip(d) {
             sums = add_products(sums, [a, b, c, d], values);
         }
         sums
