@@ -108,6 +108,8 @@ class Conversation:
         self.memory, self.messages, self._more = memory, messages, more
         self.timings: list[dict[str, float]] = []
         """Milliseconds of each step of each turn. A host does not keep the turns themselves, either."""
+        self.own: list[float] = []
+        """Processor seconds of each turn in the calling thread alone."""
 
     def turn(self) -> Any:
         """Add a message and run the turn."""
@@ -122,9 +124,10 @@ class Conversation:
         for _ in range(TURNS):
             wait_for_vectors(self.memory)
             len(self.memory.store)
-            start = clock()
+            start, own = clock(), thread_time()
             turn = self.turn()
             times.append(clock() - start)
+            self.own.append(thread_time() - own)
             self.timings.append(turn.report.milliseconds)
             del turn
         return times
@@ -183,7 +186,10 @@ def test_steady_turn(  # noqa: PLR0913, PLR0917 - pytest gives them by name
                 found["langchain"].append(median(repeated(theirs, 2)))
     figures = {name: Figure.of(times[1:]) for name, times in found.items() if times}
     path = f"steady turn, {words}"
+    own = sorted(conversation.own[TURNS:])
+    shown = Figure(median(own), own[0], own[len(own) * 99 // 100])
     benchmark.ledger.notes += [
+        f"{path}, calling thread alone, median, least and p99: {report.spread(shown)}",
         f"{path}, slowest of {TURNS} turns: {report.spread(Figure.of(slowest[1:]))}",
         f"{path}, wall: {report.spread(Figure.of(walls[1:]))}",
         *steps_of(path, conversation.timings),

@@ -81,6 +81,7 @@ def test_a_log_line_above_the_limit_is_skipped(tmp_path: Path) -> None:
 
 @linux
 @pytest.mark.slow
+@pytest.mark.timing
 def test_a_message_of_100_mb_is_stored(tmp_path: Path) -> None:
     seconds, mib, count, found = measured(tmp_path, "add", 100 * MIB)
     assert count == 2

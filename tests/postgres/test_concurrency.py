@@ -203,6 +203,7 @@ def test_killed_backends_cost_and_repeat_nothing(space: Space) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timing
 def test_a_server_that_stops_is_found_again(host: Host) -> None:
     """It is stopped as in a crash: what was acknowledged is there, a listener hears that it may have missed changes."""
     if host.cluster is None:
@@ -233,6 +234,7 @@ def test_a_server_that_stops_is_found_again(host: Host) -> None:
         cluster.close()
 
 
+@pytest.mark.timing
 def test_a_call_that_waits_for_a_lock_ends_in_time(space: Space) -> None:
     server = space.server(timeout=0.5)
     server.append("segments", [line("1")], origin=uuid.uuid4())
@@ -246,6 +248,7 @@ def test_a_call_that_waits_for_a_lock_ends_in_time(space: Space) -> None:
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="processes cannot be stopped here")
+@pytest.mark.timing
 def test_a_frozen_server_costs_no_more_than_the_deadline(space: Space) -> None:
     if space.database.host.cluster is None:
         pytest.skip("the processes of the server are not here")

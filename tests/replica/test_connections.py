@@ -69,6 +69,7 @@ def test_a_session_that_is_opened_again_while_it_closes_is_replicated(
         wait_for(lambda: "Deployments are frozen on weekends" in contents(again))
 
 
+@pytest.mark.timing
 def test_a_slow_server_holds_up_no_other_memory(hosts: Hosts, proxy: Proxy, tmp_path: Path) -> None:
     proxy.delay = 1.0
     with ThreadPoolExecutor(1) as pool:

@@ -49,6 +49,7 @@ def test_vectors_that_a_killed_host_did_not_send_are_sent_by_the_next(hosts: Hos
 
 
 @pytest.mark.slow
+@pytest.mark.timing
 def test_archiving_does_not_wait_until_all_vectors_are_sent(
     hosts: Hosts, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -203,6 +203,7 @@ def test_failures_of_a_hook_are_answered_without_their_text(launch: Launch, root
     assert response["error"] == {"code": "internal", "message": "memory failed; see its log"}
 
 
+@pytest.mark.timing
 def test_fifty_clients_at_once(launch: Launch, root: str) -> None:
     launch()
 
@@ -233,6 +234,7 @@ def test_fifty_clients_archive_at_once(launch: Launch, root: str) -> None:
         assert all(found and found["added"] == 1 for found in pool.map(archive, range(50)))
 
 
+@pytest.mark.timing
 def test_a_client_does_not_wait_longer_than_it_said(launch: Launch, root: str) -> None:
     launch()
     began = time.monotonic()
@@ -344,6 +346,7 @@ def test_a_started_helper_serves_the_next_call(root: str) -> None:
         assert client.ask("stop", root=root)
 
 
+@pytest.mark.timing
 def test_a_starter_does_not_wait_and_leaves_no_pipe_open(root: str) -> None:
     program = f"""
 import os, time

@@ -150,6 +150,7 @@ def test_a_damaged_store_is_no_fault_of_the_host(talk: Conversation, event: str)
     assert not done.stdout or json.loads(done.stdout)
 
 
+@pytest.mark.timing
 def test_a_locked_store_delays_no_prompt_and_only_briefly_an_archive(talk: Conversation) -> None:
     with process.holding(talk.root / "LOCK"):
         began = time.monotonic()
