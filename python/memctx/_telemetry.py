@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     Value = str | int | float | bool
 
@@ -23,7 +23,7 @@ def span(name: str) -> AbstractContextManager[Any]:
     """Return a context that is a span of this name; its value is None where the process has no tracing.
 
     >>> with span("memctx.search") as current:
-    ...     describe(current, {"memctx.hits": 3})
+    ...     describe(current, lambda: {"memctx.hits": 3})
     """
     trace = sys.modules.get(MODULE)
     if trace is None:
@@ -32,7 +32,10 @@ def span(name: str) -> AbstractContextManager[Any]:
     return started
 
 
-def describe(current: Any, attributes: Mapping[str, Value]) -> None:  # noqa: ANN401 - of an optional package
-    """Set the attributes of a span that is recorded; texts of the conversation are never among them."""
+def describe(current: Any, attributes: Callable[[], Mapping[str, Value]]) -> None:  # noqa: ANN401 - of an optional package
+    """Set the attributes of a span, made only if it is recorded; texts of the conversation are never among them.
+
+    A process that has imported OpenTelemetry need not trace: libraries import it for those who do.
+    """
     if current is not None and current.is_recording():
-        current.set_attributes(attributes)
+        current.set_attributes(attributes())

@@ -141,8 +141,13 @@ class Memory:
         with span("memctx.archive") as current:
             archived = self._session.intake.add(self._turns.read(messages, format))
             self._session.commit()
-            counts = {"memctx.added": archived.added, "memctx.duplicates": archived.duplicates}
-            describe(current, counts)
+            describe(
+                current,
+                lambda: {
+                    "memctx.added": archived.added,
+                    "memctx.duplicates": archived.duplicates,
+                },
+            )
         logger.debug("archived: %s", archived)
         return archived
 
@@ -181,8 +186,7 @@ class Memory:
             return context.Turn(same, report, origins=range(len(same)))
         with span("memctx.prepare") as current:
             turn = self._turns.prepare(messages, format=format, pinned=pinned, model=model)
-            if current is not None:
-                describe(current, turn.report.span_attributes())
+            describe(current, turn.report.span_attributes)
         made: Compactor | None = self.__dict__.get("_made_compactor")
         if made is None or (changed := made.apply_context_hooks(turn)).messages is turn.messages:
             return turn
@@ -299,7 +303,7 @@ class Memory:
                 explain=explain,
                 everything=everything,
             )
-            describe(current, {"memctx.hits": len(hits), "memctx.limit": limit})
+            describe(current, lambda: {"memctx.hits": len(hits), "memctx.limit": limit})
         if logger.isEnabledFor(logging.DEBUG):
             asked = context.Masking(self._config).mask(query)
             logger.debug("search for %r: %d found, best first: %s", asked, len(hits), hits[:3])
@@ -537,8 +541,13 @@ class Memory:
         self._check_open()
         with span("memctx.compact") as current:
             compacted = await self._compactor.compact(messages, **options)
-            sizes = {"memctx.compacted": compacted.compacted, "memctx.archived": compacted.archived}
-            describe(current, sizes)
+            describe(
+                current,
+                lambda: {
+                    "memctx.compacted": compacted.compacted,
+                    "memctx.archived": compacted.archived,
+                },
+            )
         logger.debug("compaction: %r", compacted)
         return compacted
 

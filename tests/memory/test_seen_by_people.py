@@ -174,3 +174,15 @@ def test_tracing_is_not_imported_for_memory(tmp_path: Path) -> None:
         "assert not any(name.startswith('opentelemetry') for name in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
+def test_a_span_that_no_one_records_costs_no_report(tmp_path: Path) -> None:
+    """Libraries import OpenTelemetry for those who trace; a report is then built for nobody."""
+    program = (
+        "import memctx, opentelemetry.trace\n"
+        "memctx.Report.span_attributes = None\n"
+        f"with memctx.open({str(tmp_path)!r}, session_id='s', context_window=8_000) as memory:\n"
+        "    turn = memory.prepare([{'role': 'user', 'content': 'Which port?'}])\n"
+        "assert not turn.report.errors"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
