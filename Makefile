@@ -44,7 +44,7 @@ test: ## Run the Rust and the Python tests, those of the boundary also in four t
 	$(BIN)/pytest --parallel-threads=4 tests/boundary
 
 test-slow: extension $(VENV)/.installed ## Run the tests that take seconds each, which `make test` leaves out
-	$(BIN)/pytest --numprocesses=auto -m "slow and not (wheel or crash or replay or simulation or data)"
+	$(BIN)/pytest --numprocesses=auto -m "slow and not (wheel or crash or replay or simulation or data or integrations or real_hosts or notebooks)"
 
 lint: extension $(VENV)/.installed ## Check format, lints, spelling, types, stubs and layers
 	cargo fmt --all --check
@@ -171,7 +171,7 @@ AXE := target/axe/node_modules/axe-core/axe.min.js
 browser: extension $(VENV)/.installed-browser ## Drive `memctx ui` and the page of `memctx replay` in Chromium, and check them with axe
 	@test -x "$(CHROMIUM)" || { echo "There is no Chromium here: install one, or name it: make browser CHROMIUM=path" >&2; exit 1; }
 	npm install --prefix target/axe --silent --no-audit --no-fund --no-package-lock --ignore-scripts axe-core@4.14.0
-	MEMCTX_CHROMIUM="$(CHROMIUM)" MEMCTX_AXE="$(abspath $(AXE))" $(BIN)/pytest tests/ui/test_browser.py tests/cli/replay/test_chromium.py
+	MEMCTX_CHROMIUM="$(CHROMIUM)" MEMCTX_AXE="$(abspath $(AXE))" $(BIN)/pytest -m "" tests/ui/test_browser.py tests/cli/replay/test_chromium.py
 
 # Newest versions, each framework in an environment of its own. They warn, and leave connections to the garbage collector.
 FRAMEWORKS ?= $(basename $(filter-out base.txt,$(notdir $(wildcard requirements/integrations/*.txt))))
