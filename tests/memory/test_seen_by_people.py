@@ -177,7 +177,7 @@ def test_tracing_is_not_imported_for_memory(tmp_path: Path) -> None:
 
 
 def test_a_span_that_no_one_records_costs_no_report(tmp_path: Path) -> None:
-    """Libraries import OpenTelemetry for those who trace; a report is then built for nobody."""
+    """Libraries import OpenTelemetry for programs that trace; in others no report is built for it."""
     program = (
         "import memctx, opentelemetry.trace\n"
         "memctx.Report.span_attributes = None\n"
