@@ -43,8 +43,12 @@ test: ## Run the Rust and the Python tests, those of the boundary also in four t
 	$(BIN)/pytest tests/embeddings # held to time-outs of milliseconds, so they have the machine to themselves
 	$(BIN)/pytest --parallel-threads=4 tests/boundary
 
+# Tests that have a command of their own.
+APART := wheel or crash or replay or simulation or data or integrations or real_hosts or notebooks
+
 test-slow: extension $(VENV)/.installed ## Run the tests that take seconds each, which `make test` leaves out
-	$(BIN)/pytest --numprocesses=auto -m "slow and not (wheel or crash or replay or simulation or data or integrations or real_hosts or notebooks)"
+	$(BIN)/pytest --numprocesses=auto -m "slow and not ($(APART))"
+	$(BIN)/pytest --parallel-threads=4 -m "slow and not ($(APART))" tests/boundary
 
 lint: extension $(VENV)/.installed ## Check format, lints, spelling, types, stubs and layers
 	cargo fmt --all --check
@@ -161,7 +165,7 @@ POSTGRES_TESTS ?= memory context facts compaction tools cli/import_export
 FLEET_SECONDS ?= 20
 
 test-postgres: extension $(VENV)/.installed ## Run the tests of the memory on a PostgreSQL server, and a fleet of hosts for FLEET_SECONDS=20
-	cd tests && ../$(BIN)/python -m pytest -p replica.backend --rootdir=.. -c ../pyproject.toml --numprocesses=auto $(POSTGRES_TESTS)
+	cd tests && ../$(BIN)/python -m pytest -p replica.backend --rootdir=.. -c ../pyproject.toml --numprocesses=auto -m "not ($(APART))" $(POSTGRES_TESTS)
 	FLEET_SECONDS=$(FLEET_SECONDS) $(BIN)/pytest -m crash -s tests/fleet
 
 # The browser is that of the machine: Debian's chromium, Google Chrome, or CHROMIUM=path. axe-core is one file of npm.

@@ -12,7 +12,7 @@ type Lanes = [f32; SUMS];
 
 /// Memory that is kept from one call to the next.
 #[derive(Debug, Default)]
-pub(super) struct Room {
+pub(super) struct Buffers {
     /// Columns of the keys of 16 places each.
     keys: Vec<Lanes>,
     /// The values of all places, 16 columns at a time.
@@ -22,19 +22,19 @@ pub(super) struct Room {
 
 /// Write the mean of all values that each piece attends to. `projected` has a query, a key and a value for each piece.
 #[inline(always)]
-pub(super) fn attend(projected: &[f32], dim: usize, heads: usize, room: &mut Room, into: &mut [f32]) {
+pub(super) fn attend(projected: &[f32], dim: usize, heads: usize, buffers: &mut Buffers, into: &mut [f32]) {
     let size = dim / heads;
     let pieces = into.len() / dim;
     for start in (0..dim).step_by(size) {
         let part = |place: usize, part: usize| &projected[(place * 3 + part) * dim + start..][..size];
-        room.set_keys((0..pieces).map(|place| part(place, 1)), size);
-        room.set_values((0..pieces).map(|place| part(place, 2)), size);
+        buffers.set_keys((0..pieces).map(|place| part(place, 1)), size);
+        buffers.set_values((0..pieces).map(|place| part(place, 2)), size);
         for first in (0..pieces).step_by(AT_ONCE) {
             // Those behind the last one repeat it.
             let places = [0, 1, 2, 3].map(|at: usize| (first + at).min(pieces - 1));
-            room.weigh(places.map(|place| part(place, 0)), size, pieces);
-            for (values, column) in room.values.chunks_exact(pieces).zip((start..).step_by(SUMS)) {
-                for (&place, sum) in places.iter().zip(&room.sum(values)) {
+            buffers.weigh(places.map(|place| part(place, 0)), size, pieces);
+            for (values, column) in buffers.values.chunks_exact(pieces).zip((start..).step_by(SUMS)) {
+                for (&place, sum) in places.iter().zip(&buffers.sum(values)) {
                     into[place * dim + column..][..SUMS].copy_from_slice(sum);
                 }
             }
@@ -42,7 +42,7 @@ pub(super) fn attend(projected: &[f32], dim: usize, heads: usize, room: &mut Roo
     }
 }
 
-impl Room {
+impl Buffers {
     #[inline(always)]
     fn set_keys<'a>(&mut self, keys: impl ExactSizeIterator<Item = &'a [f32]>, size: usize) {
         self.keys.clear();
@@ -173,7 +173,7 @@ mod tests {
         for pieces in [0, 1, 3, 4, 5, 16, 17, 50] {
             let projected: Vec<f32> = (0..pieces * 3 * dim).map(|at| (at as f32 * 0.37).sin() * 2.0).collect();
             let mut found = vec![f32::NAN; pieces * dim];
-            attend(&projected, dim, heads, &mut Room::default(), &mut found);
+            attend(&projected, dim, heads, &mut Buffers::default(), &mut found);
             let size = dim / heads;
             for (at, &found) in found.iter().enumerate() {
                 let (place, column) = (at / dim, at % dim);

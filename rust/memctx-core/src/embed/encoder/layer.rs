@@ -1,6 +1,6 @@
 //! One layer of attention and its feed-forward part, over all pieces of a text.
 
-use super::attention::{Room, attend};
+use super::attention::{Buffers, attend};
 use super::matrix::{Matrix, Rounded};
 
 /// Base of the angles by which places turn queries and keys.
@@ -52,13 +52,13 @@ pub(super) struct Layer {
     pub(super) heads: usize,
 }
 
-/// Room that a layer works in, kept from one to the next.
+/// Buffers that a layer works in, kept from one to the next.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
     attention: Vec<f32>,
     normed: Vec<f32>,
     wide: Vec<f32>,
-    room: Room,
+    buffers: Buffers,
     added: Vec<f32>,
     rounded: Rounded,
 }
@@ -98,7 +98,7 @@ impl Layer {
     pub(super) fn run(&self, vectors: &mut [f32], turns: &Turns, scratch: &mut Scratch) {
         let dim = self.attended.rows();
         let pieces = vectors.len() / dim;
-        let Scratch { attention, normed, wide, room, added, rounded } = scratch;
+        let Scratch { attention, normed, wide, buffers, added, rounded } = scratch;
         normed.resize(vectors.len(), 0.0);
         added.resize(vectors.len(), 0.0);
         attention.resize(vectors.len() * 3, 0.0);
@@ -111,7 +111,7 @@ impl Layer {
                 turns.apply(place, head);
             }
         }
-        attend(attention, dim, self.heads, room, normed);
+        attend(attention, dim, self.heads, buffers, normed);
         rounded.take(normed, dim);
         self.attended.multiply(rounded, added);
         add(vectors, added);
