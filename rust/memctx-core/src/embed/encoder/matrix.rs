@@ -10,7 +10,7 @@ use crate::vector::Line;
 pub(super) struct Matrix {
     /// Sixteen rows after the other, see [`kernel`].
     lines: Vec<Line>,
-    /// What flipped sign bits of a vector add to its products with each row, for sixteen rows at a time.
+    /// Numbers that flipped sign bits of a vector add to its product with each row, for sixteen rows at a time.
     excess: Vec<[i32; ROWS]>,
     scales: Vec<f32>,
     bias: Vec<f32>,
