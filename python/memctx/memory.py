@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         RunTurn,
     )
     from memctx.config import Config, Ranking
-    from memctx.context import Archived, Observed, Turn, Turns
+    from memctx.context import Archived, Observed, Recall, Turn, Turns
     from memctx.facts import Facts
     from memctx.facts.worker import BackgroundExtraction, FactsFuture
     from memctx.hosts.openclaw import Cited, Source
@@ -602,6 +602,12 @@ class Memory:
             archive=self.archive,
             read=self._turns.read,
         )
+
+
+def make_recall(memory: Memory, config: Config) -> Recall:
+    """Return what the turns of a memory recall with, with other settings."""
+    session = memory._session  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    return context.Recall(session.store, session.fact_store, config, session.embedding)
 
 
 async def _run_in_thread(

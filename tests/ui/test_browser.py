@@ -306,7 +306,7 @@ def test_every_edit_can_be_undone(browser: Any, tmp_path: Path) -> None:
         listed = [each["content"] for each in command(store, "facts", "list")["facts"]]
         assert "Use Valkey for the session cache" not in listed
         tab.click(".toast >> text=Undo")
-        tab.wait_for_selector(".toast:has-text('Stated again.')")
+        tab.wait_for_selector(".toast:has-text('stated again')")
         tab.wait_for_selector(valkey)
         assert tab.query_selector(".toast.error") is None
         tab.click("text=Add a fact")
@@ -316,6 +316,87 @@ def test_every_edit_can_be_undone(browser: Any, tmp_path: Path) -> None:
         tab.wait_for_selector(".facts-list .fact:has-text('Ship on Friday')")
     listed = [each["content"] for each in command(store, "facts", "list")["facts"]]
     assert {"Use Valkey for the session cache", "Ship on Friday"} <= set(listed)
+
+
+def test_a_fact_that_is_known_is_told_and_not_forgotten_by_undo(browser: Any, editor: Page) -> None:
+    with opened(browser, editor) as tab:
+        go(tab, "facts")
+        tab.click("text=Add a fact")
+        tab.fill(".add textarea", "use valkey for the session cache")
+        tab.select_option(".add [name=session]", SHOP)
+        tab.click(".add button:text-is('Add')")
+        tab.wait_for_selector(".toast:has-text('Known already.')")
+        assert tab.query_selector(".toast >> text=Undo") is None
+        tab.click(".facts-list .fact:has-text('8443') button:text-is('Supersede')")
+        tab.fill("dialog textarea", "Use Valkey for the session cache")
+        tab.click("dialog button:has-text('Save')")
+        tab.wait_for_selector(".facts-list .fact:has-text('8443')", state="detached")
+        tab.click(".toast:has-text('known already') >> text=Undo")
+        tab.wait_for_selector(".facts-list .fact:has-text('8443')")
+        assert tab.query_selector(".facts-list .fact:has-text('Valkey')")
+
+
+def test_undo_outlasts_later_messages_and_forgotten_facts_can_be_restored(
+    browser: Any, editor: Page
+) -> None:
+    with opened(browser, editor) as tab:
+        go(tab, "facts")
+        facts = ".facts-list .fact.active"
+        for left in (2, 1, 0):
+            tab.click(f"{facts} >> nth=0 >> button:text-is('Forget')")
+            until(tab, f"() => document.querySelectorAll('{facts}').length === {left}")
+        for left in (1, 2):
+            tab.click(".toast >> text=Undo")
+            until(tab, f"() => document.querySelectorAll('{facts}').length === {left}")
+        assert len(tab.query_selector_all(".toast:has-text('Forgotten')")) == 1
+        tab.check("[name=superseded]")
+        last = editor.get("facts", superseded="yes")["facts"]
+        texts = {each["content"] for each in last if each["state"] == "forgotten"}
+        texts -= {each["content"] for each in last if each["state"] == "active"}
+        gone = f".fact.forgotten:has-text('{texts.pop()}')"
+        tab.click(f"{gone} >> button:text-is('Restore')")
+        until(tab, f"() => document.querySelectorAll('{facts}').length === 3")
+
+
+def test_the_focus_and_open_histories_outlast_an_edit(browser: Any, editor: Page) -> None:
+    focused = "() => document.activeElement.closest('.fact')?.querySelector('.text')?.textContent"
+    valkey = ".facts-list .fact:has-text('Valkey')"
+    with opened(browser, editor) as tab:
+        go(tab, "facts")
+        tab.click(f"{valkey} >> summary")
+        tab.wait_for_selector(f"{valkey} >> .history li")
+        tab.focus(f"{valkey} >> button:text-is('Edit')")
+        tab.keyboard.press("Enter")
+        tab.fill("dialog textarea", "Use Valkey 8 for the session cache")
+        tab.click("dialog button:has-text('Save')")
+        until(tab, f"() => ({focused})() === 'Use Valkey 8 for the session cache'")
+        until(tab, "() => document.querySelectorAll('.facts-list .history li').length === 2")
+        texts = tab.eval_on_selector_all(
+            ".facts-list .fact .text", "all => all.map((each) => each.textContent)"
+        )
+        tab.focus(".facts-list .fact >> nth=0 >> button:text-is('Forget')")
+        tab.keyboard.press("Enter")
+        until(tab, f"text => ({focused})() === text", texts[1])
+        tab.focus(".toast:has-text('Forgotten') >> button:text-is('Undo')")
+        tab.keyboard.press("Enter")
+        until(tab, f"text => ({focused})() === text", texts[0])
+
+
+def test_a_new_view_takes_a_focus_that_is_lost(tab: Any) -> None:
+    tab.focus(".row")
+    go(tab, "facts")
+    tab.wait_for_selector(".fact")
+    assert tab.evaluate("document.activeElement.id") == "main"
+
+
+def test_a_search_shows_more_than_the_best_messages(tab: Any) -> None:
+    go(tab, "search?query=customer+gate")
+    tab.wait_for_selector(".found [role=status]:has-text('the best 12 messages')")
+    tab.focus("text=Show more")
+    tab.keyboard.press("Enter")
+    until(tab, "() => document.querySelectorAll('.hit').length > 12")
+    until(tab, "() => document.activeElement.matches('.hit')")
+    assert tab.query_selector("text=Show more") is None
 
 
 def test_a_server_that_has_stopped_is_told(browser: Any, tmp_path: Path) -> None:

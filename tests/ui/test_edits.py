@@ -16,7 +16,7 @@ import pytest
 import memctx
 import process
 from memctx.ui import facts
-from ui.conftest import SHOP, Page, command, fill
+from ui.conftest import SHOP, Page, command, fill, serve
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,9 +38,24 @@ def lines(store: Path) -> list[dict[str, Any]]:
 
 
 def edit(page: Page, action: str, fact: Any, **more: Any) -> Any:
-    done = page.post(f"facts/{action}", id=fact["id"], revision=fact["revision"], **more)
+    return answer(page, action, id=fact["id"], revision=fact["revision"], **more)["fact"]
+
+
+def answer(page: Page, action: str, **given: Any) -> Any:
+    done = page.post(f"facts/{action}", **given)
     assert done.status_code == 200, done.text
-    return done.json()["fact"]
+    return done.json()
+
+
+def undo(page: Page, answered: Any) -> Any:
+    """Undo an edit as the page does: by the request in its answer."""
+    return answer(page, **answered["undo"])["fact"]
+
+
+def told(fact: Any) -> dict[str, Any]:
+    """Return what a fact says, without its id and time."""
+    kept = ("content", "type", "context", "session", "sources", "state")
+    return {name: fact[name] for name in kept}
 
 
 def test_edits_are_the_log_entries_of_the_api(editor: Page, tmp_path: Path) -> None:
@@ -82,11 +97,98 @@ def test_a_forgotten_fact_can_be_restored_once(editor: Page) -> None:
     assert gone["state"] == "forgotten"
     assert all(each["id"] != fact["id"] for each in editor.get("facts")["facts"])
     back = editor.post("facts/restore", id=fact["id"]).json()["fact"]
-    kept = ("content", "type", "context", "session", "sources", "state")
-    assert {name: back[name] for name in kept} == {name: fact[name] for name in kept}
+    assert told(back) == told(fact)
     again = editor.post("facts/restore", id=fact["id"]).json()["fact"]
     assert again["id"] == back["id"], "stated once"
     assert editor.post("facts/restore", id=back["id"]).status_code == 409
+
+
+def test_forgotten_facts_are_listed_with_the_superseded_ones(editor: Page) -> None:
+    shop = [each for each in editor.get("facts")["facts"] if each["session"] == SHOP]
+    for each in shop:
+        edit(editor, "forget", each)
+    assert not {each["id"] for each in shop} & {each["id"] for each in editor.get("facts")["facts"]}
+
+    def forgotten(**given: str) -> set[str]:
+        found = editor.get("facts", superseded="yes", **given)["facts"]
+        assert found == sorted(found, key=lambda each: each["time"], reverse=True)
+        return {each["id"] for each in found if each["state"] == "forgotten"}
+
+    assert forgotten() == {each["id"] for each in shop}
+    assert forgotten(session="s2") == set()
+    assert forgotten(type="decision") == {each["id"] for each in shop if each["type"] == "decision"}
+
+
+def test_a_store_without_facts_has_no_forgotten_ones(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    with memctx.open(store, session_id="s1", embedding_model="hash") as memory:
+        memory.archive([{"role": "user", "content": "The tulips are watered at dawn"}])
+    with serve(store, may_write=False) as page:
+        assert page.get("facts", superseded="yes")["facts"] == []
+
+
+def test_undo_takes_an_added_fact_and_an_edit_back(editor: Page) -> None:
+    added = answer(editor, "add", session=SHOP, type="decision", content="Ship on Friday")
+    assert not added["is_known"]
+    assert undo(editor, added)["state"] == "forgotten"
+    fact = fact_with(editor, "Use Valkey for the session cache")
+    known = {"id": fact["id"], "revision": fact["revision"]}
+    edited = answer(editor, "update", **known, content="Use Dragonfly for the session cache")
+    assert told(undo(editor, edited)) == told(fact)
+
+
+def test_undo_does_not_forget_a_fact_that_was_known_before_it_was_added(editor: Page) -> None:
+    before = fact_with(editor, "Use Valkey for the session cache")
+    given = {"session": SHOP, "type": "note", "content": "use valkey for the session cache"}
+    added = answer(editor, "add", **given)
+    assert (added["fact"], added["is_known"], added["undo"]) == (before, True, None)
+
+
+def test_undo_of_superseding_restores_context_and_sources(editor: Page) -> None:
+    with memctx.open(editor.store, session_id=SHOP, embedding_model="hash") as memory:
+        source = next(iter(memory.store.segments())).id
+        memory.facts.add("issue", "The lamp is dark", context="pier 9", sources=[source])
+    fact = fact_with(editor, "The lamp is dark")
+    known = {"id": fact["id"], "revision": fact["revision"]}
+    done = answer(editor, "supersede", **known, content="The lamp is lit")
+    assert (done["fact"]["type"], done["is_known"]) == ("issue", False)
+    assert told(undo(editor, done)) == told(fact)
+    assert fact["context"]
+    assert fact["sources"]
+    contents = [each["content"] for each in editor.get("facts")["facts"]]
+    assert contents.count("The lamp is dark") == 1
+    assert "The lamp is lit" not in contents
+
+
+def test_undo_of_superseding_by_a_known_fact_leaves_that_fact(editor: Page) -> None:
+    fact = fact_with(editor, "The payment webhook listens on port 8443")
+    other = fact_with(editor, "Use Valkey for the session cache")
+    before = [told(each) for each in editor.get("facts")["facts"]]
+    known = {"id": fact["id"], "revision": fact["revision"]}
+    done = answer(editor, "supersede", **known, content=other["content"])
+    assert (done["fact"]["id"], done["is_known"]) == (other["id"], True)
+    assert told(undo(editor, done)) == told(fact)
+    assert fact_with(editor, other["content"]) == other
+    after = [told(each) for each in editor.get("facts")["facts"]]
+    assert sorted(after, key=str) == sorted(before, key=str)
+
+
+@pytest.mark.parametrize("action", ["update", "supersede"])
+def test_an_edit_that_says_nothing_new_offers_no_undo(editor: Page, action: str) -> None:
+    fact = fact_with(editor, "Use Valkey for the session cache")
+    known = {"id": fact["id"], "revision": fact["revision"]}
+    done = answer(editor, action, **known, content=fact["content"])
+    assert (done["fact"], done["is_known"], done["undo"]) == (fact, True, None)
+
+
+def test_undo_of_superseding_is_refused_once_the_new_fact_was_changed(editor: Page) -> None:
+    fact = fact_with(editor, "Use Valkey for the session cache")
+    known = {"id": fact["id"], "revision": fact["revision"]}
+    done = answer(editor, "supersede", **known, content="Use Redis for the session cache")
+    edit(editor, "update", done["fact"], content="Use Redis 8 for the session cache")
+    refused = editor.post("facts/restore", **done["undo"])
+    assert refused.status_code == 409
+    assert "Redis 8" in refused.json()["error"]
 
 
 def test_histories_have_every_state_and_the_source(editor: Page) -> None:

@@ -90,6 +90,18 @@ def test_a_cookie_of_an_earlier_run_is_refused(page: Page, filled: Path) -> None
 
 
 @pytest.mark.parametrize(
+    "foreign",
+    ['prefs={"theme":"dark"}', "version=2", "path=/a", "name=hello world", "flag", "a/b=1", "=x"],
+)
+def test_cookies_of_other_programs_on_the_host_do_no_harm(page: Page, foreign: str) -> None:
+    own = page.cookie.partition(";")[0]
+    with httpx2.Client(base_url=page.origin) as client:
+        for cookies in (f"{foreign}; {own}", f"{own}; {foreign}"):
+            assert client.get("/api/overview", headers={"Cookie": cookies}).status_code == 200
+        assert client.get("/api/overview", headers={"Cookie": foreign}).status_code == 401
+
+
+@pytest.mark.parametrize(
     "host",
     [
         "attacker.example",

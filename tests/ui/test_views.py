@@ -8,10 +8,25 @@ import pytest
 
 import memctx
 from memctx import _core
+from memctx.config import Config
 from memctx.hosts.hooks.session import SessionRecord, record_import
-from ui.conftest import ANSWER, LONG, QUESTION, SCRIPT, SHOP, Page, fill, remove, serve, talk
+from memctx.ui import Backend
+from ui.conftest import (
+    ANSWER,
+    LONG,
+    QUESTION,
+    SCRIPT,
+    SHOP,
+    Page,
+    fill,
+    remove,
+    serve,
+    served,
+    talk,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 
@@ -175,6 +190,48 @@ def test_a_message_that_left_a_small_window_is_not_visible(page: Page) -> None:
     found = page.get("why", id=find_id(page, ANSWER), question=QUESTION, asked="same", window=2_000)
     assert found["is_recalled"], found
     assert "Left the window" in found["steps"][2]["words"]
+
+
+def test_an_embedder_outside_the_core_takes_part_in_the_answer(tmp_path: Path) -> None:
+    embedder = Colors()
+    with memctx.open(tmp_path / "store", session_id="s1", embedding_model=embedder) as memory:
+        memory.archive([{"role": "user", "content": f"{color} it was"} for color in Colors.NAMES])
+        memory.reembed()
+    config = Config(embedding_model=embedder, knowledge_extraction=False)
+    with served(Backend.of(tmp_path / "store", config, may_write=False)) as page:
+        [first, *_] = page.get("search", query="which shade of rouge do you mean?")["hits"]
+        assert first["text"] == "red it was"
+        given = {"id": first["id"], "question": "which shade of rouge do you mean?"}
+        assert "Found at rank 1" in page.get("why", **given)["steps"][3]["words"]
+        preview = page.get("preview", question=given["question"])
+        assert preview["certainty"] > 0.5
+        assert preview["degraded"] is None
+        embedder.is_broken = True
+        given["question"] = "which tint of rouge do you mean?"
+        assert "vectors took no part: " in page.get("why", **given)["verdict"]
+        assert page.get("preview", question=given["question"])["degraded"]
+
+
+class Colors:
+    """Embeds colors beside their names in French."""
+
+    NAMES = ("red", "green", "blue", "white", "black")
+    FRENCH = ("rouge", "vert", "bleu", "blanc", "noir")
+
+    name, revision, dim = "colors", "1", 8
+    is_broken = False
+
+    def embed(self, text: str) -> list[float]:
+        if self.is_broken:
+            raise ConnectionError("the server of colors is away")
+        pairs = enumerate(zip(self.NAMES, self.FRENCH, strict=True))
+        vector = [0.0] * self.dim
+        for at, names in pairs:
+            vector[at] = float(any(name in text for name in names))
+        return vector if any(vector) else [0.0] * 7 + [1.0]
+
+    def embed_many(self, texts: Sequence[str]) -> list[list[float]]:
+        return [self.embed(text) for text in texts]
 
 
 def test_messages_beyond_the_block_are_out_of_room(tmp_path: Path) -> None:

@@ -182,6 +182,9 @@ class FactStore:
     ) -> list[Fact]:
         """Return the active facts, and on request the superseded ones, newest first."""
 
+    def forgotten(self, *, limit: int | None = None) -> list[Fact]:
+        """Return the forgotten facts, newest first."""
+
     def history(self, id: str) -> list[Fact]:
         """Return all states of a fact and of every fact it superseded, oldest first; equal for each of their ids."""
 

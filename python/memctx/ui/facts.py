@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any, cast
+import uuid
+from typing import TYPE_CHECKING, Any
 
 from memctx import _core
 from memctx.errors import ConfigError
@@ -23,10 +24,15 @@ _editing = threading.Lock()
 MAX_FACTS = 1_000
 MAX_COMPARED = 300
 """Newest active facts that are compared with each other."""
+MAX_FORGOTTEN = 100
+"""Forgotten facts that are listed, newest first."""
 
 
 def list_facts(backend: Backend, given: Parameters) -> dict[str, Any]:
-    """Return facts, newest first: those of a ``session``, of a ``type``, and those that answer a ``query``."""
+    """Return facts, newest first: those of a ``session``, of a ``type``, and those that answer a ``query``.
+
+    ``superseded`` adds those that no longer hold, but not to the answers to a query.
+    """
     facts = backend.memories.reader().facts
     session, kind, query = (given.optional(name) for name in ("session", "type", "query"))
     types: list[FactType] | None = None if kind is None else [_check_type(kind)]
@@ -35,6 +41,10 @@ def list_facts(backend: Backend, given: Parameters) -> dict[str, Any]:
         found = [hit.fact for hit in facts.search(query, limit=MAX_FACTS, types=types)]
     else:
         found = facts.list(types=types, include_superseded=include)
+        if include:
+            forgotten = facts.store.forgotten(limit=MAX_FORGOTTEN)
+            gone = [each for each in forgotten if kind in {None, each.type}]
+            found = sorted([*found, *gone], key=lambda each: each.timestamp or 0, reverse=True)
     if session is not None:
         found = [each for each in found if each.session_id == session]
     return {
@@ -90,53 +100,81 @@ def add_fact(backend: Backend, given: Parameters) -> dict[str, Any]:
     if session not in backend.index.sessions():
         raise RequestError(404, f"session is {session!r}; the store has no such session")
     facts = backend.memories.of(session).facts
-    kind = _check_type(given.text("type"))
-    fact = facts.add(kind, given.text("content"), context=given.optional("context"))
-    return {"fact": describe_fact(fact)}
+    kind, new_id = _check_type(given.text("type")), str(uuid.uuid4())
+    fact = facts.store.add(
+        kind, given.text("content"), context=given.optional("context"), id=new_id
+    )
+    if fact.id != new_id:
+        return _edited(fact, None, is_known=True)
+    return _edited(fact, {"action": "forget", "id": fact.id, "revision": fact.revision})
 
 
 def update_fact(backend: Backend, given: Parameters) -> dict[str, Any]:
     """Reword an active fact."""
     with _editing:
-        facts, fact = _editable(backend, given)
-        return {"fact": describe_fact(facts.update(fact.id, given.text("content")))}
+        facts, old = _editable(backend, given)
+        fact = facts.update(old.id, given.text("content"))
+    if fact.revision == old.revision:
+        return _edited(fact, None, is_known=True)
+    undo = {"id": fact.id, "revision": fact.revision, "content": old.content}
+    return _edited(fact, {"action": "update", **undo})
 
 
 def supersede_fact(backend: Backend, given: Parameters) -> dict[str, Any]:
-    """Replace an active fact by a new one."""
+    """Replace an active fact by a new one, or by one that is known and says the same."""
+    new_id = str(uuid.uuid4())
     with _editing:
-        facts, fact = _editable(backend, given)
-        return {"fact": describe_fact(facts.supersede(fact.id, given.text("content")))}
+        facts, old = _editable(backend, given)
+        fact = facts.store.supersede(old.id, old.type, given.text("content"), new_id=new_id)
+    if fact.id == old.id:
+        return _edited(fact, None, is_known=True)
+    undo = {"action": "restore", "id": old.id}
+    if fact.id != new_id:
+        return _edited(fact, undo, is_known=True)
+    return _edited(fact, {**undo, "instead_of": fact.id, "revision": fact.revision})
 
 
 def forget_fact(backend: Backend, given: Parameters) -> dict[str, Any]:
     """Retract an active fact; its history is kept."""
     with _editing:
         facts, fact = _editable(backend, given)
-        return {"fact": describe_fact(facts.forget(fact.id))}
+        return _edited(facts.forget(fact.id), {"action": "restore", "id": fact.id})
 
 
 def restore_fact(backend: Backend, given: Parameters) -> dict[str, Any]:
-    """State a forgotten fact again, in its session and with its sources; it gets a new id."""
-    fact_id = given.text("id")
-    states = backend.memories.reader().facts.history(fact_id)
-    last = next((each for each in reversed(states) if each.id == fact_id), None)
-    if last is None:
-        raise RequestError(404, f"id is {fact_id!r}; no fact has it")
-    if last.is_active or last.superseded_by is not None:
-        raise RequestError(
-            409, f"id is {fact_id!r}; the fact was not forgotten, or somebody restored it"
-        )
-    # Facts that programs of others wrote may have no session.
-    facts = backend.memories.of(last.session_id or "memctx-ui").facts
-    kind = cast("FactType", last.type)
-    fact = facts.add(kind, last.content, context=last.context, sources=last.sources)
-    return {"fact": describe_fact(fact)}
+    """State a fact that no longer holds again, in its session, with its context and sources; it gets a new id.
+
+    It takes the place of the fact ``instead_of``, of that ``revision``; without one, every other fact stays.
+    """
+    fact_id, new_id = given.text("id"), str(uuid.uuid4())
+    with _editing:
+        old = _last_state(backend.memories.reader().facts, fact_id)
+        if old is None:
+            raise RequestError(404, f"id is {fact_id!r}; no fact has it")
+        if old.is_active:
+            raise RequestError(409, f"id is {fact_id!r}; the fact holds, nothing is to be restored")
+        if given.optional("instead_of") is not None:
+            facts, new = _editable(backend, given, "instead_of")
+            fact = facts.store.supersede(
+                new.id,
+                old.type,
+                old.content,
+                context=old.context,
+                sources=old.sources,
+                new_id=new_id,
+            )
+        else:
+            # Facts that programs of others wrote may have no session.
+            facts = backend.memories.of(old.session_id or "memctx-ui").facts
+            fact = facts.store.add(
+                old.type, old.content, context=old.context, sources=old.sources, id=new_id
+            )
+    return _edited(fact, None, is_known=fact.id != new_id)
 
 
 def describe_fact(fact: Fact) -> dict[str, Any]:
     """Return a fact as a dictionary."""
-    is_forgotten = not fact.is_active and fact.superseded_by is None
+    inactive = "forgotten" if _is_forgotten(fact) else "superseded"
     return {
         "id": fact.id,
         "type": fact.type,
@@ -145,17 +183,31 @@ def describe_fact(fact: Fact) -> dict[str, Any]:
         "time": fact.timestamp,
         "session": fact.session_id,
         "sources": list(fact.sources),
-        "state": "active" if fact.is_active else "forgotten" if is_forgotten else "superseded",
+        "state": "active" if fact.is_active else inactive,
         "superseded_by": fact.superseded_by,
         "revision": fact.revision,
     }
 
 
-def _editable(backend: Backend, given: Parameters) -> tuple[Facts, Fact]:
+def _edited(fact: Fact, undo: dict[str, Any] | None, *, is_known: bool = False) -> dict[str, Any]:
+    """Return the answer to an edit: the fact, whether it held before, and the edit that undoes this one."""
+    return {"fact": describe_fact(fact), "is_known": is_known, "undo": undo}
+
+
+def _last_state(facts: Facts, fact_id: str) -> Fact | None:
+    """Return a fact as it is now, also a forgotten one."""
+    states = reversed(facts.history(fact_id))
+    return next((each for each in states if each.id == fact_id), None)
+
+
+def _is_forgotten(fact: Fact) -> bool:
+    return not fact.is_active and fact.superseded_by is None
+
+
+def _editable(backend: Backend, given: Parameters, name: str = "id") -> tuple[Facts, Fact]:
     """Return an active fact that is still as the page showed it; raise a 409 if another writer was faster."""
     facts = backend.memories.reader().facts
-    fact_id = given.text("id")
-    fact = facts.get(fact_id)
+    fact = facts.get(given.text(name))
     revision = given.integer("revision", -1, at_most=10**9)
     if fact is None or not fact.is_active:
         now = "was forgotten" if fact is None else f"was superseded by {fact.superseded_by!r}"

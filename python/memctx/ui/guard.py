@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hmac
 import secrets
-from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
@@ -54,8 +53,8 @@ class Guard:
         self._token: bytes | None = token.encode()
         self._hosts = {f"{name}:{port}".encode() for name in NAMES}
         # Cookies are shared by all ports of a host.
-        self._cookie = f"memctx-ui-{port}"
-        self._key = secrets.token_urlsafe(32)
+        self._cookie = f"memctx-ui-{port}".encode()
+        self._key = secrets.token_urlsafe(32).encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a refused request; pass others on."""
@@ -113,17 +112,19 @@ class Guard:
         cookies: list[tuple[bytes, bytes]] = []
         if is_right:
             self._token = None
-            cookie = f"{self._cookie}={self._key}; HttpOnly; SameSite=Strict; Path=/"
-            cookies = [(b"set-cookie", cookie.encode())]
+            cookie = self._cookie + b"=" + self._key + b"; HttpOnly; SameSite=Strict; Path=/"
+            cookies = [(b"set-cookie", cookie)]
         await _answer(send, 200, DOOR, b"text/html; charset=utf-8", cookies)
 
     def _has_cookie(self, headers: dict[bytes, list[bytes]]) -> bool:
-        try:
-            cookies = SimpleCookie(b"; ".join(headers.get(b"cookie", [])).decode("latin-1"))
-        except CookieError:
-            return False
-        found = cookies.get(self._cookie)
-        return found is not None and hmac.compare_digest(found.value.encode(), self._key.encode())
+        # Not `SimpleCookie`, which stops at the first cookie that it does not understand: other programs on this
+        # machine set what they like.
+        pairs = b";".join(headers.get(b"cookie", [])).split(b";")
+        cookies = (pair.strip().partition(b"=") for pair in pairs)
+        return any(
+            name == self._cookie and hmac.compare_digest(value, self._key)
+            for name, _, value in cookies
+        )
 
 
 def _check_post(headers: dict[bytes, list[bytes]]) -> tuple[int, str] | None:

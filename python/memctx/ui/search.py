@@ -13,7 +13,7 @@ from memctx.ui.transcript import describe_message
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from memctx._core import SearchHit, Segment
+    from memctx._core import Fact, SearchHit, Segment
     from memctx.ui.backend import Backend
     from memctx.ui.parameters import Parameters
 
@@ -21,6 +21,8 @@ EXCERPT = 400
 """Characters of a passage that are shown, and characters before it."""
 LEAD = 60
 MAX_FACTS = 5
+MAX_CANDIDATES = 1_000
+"""Facts that are looked at for those of a session and a time."""
 TELLING = 4
 """Letters from which on a word is likely to mean something."""
 WORD = re.compile(r"\w+")
@@ -47,7 +49,8 @@ def search_messages(backend: Backend, given: Parameters) -> dict[str, Any]:
     memory = backend.memories.reader()
     limit = given.integer("limit", 12, at_least=1, at_most=100)
     hits = memory.search(query, limit=limit, filter=wanted, explain=True)
-    facts = memory.facts.search(query, limit=MAX_FACTS)
+    candidates = memory.facts.search(query, limit=MAX_CANDIDATES)
+    facts = [hit for hit in candidates if _admits(wanted, hit.fact)]
     logs = backend.index.sessions()
     spans_of = cache(partial(_spans_in, _told_words(query)))  # most words of the hits repeat
     found: list[dict[str, Any]] = []
@@ -59,7 +62,8 @@ def search_messages(backend: Backend, given: Parameters) -> dict[str, Any]:
     return {
         "query": query,
         "hits": found,
-        "facts": [{"score": hit.score, **describe_fact(hit.fact)} for hit in facts],
+        "facts": [{"score": hit.score, **describe_fact(hit.fact)} for hit in facts[:MAX_FACTS]],
+        "facts_found": len(facts),
         "threshold": memory.config.recall.min_score,
         "topics": memory.store.topics(),
     }
@@ -83,6 +87,20 @@ def values_of(explanation: dict[str, Any] | None) -> dict[str, float]:
 def explanation_of(hit: SearchHit) -> dict[str, Any] | None:
     """Return the explanation of a score as dictionaries: reading the tree itself copies a branch at every step."""
     return None if hit.explanation is None else hit.explanation.to_dict()
+
+
+def _admits(wanted: _core.SearchFilter, fact: Fact) -> bool:
+    """Return whether a fact is of the session and the time that are wanted; it has no role and no topic."""
+    if wanted.session_id not in {None, fact.session_id}:
+        return False
+    if wanted.since is None and wanted.until is None:
+        return True
+    time = fact.timestamp
+    return (
+        time is not None
+        and (wanted.since is None or time >= wanted.since)
+        and (wanted.until is None or time <= wanted.until)
+    )
 
 
 def _describe_hit(

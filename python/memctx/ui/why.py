@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from memctx import _core
 from memctx.compaction import plan
-from memctx.context import Budget, Recall
+from memctx.context import Budget
 from memctx.errors import ConfigError
+from memctx.memory import make_recall
 from memctx.ui.backend import RequestError
 from memctx.ui.search import CERTAINTY, explanation_of, values_of
 from memctx.ui.transcript import describe_message
@@ -69,7 +70,7 @@ class Question:
     def search(self, backend: Backend) -> tuple[Candidates, RecalledBlock | None]:
         """Search as a turn does, and return what it finds and the block that it would show."""
         room = Budget.of(self.config).cap
-        recall = Recall(self.memory.store, self.memory.facts.store, self.config)
+        recall = make_recall(self.memory, self.config)
         log = None if self.session is None else backend.session(self.session)
 
         def find_visible(items: Sequence[SearchHit | str]) -> list[bool]:
@@ -183,13 +184,17 @@ def _check_visible(question: Question, backend: Backend, segment: Segment) -> di
 
 def _check_found(question: Question, backend: Backend, segment: Segment) -> list[dict[str, Any]]:
     """Return the steps of the search: certainty, rank and room."""
-    store, recall = question.memory.store, question.config.recall
-    hits = store.search(question.text, limit=MAX_HITS, ranking=recall.ranking, explain=True)
+    recall = question.config.recall
+    hits = question.memory.search(
+        question.text, limit=MAX_HITS, ranking=recall.ranking, explain=True
+    )
     rank = next((at for at, hit in enumerate(hits) if hit.segment.id == segment.id), None)
     if _same_words(question.text, segment.content):
         return [_step("repeats", "stopped", "It is the question itself, which the model sees.")]
     if rank is None:
-        words = f"Not among the {len(hits):,} best: it shares no telling word with the question, nor its meaning."
+        degraded = question.search(backend)[0].degraded
+        meaning = f"; vectors took no part: {degraded}" if degraded else ", nor its meaning"
+        words = f"Not among the {len(hits):,} best: it shares no telling word with the question{meaning}."
         return [_step("found", "stopped", words)]
     hit = hits[rank]
     steps = [

@@ -172,6 +172,14 @@ impl FactStore {
         Ok(found.into_iter().map(Fact).collect())
     }
 
+    /// Return the facts that were forgotten, newest first.
+    #[pyo3(signature = (*, limit = None))]
+    fn forgotten(&self, py: Python<'_>, #[pyo3(from_py_with = checked)] limit: Option<i64>) -> PyResult<Vec<Fact>> {
+        let limit = limit.map_or(Ok(usize::MAX), |limit| amount_of("limit", limit))?;
+        let store = self.store();
+        Ok(enter_core(py, || store.forgotten(limit))?.into_iter().map(Fact).collect())
+    }
+
     /// Return all states of a fact and of those it took the place of, oldest first.
     fn history(&self, py: Python<'_>, id: &Bound<'_, PyString>) -> PyResult<Vec<Fact>> {
         let (id, store) = (text_of(id)?, self.store());

@@ -52,6 +52,8 @@ async function show() {
   }
   const body = h("div", { class: `view ${name || "overview"}` });
   fill(main, body);
+  // Not at first: the keyboard then starts at the top of the page.
+  if (visit > 1 && document.activeElement === document.body) main.focus();
   main.scrollTop = 0;
   try {
     await VIEWS[name].show(body, parameters, page, () => visit === visits);

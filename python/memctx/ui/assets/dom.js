@@ -89,17 +89,18 @@ export function bytes(size) {
   return `${unit ? size.toFixed(1) : size} ${units[unit]}`;
 }
 
-/** Show a message for a while, with a button if there is something to do about it. */
+/** Show a message for a while, with a button if there is something to do about it; such a one is not dropped for later ones. */
 export function toast(words, { action, label, isError = false } = {}) {
-  const element = h("div", { class: isError ? "toast error" : "toast" }, h("span", {}, words));
+  const element = h("div", { class: ["toast", isError && "error", action && "offer"].filter(Boolean).join(" ") }, h("span", {}, words));
   const close = () => element.remove();
   if (action) {
     element.append(h("button", { type: "button", onclick: () => { close(); action(); } }, label));
   }
   element.append(h("button", { type: "button", class: "plain", "aria-label": "Dismiss", onclick: close }, "×"));
   const all = document.getElementById("toasts");
+  const passing = all.querySelectorAll(".toast:not(.offer)");
+  [...passing].slice(0, Math.max(all.children.length - 3, 0)).forEach((each) => each.remove());
   all.append(element);
-  while (all.children.length > 4) all.firstChild.remove();
   setTimeout(close, action ? 30000 : 8000);
 }
 

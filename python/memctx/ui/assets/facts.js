@@ -22,35 +22,53 @@ function askText(title, label, value) {
   });
 }
 
-/** Make one change; tell the outcome, and offer to undo it. Resolves to true if it was made. */
-async function change(action, body, words, undo, after) {
-  let isMade = false;
+const DONE = { add: "Added.", update: "Edited.", supersede: "Superseded.", forget: "Forgotten; its history is kept.", restore: "Stated again." };
+const UNDONE = { update: "The earlier wording is back.", forget: "Forgotten again.", restore: "The earlier fact is stated again." };
+
+/** Make one change; tell the outcome, and offer to undo it, as the server says how. Resolves to true if it was made. */
+async function change(action, body, after, isUndo = false) {
+  let made = null;
   try {
-    const { fact } = await post(`facts/${action}`, body);
-    isMade = true;
-    toast(words, undo ? { label: "Undo", action: () => undo(fact) } : {});
+    made = await post(`facts/${action}`, body);
+    const undo = isUndo ? null : made.undo;
+    const words = (isUndo ? UNDONE : DONE)[action];
+    const known = undo ? `${words} The new wording was known already.` : "Known already.";
+    toast(made.is_known ? known : words, undo ? { label: "Undo", action: () => change(undo.action, undo, after, true) } : {});
   } catch (error) {
     toast(error.message, { isError: true });
     if (!error.status) return false; // The server is gone.
   }
-  await after();
-  return isMade;
+  await after(made?.fact.id);
+  return made !== null;
 }
 
 function editsOf(fact, after) {
   const known = { id: fact.id, revision: fact.revision };
-  const again = (action, words) => (made) => change(action, { id: made.id, revision: made.revision, content: fact.content }, words, null, after);
-  return h("div", { class: "edits" },
-    h("button", { type: "button", class: "plain", onclick: async () => {
-      const content = await askText("Edit the fact", "New wording, under the same id", fact.content);
-      if (content && content !== fact.content) change("update", { ...known, content }, "Edited.", again("update", "The earlier wording is back."), after);
-    } }, "Edit"),
-    h("button", { type: "button", class: "plain", onclick: async () => {
-      const content = await askText("Supersede the fact", "New fact in its place", fact.content);
-      if (content && content !== fact.content) change("supersede", { ...known, content }, "Superseded.", again("supersede", "The earlier fact is stated again."), after);
-    } }, "Supersede"),
-    h("button", { type: "button", class: "danger", onclick: () => change("forget", known, "Forgotten; its history is kept.",
-      () => change("restore", { id: fact.id }, "Stated again.", null, after), after) }, "Forget"));
+  const button = (label, onclick, name = "plain") => h("button", { type: "button", class: name, onclick }, label);
+  const reword = (action, title, label) => async () => {
+    const content = await askText(title, label, fact.content);
+    if (content && content !== fact.content) change(action, { ...known, content }, after);
+  };
+  const edits = fact.state === "forgotten" ? button("Restore", () => change("restore", { id: fact.id }, after)) : [
+    button("Edit", reword("update", "Edit the fact", "New wording, under the same id")),
+    button("Supersede", reword("supersede", "Supersede the fact", "New fact in its place")),
+    button("Forget", () => change("forget", known, after), "danger"),
+  ];
+  return h("div", { class: "edits" }, edits);
+}
+
+/** Replace the items of a list. Open histories stay open; the focus stays at its fact, goes to that of `id`, or to the next one. */
+function refill(list, id, ...children) {
+  const before = [...list.querySelectorAll(".item")];
+  const at = before.findIndex((item) => item.contains(document.activeElement));
+  const isLost = at >= 0 || (id && document.activeElement === document.body); // The button of a toast is gone, too.
+  const open = new Set(before.filter((item) => item.querySelector("details[open]")).map((item) => item.dataset.id));
+  fill(list, ...children);
+  const items = [...list.querySelectorAll(".item")];
+  for (const item of items) if (open.has(item.dataset.id)) item.querySelector("details").open = true;
+  if (!isLost) return;
+  const of = (wanted) => items.find((item) => item.dataset.id === wanted);
+  (of(id) ?? of(before[at]?.dataset.id) ?? items[Math.min(at, items.length - 1)] ?? document.getElementById("main")).focus();
 }
 
 function factOf(fact, { mayWrite, titleOf }, after) {
@@ -69,7 +87,7 @@ function factOf(fact, { mayWrite, titleOf }, after) {
       h("span", { class: "soft end" }, time(fact.time))),
     said(fact.content, "p", { class: "text" }),
     h("p", { class: "soft" }, fact.context ? [said(fact.context), " · "] : "", fact.session ? h("a", { href: sessionLink(fact.session), title: fact.session }, said(titleOf(fact.session))) : "no session"),
-    mayWrite && fact.state === "active" ? editsOf(fact, after) : null, details);
+    mayWrite && fact.state !== "superseded" ? editsOf(fact, after) : null, details);
 }
 
 function historyOf(found) {
@@ -116,8 +134,7 @@ async function addForm(session, types, after) {
   const form = h("form", { class: "stack", onsubmit: async (event) => {
     event.preventDefault();
     const given = Object.fromEntries(new FormData(form));
-    const isMade = await change("add", given, "Added.", (fact) => change("forget", { id: fact.id, revision: fact.revision }, "Forgotten again.", null, after), after);
-    if (isMade) form.elements.content.value = "";
+    if (await change("add", given, after)) form.elements.content.value = "";
   } },
   h("label", {}, h("span", {}, "Fact"), h("textarea", { name: "content", rows: 2, required: true, maxlength: 10000 })),
   h("div", { class: "controls" }, choice("type", "Type", types.map((each) => [each, each]), "config"), sessions),
@@ -136,13 +153,13 @@ export async function showFacts(body, parameters, page, isCurrent) {
   const pairs = h("section", { class: "contradictions", "aria-label": "Contradictions" });
   const status = h("p", { class: "soft", role: "status" });
   const adding = h("div");
-  const run = debounced(refresh, 80);
+  const run = debounced(() => refresh(), 80);
   const form = h("form", { class: "search-form", oninput: run, onsubmit: (event) => { event.preventDefault(); refresh(); } },
     h("input", { type: "search", name: "query", class: "big", "data-search": "", placeholder: "Facts that answer a question", "aria-label": "Search facts", autocomplete: "off", maxlength: 2000 }),
     h("div", { class: "controls" }, choice("type", "Type", [["", "any"]], ""), sessions,
-      h("label", { class: "check" }, h("input", { type: "checkbox", name: "superseded", value: "yes" }), h("span", {}, "Include superseded facts"))));
+      h("label", { class: "check" }, h("input", { type: "checkbox", name: "superseded", value: "yes" }), h("span", {}, "Include superseded and forgotten facts"))));
 
-  async function refresh() {
+  async function refresh(id) {
     const given = Object.fromEntries(new FormData(form));
     const found = await ask("facts", { query: given.query.trim(), type: given.type, session: given.session, superseded: given.superseded });
     if (!found || !isCurrent()) return;
@@ -152,16 +169,15 @@ export async function showFacts(body, parameters, page, isCurrent) {
       if (mayWrite) fill(adding, await addForm(session, found.types, reload));
     }
     status.textContent = `${plural(found.found, "fact")} shown, ${count(found.active)} active${found.found > found.facts.length ? `; the first ${count(found.facts.length)} are shown` : ""}`;
-    fill(list, ...found.facts.map((fact) => factOf(fact, options, reload)));
-    if (!found.facts.length) list.append(h("p", { class: "empty" }, "No facts."));
+    refill(list, id, found.facts.map((fact) => factOf(fact, options, reload)), found.facts.length ? null : h("p", { class: "empty" }, "No facts."));
   }
 
-  async function reload() {
+  async function reload(id) {
     if (!isCurrent()) return;
-    await refresh();
+    await refresh(id);
     const { pairs: found, compared } = await get("contradictions");
     if (!isCurrent()) return;
-    fill(pairs, h("h2", {}, "Contradictions"), found.length ? h("p", { class: "soft" }, `Among the newest ${plural(compared, "fact")}:`)
+    refill(pairs, id, h("h2", {}, "Contradictions"), found.length ? h("p", { class: "soft" }, `Among the newest ${plural(compared, "fact")}:`)
       : h("p", { class: "soft" }, `None among the newest ${plural(compared, "fact")}.`), ...found.map((each) => pairOf(each, options, reload)));
   }
 

@@ -5,6 +5,9 @@ import { choice, count, debounced, field, fill, h, legend, marked, percent, plur
 import { askWhy } from "/message.js";
 import { sessionChoice, titles } from "/names.js";
 
+const FEW = 12;
+const MOST = 100; // Hits that the server gives at most.
+
 /** Return the bar of a score: how sure the words are, how sure the vectors, and the share of this message in the answer. */
 function barOf(hit, threshold) {
   if (hit.certainty === null) return h("meter", { min: 0, max: 1, value: hit.score, "aria-label": `score ${hit.score.toFixed(2)}` });
@@ -50,7 +53,7 @@ export async function showSearch(body, parameters, page, isCurrent) {
   const results = h("div", { class: "results" });
   const status = h("p", { class: "soft", role: "status" });
   const topics = h("datalist", { id: "topics" });
-  const run = debounced(search, 60);
+  const run = debounced(() => search(), 60);
   const form = h("form", { class: "search-form", onsubmit: (event) => { event.preventDefault(); search(); }, oninput: run },
     h("input", { type: "search", name: "query", class: "big", "data-search": "", placeholder: "Search every message and fact", "aria-label": "Search",
       autocomplete: "off", maxlength: 2000, value: parameters.query ?? "" }),
@@ -61,7 +64,7 @@ export async function showSearch(body, parameters, page, isCurrent) {
       field("since", "From", { type: "date" }), field("until", "To", { type: "date" }),
       choice("kind", "Show", [["all", "messages and facts"], ["messages", "messages"], ["facts", "facts"]], "all"))));
 
-  async function search() {
+  async function search(limit = FEW) {
     const given = Object.fromEntries(new FormData(form));
     const query = given.query.trim();
     if (!query) {
@@ -72,16 +75,26 @@ export async function showSearch(body, parameters, page, isCurrent) {
     const started = performance.now();
     try {
       const found = await ask("search", { query, session: given.session, role: given.role, topic: given.topic.trim(),
-        since: moment(given.since, false), until: moment(given.until, true) });
+        since: moment(given.since, false), until: moment(given.until, true), limit });
       if (!found || !isCurrent()) return;
       const hits = given.kind === "facts" ? [] : found.hits;
       const facts = given.kind === "messages" ? [] : found.facts;
       fill(topics, ...found.topics.map((value) => h("option", { value })));
-      status.textContent = `${plural(hits.length, "message")} and ${plural(facts.length, "fact")} in ${count(Math.round(performance.now() - started))} ms`;
+      const best = (all, isCut, noun) => `${isCut ? "the best " : ""}${plural(all.length, noun)}`;
+      const isCut = hits.length === limit;
+      status.textContent = `Shown: ${best(hits, isCut, "message")} and ${best(facts, facts.length < found.facts_found, "fact")}, `
+        + `found in ${count(Math.round(performance.now() - started))} ms`;
       fill(results, 
         ...facts.map((fact) => h("a", { class: "item fact-hit", href: `#/facts?${new URLSearchParams({ id: fact.id })}` },
           h("span", { class: "badge" }, fact.type), " ", said(fact.content), h("strong", { class: "end" }, fact.score.toFixed(2)))),
         ...hits.map((hit) => hitOf(hit, found.threshold, titleOf)));
+      if (isCut && limit < MOST) {
+        results.append(h("button", { type: "button", class: "plain more", onclick: async () => {
+          await search(MOST);
+          const shown = results.querySelectorAll(".hit");
+          if (document.activeElement === document.body) (shown[limit] ?? shown[limit - 1])?.focus();
+        } }, "Show more"));
+      }
       if (!hits.length && !facts.length) results.append(h("p", { class: "empty" }, "Nothing found."));
     } catch (error) {
       if (isCurrent()) fill(results, h("p", { class: "error", role: "alert" }, error.message));

@@ -107,13 +107,20 @@ impl FactStore {
 
     /// Return all facts that hold, and on request those that others took the place of; newest first.
     pub fn facts(&self, kinds: Option<&[Kind]>, limit: usize, include_superseded: bool) -> Result<Vec<Fact>> {
-        let index = self.current()?;
-        let is_wanted = |&number: &u32| {
-            let fact = index.fact(number);
+        self.newest(limit, |fact| {
             let is_of = kinds.is_none_or(|kinds| kinds.iter().any(|kind| kind.name() == fact.kind));
             is_of && !fact.is_deleted && (include_superseded || fact.superseded_by.is_none())
-        };
-        let mut numbers: Vec<u32> = index.numbers().filter(is_wanted).collect();
+        })
+    }
+
+    /// Return the facts that were taken back, newest first.
+    pub fn forgotten(&self, limit: usize) -> Result<Vec<Fact>> {
+        self.newest(limit, |fact| fact.is_deleted)
+    }
+
+    fn newest(&self, limit: usize, is_wanted: impl Fn(&Fact) -> bool) -> Result<Vec<Fact>> {
+        let index = self.current()?;
+        let mut numbers: Vec<u32> = index.numbers().filter(|&number| is_wanted(index.fact(number))).collect();
         numbers.sort_unstable_by_key(|&number| Reverse(index.age_of(number)));
         Ok(numbers.into_iter().take(limit).map(|number| index.fact(number).clone()).collect())
     }
