@@ -205,6 +205,37 @@ def test_filters_apply_to_evicted_messages(tmp_path: Path) -> None:
     assert found(session_id="another") == set()
 
 
+def test_messages_of_one_second_are_told_apart_on_disk(tmp_path: Path) -> None:
+    store = opened(tmp_path)
+    store.add([("user", text(number), LATER + number, None) for number in range(MANY)])
+    caught_up(store)
+
+    def found(since: int, until: int) -> set[str]:
+        conditions = SearchFilter(since=LATER + since, until=LATER + until)
+        return set(contents(store.search("filed under since Tuesday", limit=3, filter=conditions)))
+
+    for first in (0, 151, 349):
+        assert found(first, first + 2) == {text(number) for number in range(first, first + 3)}
+    assert found(MANY, MANY + 400) == set()
+
+
+def test_nearest_returns_as_many_as_are_asked_for_in_spite_of_damage(tmp_path: Path) -> None:
+    many = 6_000
+    store = opened(tmp_path)
+    say(store, [f"{word(number)} parcel" for number in range(many)])
+    caught_up(store)
+    vector = HashEmbedder().embed(f"{word(7)} parcel")
+    assert len(store.nearest(vector, 5_000)) == 5_000
+    [best] = store.nearest(vector, 1)
+    store.close()
+    [rows] = tmp_path.glob("index/cold/*/**/rows")
+    rows.write_bytes(bytes(255 - each for each in rows.read_bytes()))
+    store = opened(tmp_path)
+    assert len(store.nearest(vector, 40)) == 40, "those in memory"
+    caught_up(store)
+    assert store.nearest(vector, 1) == [best]
+
+
 def test_nearest_ranks_memory_and_disk_by_cosine(tmp_path: Path) -> None:
     store = opened(tmp_path)
     ids = say(store, texts())

@@ -1,5 +1,6 @@
 //! Fixed-size records of a passage.
 
+use crate::ingest::built_in_topics;
 use crate::store::Segment;
 
 /// Conditions that a search tests of a passage, and where its segment is; held in memory. Names are kept as hashes and times in
@@ -58,9 +59,11 @@ pub(super) fn session(text: &str) -> u32 {
     name(text) as u32
 }
 
-/// Return the bit of a topic, which it may share with others.
+/// Return the bit of a topic: one of its own if it is built in, else one that it may share with others.
 pub(super) fn topic(text: &str) -> u32 {
-    1 << (name(&text.to_lowercase()) % u64::from(TOPICS))
+    let (text, built_in) = (text.to_lowercase(), built_in_topics().len() as u32);
+    let own = (0..).zip(built_in_topics()).find(|&(_, known)| known == text).map(|(bit, _)| bit);
+    1 << own.unwrap_or_else(|| built_in + (name(&text) % u64::from(TOPICS - built_in)) as u32)
 }
 
 /// Return the hash of a role, which fits above the topics.
@@ -84,6 +87,14 @@ pub(super) fn seconds(milliseconds: f64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn built_in_topics_are_told_apart() {
+        let all = built_in_topics().fold(0, |all, name| all | topic(name));
+        assert_eq!(all.count_ones() as usize, built_in_topics().len());
+        assert_eq!(topic("Travel"), topic("travel"));
+        assert!(topic("deploy") & all == 0 && topic("deploy") < 1 << TOPICS);
+    }
 
     #[test]
     fn roles_that_occur_are_told_apart() {

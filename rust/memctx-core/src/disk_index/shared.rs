@@ -135,6 +135,25 @@ impl DiskIndex {
     }
 
     fn fill_for_a_while(self: Arc<Self>) {
+        loop {
+            self.fill_while_more_comes();
+            // Its lock is not held while parts are merged, which may take long: a store that closes takes it.
+            let site = lock(&self.site).take();
+            if let Some(site) = site
+                && !self.is_stopped.load(Ordering::SeqCst)
+                && let Err(fault) = site.indexer.finish()
+            {
+                self.note(fault.to_string());
+            }
+            let mut filler = lock(&self.filler);
+            filler.is_there = filler.has_more && !self.is_stopped.load(Ordering::SeqCst);
+            if !filler.is_there {
+                return;
+            }
+        }
+    }
+
+    fn fill_while_more_comes(&self) {
         let mut is_on = true;
         while is_on {
             lock(&self.filler).has_more = false;
@@ -155,13 +174,6 @@ impl DiskIndex {
                 filler = self.changed.wait_timeout(filler, rest).unwrap_or_else(PoisonError::into_inner).0;
             }
             is_on = filler.has_more && !self.is_stopped.load(Ordering::SeqCst);
-            filler.is_there = is_on;
-        }
-        if let Some(site) = lock(&self.site).take()
-            && !self.is_stopped.load(Ordering::SeqCst)
-            && let Err(fault) = site.indexer.finish()
-        {
-            self.note(fault.to_string());
         }
     }
 

@@ -17,8 +17,10 @@ use crate::{Error, Result, Scored, TopK};
 const ROWS: &str = "rows";
 const CODES: &str = "codes";
 
-/// Most rows that are read for a query.
+/// Most rows that are read for a query, unless it asks for very many.
 const SHORTLIST: usize = 1536;
+/// Rows that may be read for each that is asked for, at least.
+const PER_RESULT: usize = 4;
 /// A row whose estimate is further than so many standard deviations below the least of the best is not read.
 const MARGIN: f32 = 2.0;
 
@@ -151,7 +153,7 @@ impl VectorIndex {
         let slack = MARGIN * self.signs.deviation();
         let mut buffer = Vec::new();
         let mut lines = vec![Line::ZERO; width(self.dim)];
-        for (estimate, number) in self.shortlist(&query, admit) {
+        for (estimate, number) in self.shortlist(&query, k, admit) {
             if f64::from(estimate + slack) < best.floor() {
                 break;
             }
@@ -163,10 +165,10 @@ impl VectorIndex {
         Ok(best.into_sorted())
     }
 
-    /// Return the rows whose estimated cosines are highest, best first.
-    fn shortlist(&self, query: &Copy, admit: Admit<'_>) -> Vec<(f32, u32)> {
+    /// Return the rows whose estimated cosines are highest, best first: enough to choose `k` of them.
+    fn shortlist(&self, query: &Copy, k: usize, admit: Admit<'_>) -> Vec<(f32, u32)> {
         let prepared = self.signs.query(query);
-        let mut shortlist = Shortlist::default();
+        let mut shortlist = Shortlist::new(SHORTLIST.max(k.saturating_mul(PER_RESULT).min(self.rows.len())));
         for block in 0..self.codes.len() {
             let first = (block * BLOCK) as u32;
             let floor = shortlist.floor;
@@ -202,30 +204,29 @@ impl VectorIndex {
 /// The highest estimates so far.
 #[derive(Debug)]
 struct Shortlist {
+    size: usize,
     items: Vec<(f32, u32)>,
     /// Bound that a row must exceed to have a chance.
     floor: f32,
 }
 
-impl Default for Shortlist {
-    fn default() -> Self {
-        Self { items: Vec::with_capacity(2 * SHORTLIST), floor: f32::NEG_INFINITY }
-    }
-}
-
 impl Shortlist {
+    fn new(size: usize) -> Self {
+        Self { size, items: Vec::with_capacity(2 * size), floor: f32::NEG_INFINITY }
+    }
+
     fn push(&mut self, estimate: f32, number: u32) {
         self.items.push((estimate, number));
-        if self.items.len() == 2 * SHORTLIST {
-            self.items.select_nth_unstable_by(SHORTLIST - 1, before);
-            self.items.truncate(SHORTLIST);
-            self.floor = self.items[SHORTLIST - 1].0;
+        if self.items.len() == 2 * self.size {
+            self.items.select_nth_unstable_by(self.size - 1, before);
+            self.items.truncate(self.size);
+            self.floor = self.items[self.size - 1].0;
         }
     }
 
     fn into_sorted(mut self) -> Vec<(f32, u32)> {
         self.items.sort_unstable_by(before);
-        self.items.truncate(SHORTLIST);
+        self.items.truncate(self.size);
         self.items
     }
 }

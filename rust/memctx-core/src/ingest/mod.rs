@@ -11,3 +11,4 @@ pub use noise::is_noise;
 pub(crate) use prefix::past_channel_prefix;
 pub use prefix::strip_channel_prefix;
 pub use topics::Topics;
+pub(crate) use topics::built_in_topics;

@@ -30,6 +30,11 @@ const BUILT_IN: [(&str, &str); 12] = [
     ("settings", "setting|config|preference|theme|dark mode|light mode|设置|配置|偏好|主题|深色|浅色"),
 ];
 
+/// Return the names of the topics that are known from the start.
+pub(crate) fn built_in_topics() -> impl ExactSizeIterator<Item = &'static str> {
+    BUILT_IN.iter().map(|&(name, _)| name)
+}
+
 /// The topics that are looked for, each with its keywords.
 ///
 /// A keyword with a Chinese character counts wherever it stands. Any other must stand apart: between white space,
@@ -105,7 +110,7 @@ impl Topics {
             .zip(BUILT_IN)
             .flat_map(|(topic, (_, keywords))| keywords.split('|').map(move |keyword| Keyword::new(keyword, topic)))
             .collect();
-        let names = BUILT_IN.iter().map(|&(name, _)| name.to_owned()).collect();
+        let names = built_in_topics().map(str::to_owned).collect();
         Self { names, finder: finder(&keywords), keywords }
     }
 }

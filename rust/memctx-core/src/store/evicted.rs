@@ -13,9 +13,9 @@ use super::late::{LateSearches, Pending};
 use super::searched::{Searched, Unsearched};
 use super::settings::Settings;
 use super::warm::search::{OwnedRequest, Request};
-use crate::Result;
 use crate::disk_index::{DiskIndex, IndexStatus, Progress, View, shared_index};
 use crate::store::{Directory, Model};
+use crate::{Error, Result};
 
 /// Searches of everything that may go on at a time; a further one is done afterwards, in the background.
 const AT_ONCE: usize = 2;
@@ -77,6 +77,11 @@ impl Older {
     /// Return the current view of the disk index.
     pub(super) fn view(&self) -> Option<Arc<View>> {
         self.tier.view()
+    }
+
+    /// Stop using a view whose files are damaged, and have them made again.
+    pub(super) fn fail(&self, view: &View, fault: &Error) {
+        self.tier.fail(view, fault);
     }
 
     fn leave(&self) {

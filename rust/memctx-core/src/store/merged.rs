@@ -10,7 +10,6 @@ use rustc_hash::FxHashSet;
 
 use super::captured::Digests;
 use super::embed::{self, QueryVector};
-use super::evicted::Older;
 use super::inner::{Inner, now};
 use super::log::segment::Segment;
 use super::search_filter::SearchFilter;
@@ -25,6 +24,8 @@ use crate::{Error, Result};
 
 /// Candidates for each of the nearest, of each tier.
 const POOL: usize = 4;
+/// Times that the disk index is asked again, each time for twice as many, while some do not meet the conditions.
+const ROUNDS: u32 = 8;
 /// The number of neighbors considered around them.
 const REACH: usize = 2;
 /// A segment of more pieces than this takes part with those that were found.
@@ -55,9 +56,8 @@ impl Inner {
         }
         let newest = self.index().texts.statistics();
         let wording = view.wording(request, newest, |term| self.index().texts.count(term));
-        let wanted = pool(request);
         let mut parts = Parts::new();
-        for lead in view.matches(&wording.words, values, wanted, &filter)? {
+        for lead in matches(view, request, &wording.words, values, &mut filter)? {
             parts.insert(lead.offset, Part { bytes: lead.bytes, rows: lead.rows });
         }
         let now = now();
@@ -92,8 +92,6 @@ impl Inner {
 
     /// The ids of the segments nearest to a vector, with their cosines, best first.
     pub(super) fn nearest(&self, vector: &[f32], k: usize) -> Result<Vec<(String, f64)>> {
-        let own = (!self.settings.cross_session).then_some(&*self.settings.session);
-        let filter = Filter::new(&SearchFilter::default(), own);
         let wanted = k.saturating_mul(POOL);
         let index = self.current()?;
         let entry = |passage: u32| &index.entries[index.passages[passage as usize].segment as usize];
@@ -101,19 +99,12 @@ impl Inner {
         let mut best: Vec<(String, f64)> = newest.map(|hit| (entry(hit.number).id.to_string(), hit.score)).collect();
         let has_older = index.evicted > 0;
         drop(index);
-        if let Some(view) = self.older.as_ref().filter(|_| has_older).and_then(Older::view) {
-            for row in view.nearest(vector, wanted, &filter)? {
-                let (offset, bytes) = view.line(row);
-                match read(&view, offset, bytes) {
-                    Ok(segment) if filter.admits_session(&segment) => {
-                        let exact = view
-                            .vector(row, &segment.id)
-                            .or_else(|| self.model().instant_vector(segment.content.get(view.piece(row).ok()?)?));
-                        best.extend(exact.map(|exact| (segment.id, crate::vector::cosine(vector, &exact))));
-                    }
-                    Ok(_) => {}
-                    Err(fault) => self.note_damage(&fault),
-                }
+        if let Some(older) = self.older.as_ref().filter(|_| has_older)
+            && let Some(view) = older.view()
+        {
+            match self.nearest_on_disk(&view, vector, wanted) {
+                Err(fault) if fault.is_damage() => older.fail(&view, &fault),
+                found => best.extend(found?),
             }
         }
         best.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -121,6 +112,27 @@ impl Inner {
         best.retain(|(id, _)| seen.insert(id.clone()));
         best.truncate(k);
         Ok(best)
+    }
+
+    /// The same of the disk index, in any order.
+    fn nearest_on_disk(&self, view: &View, vector: &[f32], wanted: usize) -> Result<Vec<(String, f64)>> {
+        let own = (!self.settings.cross_session).then_some(&*self.settings.session);
+        let filter = Filter::new(&SearchFilter::default(), own);
+        let mut found = Vec::new();
+        for row in view.nearest(vector, wanted, &filter)? {
+            let (offset, bytes) = view.line(row);
+            match read(view, offset, bytes) {
+                Ok(segment) if filter.admits_session(&segment) => {
+                    let exact = view
+                        .vector(row, &segment.id)
+                        .or_else(|| self.model().instant_vector(segment.content.get(view.piece(row).ok()?)?));
+                    found.extend(exact.map(|exact| (segment.id, crate::vector::cosine(vector, &exact))));
+                }
+                Ok(_) => {}
+                Err(fault) => self.note_damage(&fault),
+            }
+        }
+        Ok(found)
     }
 
     /// Return the positions of the lines of candidates in memory.
@@ -194,6 +206,35 @@ impl Inner {
         let digest = digest(&segment.content);
         Draft { vectors, standing, ..Draft::new(segment, digest, offset, bytes) }
     }
+}
+
+/// Return the candidates of the disk index that meet the conditions of a request. Its records tell roles, times and topics
+/// only roughly apart; others take the places of those that turn out to be wrong.
+fn matches(
+    view: &View,
+    request: &Request<'_>,
+    words: &[(String, f64)],
+    vector: Option<&[f32]>,
+    filter: &mut Filter,
+) -> Result<Vec<IndexMatch>> {
+    let SearchFilter { session: _, roles, since, until, topics } = &request.filter;
+    let is_rough = roles.is_some() || since.is_some() || until.is_some() || topics.is_some();
+    let meets = |lead: &IndexMatch| match read(view, lead.offset, lead.bytes) {
+        Ok(segment) => request.filter.admits(&segment),
+        Err(_) => true, // noted when it takes part
+    };
+    let mut wanted = pool(request);
+    let mut found = view.matches(words, vector, wanted, filter)?;
+    for _ in 0..ROUNDS {
+        let wrong: Vec<u64> = found.iter().filter(|&lead| is_rough && !meets(lead)).map(|lead| lead.offset).collect();
+        if wrong.is_empty() {
+            break;
+        }
+        filter.hide(wrong.into_iter().flat_map(|line| view.rows_of(line)));
+        wanted *= 2;
+        found = view.matches(words, vector, wanted, filter)?;
+    }
+    Ok(found)
 }
 
 /// The longest sequences of lines that follow one another.

@@ -98,7 +98,9 @@ impl Signs {
         self.rotation.apply(&mut rotated);
         let reach = |four: &[f32]| four.iter().map(|value| value.abs()).sum::<f32>();
         let widest = rotated.chunks_exact(4).map(reach).fold(f32::MIN_POSITIVE, f32::max);
-        let step = 2.0 * widest / f32::from(HIGHEST);
+        // Sums of very long vectors would not fit 16 bits.
+        let highest = f32::from(HIGHEST).min((4 * usize::from(u16::MAX) / self.values) as f32);
+        let step = 2.0 * widest / highest;
         let least = -rotated.chunks_exact(4).map(reach).sum::<f32>();
         let mut tables = Vec::with_capacity(self.values / 8 * TABLES);
         for four in rotated.chunks_exact(4) {
@@ -106,7 +108,7 @@ impl Signs {
             for bits in 0..16_u8 {
                 let signed = |(at, value): (usize, &f32)| if bits >> at & 1 == 1 { *value } else { -value };
                 let sum: f32 = four.iter().enumerate().map(signed).sum();
-                tables.push(((sum + reach) / step).round().clamp(0.0, f32::from(HIGHEST)) as u8);
+                tables.push(((sum + reach) / step).round().clamp(0.0, highest) as u8);
             }
         }
         SignQuery { rotated, tables, step, least }
@@ -181,6 +183,16 @@ mod tests {
             Copy::new(&vector, crate::vector::norm(&vector))
         };
         (0..BLOCK).map(&mut one).collect()
+    }
+
+    #[test]
+    fn sums_of_the_longest_vectors_fit_16_bits() {
+        let values = 65_536;
+        let vector: Vec<f32> = (0..values).map(|at| if at % 3 == 0 { 0.5 } else { -0.25 }).collect();
+        let query = Copy::new(&vector, crate::vector::norm(&vector));
+        let prepared = Signs::new(query.lines.len()).query(&query);
+        let highest = prepared.tables.chunks_exact(16).map(|table| u32::from(*table.iter().max().expect("16 entries")));
+        assert!(u16::try_from(highest.sum::<u32>()).is_ok());
     }
 
     proptest! {
