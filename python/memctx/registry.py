@@ -48,6 +48,8 @@ class _Entry:
     memory: Memory
     opened: int = 1
     """Callers that have not closed it; below 0 while it closes after it was kept without one."""
+    server: str | None = None
+    """Name of the server of which its directory is the cache."""
 
 
 _lock = threading.RLock()
@@ -88,6 +90,7 @@ def open(  # noqa: A001 - public as `memctx.open`
     if context_window is not None:
         wanted = wanted.replace(context_window=context_window)
     address = str(path) if replica.is_server(path) else None
+    server = None if address is None else replica.server_name(address)
     if address is None:
         folder = Path.cwd() / checks.path(wanted.storage_path if path is None else path)
     else:
@@ -97,9 +100,9 @@ def open(  # noqa: A001 - public as `memctx.open`
     try:
         while True:
             with _lock:
-                memory = _opened(key, wanted)
+                memory = _opened(key, wanted, server)
                 if memory is None and (address is None or shared is not None):
-                    memory = _new(key, wanted.replace(storage_path=folder), shared)
+                    memory = _new(key, wanted.replace(storage_path=folder), shared, server)
                     shared = None
             if memory is not None:
                 return memory
@@ -110,23 +113,26 @@ def open(  # noqa: A001 - public as `memctx.open`
             shared.close()
 
 
-def _opened(key: Key, wanted: Config) -> Memory | None:
+def _opened(key: Key, wanted: Config, server: str | None) -> Memory | None:
     """Return a memory that is open, for one more caller."""
     entry = _entries.get(key)
     if entry is None:
         return None
-    if not entry.opened and not _is_same(entry.memory, wanted):
+    is_other_server = server is not None and entry.server != server
+    if not entry.opened and (is_other_server or not _is_same(entry.memory, wanted)):
         _close(key)  # kept open, but of no use
         return None
+    if server is not None:
+        replica.check_server(key[0], entry.server, server)
     _check_same(entry.memory, wanted)
     entry.opened += 1
     return entry.memory
 
 
-def _new(key: Key, config: Config, shared: SharedSession | None) -> Memory:
+def _new(key: Key, config: Config, shared: SharedSession | None, server: str | None) -> Memory:
     _watch_fork()
     memory = Memory(config, session_id=key[1], release=partial(_release, key), shared=shared)
-    _entries[key] = _Entry(memory)
+    _entries[key] = _Entry(memory, server=server)
     return memory
 
 

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from memctx.postgres import Head, Line, StoredFile
 
 if TYPE_CHECKING:
-    from memctx.postgres import Server
+    import pytest
+
+    from memctx.postgres import Row, Server
     from memctx.postgres.driver import Connection
     from memctx.postgres.keys import Identity
     from postgres.conftest import Space
@@ -80,6 +82,23 @@ def test_pages_are_bounded_in_bytes(server: Server) -> None:
     assert len(page.rows) == 6
     assert page.has_more
     assert len(server.pull("s1", "segments", 6).rows) == 2
+
+
+def test_a_page_without_own_lines_skips_no_line_of_others(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memctx.postgres.log._PAGE_BYTES", 1_000)
+    foreign = [segment(n, content="x" * 300) for n in range(8)]
+    server.append("segments", foreign, origin=THERE)
+    server.append("segments", [segment(8)], origin=HERE)
+    found: list[Row] = []
+    has_more = True
+    while has_more:
+        page = server.pull("s1", "segments", len(found), without=HERE)
+        found += page.rows
+        has_more = page.has_more
+    assert [row.seq for row in found] == list(range(1, 10))
+    assert [row.line for row in found] == [*(line.text for line in foreign), None]
 
 
 def test_heads_of_many_sessions(server: Server) -> None:

@@ -11,11 +11,12 @@ import pytest
 
 import memctx
 from memctx.errors import ConfigError, ServerError
-from replica.conftest import Hosts
+from replica.conftest import Hosts, address
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from fleet.proxy import Proxy
     from memctx._core import Fact
     from postgres.conftest import Space
 
@@ -175,6 +176,44 @@ def test_a_cache_in_use_for_another_namespace_is_refused(hosts: Hosts) -> None:
             namespace="elsewhere",
             postgres={"cache_path": hosts.cache("a")},
         )
+
+
+@pytest.mark.parametrize("session", ["s1", "s2"])
+def test_a_cache_in_use_for_another_server_is_refused(
+    hosts: Hosts, proxy: Proxy, session: str
+) -> None:
+    direct = address(hosts.space.dsn)
+    first, second = (each.partition("@")[2] for each in (hosts.address, direct))
+    with hosts.open("a"):
+        with pytest.raises(ConfigError, match="in use for") as caught:
+            hosts.open("a", session, address=direct)
+        with hosts.open("a"), hosts.open("b", session, address=direct):  # each with its own
+            pass
+    assert f"{proxy.port}/" in first
+    for name in (first, second):
+        assert name in str(caught.value)
+    assert hosts.space.password not in str(caught.value)
+
+
+def test_a_directory_in_use_without_a_server_is_refused_as_a_cache(hosts: Hosts) -> None:
+    with (
+        memctx.open(hosts.cache("a"), session_id="s1", embedding_model="hash"),
+        pytest.raises(ConfigError, match="in use for no server"),
+    ):
+        hosts.open("a")
+
+
+def test_a_memory_kept_open_for_another_server_is_closed(hosts: Hosts, proxy: Proxy) -> None:
+    direct = address(hosts.space.dsn)
+    with memctx.registry.keep_open(1):
+        kept = hosts.open("a")
+        kept.close()
+        states = [kept.closed]
+        with hosts.open("a", address=direct) as memory:
+            assert memory is not kept
+            states.append(kept.closed)
+    assert states == [False, True]
+    assert proxy.port
 
 
 def test_search_across_sessions_runs_on_the_server(hosts: Hosts) -> None:

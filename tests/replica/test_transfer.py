@@ -129,6 +129,50 @@ def test_a_pull_that_the_server_interrupts_goes_on_where_it_was(
     assert (done.segments, done.facts, done.problems) == (100, 2, ())
 
 
+@pytest.mark.parametrize("first", ["foreign", "own"])
+def test_a_pull_skips_no_line_between_own_ones(
+    hosts: Hosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str
+) -> None:
+    for name in ("foreign", "own"):
+        with memctx.open(tmp_path / name, session_id="s1", embedding_model="hash") as memory:
+            memory.archive(
+                said(*(f"Parcel {number} of {name} has gate {number}" for number in range(20)))
+            )
+            for number in range(20):
+                memory.facts.add("config", f"The port of {name} {number} is {8_000 + number}")
+    monkeypatch.setattr("memctx.postgres.log._PAGE_BYTES", 1_000)  # about five lines
+    with hosts.space.server() as server:
+        for name in (first, "own" if first == "foreign" else "foreign"):
+            Transfer(tmp_path / name, server).push()
+        done = Transfer(tmp_path / "own", server).pull()
+    assert (done.segments, done.facts, done.problems) == (40, 40, ())
+
+
+def test_lines_with_half_of_a_surrogate_pair_are_pushed_and_pulled(
+    hosts: Hosts, tmp_path: Path
+) -> None:
+    fill(tmp_path / "from")
+    path = tmp_path / "from" / "segments.jsonl"
+    found = json.loads(path.read_text().splitlines()[0])
+    del found["crc"]
+    halves: dict[str, dict[str, Any]] = {  # as hosts in JavaScript write them
+        "content": {"content": "half \ud83d of a pair"},
+        "role": {"role": "us\ud83der"},
+        "topics": {"metadata": {"topics": ["api \ud83d"]}},
+        "id": {"id": "id \ud83d"},
+    }
+    with path.open("a") as file:
+        for name, fields in halves.items():
+            file.write(json.dumps({**found, "id": name, **fields}) + "\n")
+    given = (hosts.address, "--namespace", hosts.space.name, "--store")
+    sent = run("push", *given, str(tmp_path / "from"))
+    assert (sent["segments"], sent["problems"]) == (104, [])
+    assert run("push", *given, str(tmp_path / "from")) == sent
+    assert run("pull", *given, str(tmp_path / "to")) == sent
+    with memctx.open(tmp_path / "to", session_id="s1", embedding_model="hash") as memory:
+        assert "half \ufffd of a pair" in contents(memory)
+
+
 def test_lines_that_the_server_lost_or_changed_are_reported(hosts: Hosts, tmp_path: Path) -> None:
     fill(tmp_path / "from")
     given = (hosts.address, "--namespace", hosts.space.name, "--store", str(tmp_path / "from"))

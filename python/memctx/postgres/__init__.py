@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         StoredFile,
         Verified,
     )
+    from memctx.postgres.records import segment_id as segment_id
     from memctx.postgres.server import Server
 
 __all__ = [
@@ -58,6 +59,7 @@ _MODULES = {
     "SCHEMA_VERSION": "memctx.postgres.migrations",
     "Administration": "memctx.postgres.administration",
     "Server": "memctx.postgres.server",
+    "segment_id": "memctx.postgres.records",
     "server_name": "memctx.postgres.driver",
 }
 

@@ -116,6 +116,17 @@ def server_name(dsn: str) -> str:
     return f"{host}:{found.get('port') or 5432}/{found.get('dbname') or found.get('user') or ''}"
 
 
+def connect_timeout(parameters: Parameters, left: float) -> int:
+    """Return the seconds that each host has, one after another, so that a silent one leaves time for the next.
+
+    >>> connect_timeout({"host": "db1,db2"}, 10.0)
+    5
+    """
+    hosts = max(str(parameters.get(name, "")).count(",") + 1 for name in ("host", "hostaddr"))
+    # psycopg counts whole seconds, and takes less than two as two.
+    return max(2, round(left / hosts))
+
+
 def connect(parameters: Parameters, *, end: float, timeout: float) -> Connection:
     """Open a connection in autocommit mode.
 
@@ -123,13 +134,11 @@ def connect(parameters: Parameters, *, end: float, timeout: float) -> Connection
         ServerUnavailableError: if no server answers, or it takes no connections now.
         ServerError: if it refuses user, password, database or encryption.
     """
-    # libpq counts whole seconds, and takes less than two as two.
-    limit = max(2, round(end - time.monotonic()))
     given: dict[str, Any] = {
         "application_name": "memctx",
         "keepalives_idle": 30,
         "tcp_user_timeout": int(max(timeout, 1) * 1_000),
-        "connect_timeout": limit,
+        "connect_timeout": connect_timeout(parameters, end - time.monotonic()),
         **parameters,
         "client_encoding": "utf8",
     }

@@ -111,13 +111,14 @@ def pull(  # noqa: PLR0913, PLR0917 - the arguments of Server.pull
         sql.SQL(
             "SELECT seq, line, is_own, many FROM ("
             "  SELECT *, count(*) OVER () AS many,"
-            "    sum(octet_length(line)) OVER (ORDER BY seq) - octet_length(line) AS before FROM ("
+            "    sum(coalesce(octet_length(line), 0)) OVER (ORDER BY seq) - coalesce(octet_length(line), 0) AS before"
+            "  FROM ("
             "    SELECT seq, CASE WHEN origin = %(without)s::uuid THEN NULL ELSE line END AS line,"
             "      coalesce(origin = %(without)s::uuid, false) AS is_own"
             "    FROM memctx.{log}"
             "    WHERE namespace = %(space)s AND session = %(session)s AND seq > %(after)s::bigint"
             "    ORDER BY seq LIMIT %(limit)s::int) AS page) AS sized"
-            " WHERE coalesce(before, 0) < %(bytes)s ORDER BY seq"
+            " WHERE before < %(bytes)s ORDER BY seq"
         ).format(log=sql.Identifier(log)),
         {
             "without": without,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 
 Log: TypeAlias = Literal["segments", "facts"]
 """A log of a store: ``segments.jsonl`` or ``knowledge.jsonl``."""
+
+
+_HALF = re.compile("[\ud800-\udfff]")
+"""Half of a surrogate pair, which a host in JavaScript may leave; neither UTF-8 nor PostgreSQL has it."""
 
 
 class Line(NamedTuple):
@@ -51,12 +56,12 @@ class Line(NamedTuple):
         """
         fields = _fields(text)
         session_id = fields.get("sessionId")
-        found = cls(session_id if isinstance(session_id, str) else "", str(fields["id"]), text)
+        found = cls(session_id if isinstance(session_id, str) else "", _text(fields["id"]), text)
         if log == "facts":
             return found
         content = fields.get("content")
         return found._replace(
-            role=str(fields.get("role", "")),
+            role=_text(fields.get("role", "")),
             timestamp=_number(fields.get("timestamp")),
             topics=_topics(fields.get("metadata")),
             terms=hashes(content) if hashes is not None and isinstance(content, str) else (),
@@ -65,7 +70,7 @@ class Line(NamedTuple):
 
 def segment_id(line: str) -> str:
     """Return the id of a segment line."""
-    return str(_fields(line)["id"])
+    return _text(_fields(line)["id"])
 
 
 def _fields(text: str) -> dict[str, Any]:
@@ -76,6 +81,11 @@ def _fields(text: str) -> dict[str, Any]:
     if not isinstance(found, dict) or "id" not in found:
         raise ConfigError("a line of a log must be a JSON object with an id")
     return cast("dict[str, Any]", found)
+
+
+def _text(value: object) -> str:
+    """Return a value as text, halves of surrogate pairs replaced as the core does when it reads a line."""
+    return _HALF.sub("\ufffd", str(value))
 
 
 def _number(value: object) -> float:
@@ -89,7 +99,7 @@ def _topics(metadata: object) -> tuple[str, ...]:
     topics = cast("dict[str, object]", metadata).get("topics")
     if not isinstance(topics, list):
         return ()
-    return tuple(each for each in cast("list[object]", topics) if isinstance(each, str))
+    return tuple(_text(each) for each in cast("list[object]", topics) if isinstance(each, str))
 
 
 class Row(NamedTuple):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from typing import TYPE_CHECKING
 
 from memctx import _core
+from memctx.postgres import segment_id
 from memctx.replica.records import LOGS
 
 if TYPE_CHECKING:
@@ -47,15 +47,15 @@ class Puller:
             if not page.rows:
                 return appended
             if log == "segments":
-                lines = self._new_segments(session.session, page.rows)
+                lines, end = self._new_segments(session.session, page.rows), page.rows[-1].seq
             else:
-                lines = self._new_facts(session, page.rows)
+                lines, end = self._new_facts(session, page.rows)
             if lines:
                 self._append(log, lines, session, record)
                 appended += len(lines)
-            session.advance(log, page.rows[-1].seq)
+            session.advance(log, end)
             session.save(self._cache)
-            if not page.has_more:
+            if end == page.rows[-1].seq and not page.has_more:
                 return appended
 
     def _new_segments(self, session_id: str, rows: Sequence[Row]) -> list[str]:
@@ -67,23 +67,27 @@ class Puller:
         if known is None:
             known = self._known[session_id] = _KnownSegments(session_id)
         known.follow(self._shipper.reader())
-        return [line for line in lines if json.loads(line)["id"] not in known.ids]
+        return [line for line in lines if segment_id(line) not in known.ids]
 
-    def _new_facts(self, session: SessionRecord, rows: Sequence[Row]) -> list[str]:
+    def _new_facts(self, session: SessionRecord, rows: Sequence[Row]) -> tuple[list[str], int]:
         """Return the facts to append, so that the log ends in the server's order, which counts for facts.
 
         These are the rows from the first on that another host wrote, and before that own ones that stand in front of a
-        fact of another host which the server put before them.
+        fact of another host which the server put before them. Return also the number of the last row that was looked
+        at: with the text of own facts, fewer fit into a page.
         """
         if session.foreign_facts < 0 and all(row.is_own for row in rows):
-            return []
+            return [], rows[-1].seq
         after = rows[0].seq - 1
         page = self._server.pull(session.session, "facts", after, limit=len(rows))
+        if not page.rows:  # the session was erased meanwhile
+            return [], rows[-1].seq
+        end = page.rows[-1].seq
         behind = self._facts_since(max(session.foreign_facts, 0))
         for index, (row, whole) in enumerate(zip(rows, page.rows, strict=False)):
             if not row.is_own or (session.foreign_facts >= 0 and whole.line not in behind):
-                return [each.line for each in page.rows[index:] if each.line is not None]
-        return []
+                return [each.line for each in page.rows[index:] if each.line is not None], end
+        return [], end
 
     def _facts_since(self, offset: int) -> set[str]:
         reader = self._shipper.reader()

@@ -13,16 +13,11 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from memctx import _core, files, store_files
-from memctx.errors import (
-    LateError,
-    MemctxError,
-    ServerUnavailableError,
-    StoreError,
-    StoreLockedError,
-)
+from memctx.errors import MemctxError, ServerUnavailableError, StoreError
 from memctx.replica import records
 from memctx.replica.attached import Attached
 from memctx.replica.erasures import Erasures
+from memctx.replica.failures import TRANSIENT
 from memctx.replica.puller import Puller
 from memctx.replica.records import LOGS, CacheRecord
 from memctx.replica.session_files import SessionFiles
@@ -48,8 +43,6 @@ SECONDS_OF_LISTENING = 5.0
 SECONDS_BETWEEN_CONNECTIONS = 1.0
 SECONDS_OF_DETACHING = 2.0
 """Longest wait for the lines of a session that is closed, and then for its vectors."""
-TRANSIENT = (LateError, ServerUnavailableError, StoreLockedError)
-"""Failures that pass."""
 
 
 class Replica:
@@ -80,9 +73,9 @@ class Replica:
         self._returned: list[tuple[Job, str]] = []
         self._committed: dict[LogName, int] = dict.fromkeys(LOGS, 0)
         self._origin = ""  # of the logs, whose offsets mean something else in those of another one
-        # Numbers of the last pass that began, of the last one that sent all lines, and of the last one that ended well.
-        self._begun = self._shipped = self._finished = 0
-        self._rounds = 0  # in which all vectors that were made have been sent
+        # Numbers of the last pass that began, of the last one that sent all lines, of the last one that ended well, and
+        # of the last one after which all vectors that were made had been sent or refused.
+        self._begun = self._shipped = self._finished = self._embedded = 0
         self._polled = 0.0
         self._behind_since: float | None = None
         self._closed = threading.Event()
@@ -149,13 +142,13 @@ class Replica:
         seconds = min(self.timeout, SECONDS_OF_DETACHING)
         try:
             with self._lock:
-                rounds = self._rounds
+                begun = self._begun
                 if not attached.is_erased:
                     self._dirty.add(attached.session_id)  # it may have been erased
             self._wait_for_pass(seconds, is_whole=True)
             with self._lock:
                 self._changed.wait_for(
-                    lambda: self._rounds > rounds or self.fault is not None, seconds
+                    lambda: self._embedded > begun or self.fault is not None, seconds
                 )
         except MemctxError as error:
             logger.warning(
@@ -215,12 +208,17 @@ class Replica:
         self._wake.set()
 
     def status(self) -> dict[str, Any]:
-        """Return what waits to be sent, for how long, the last fault, and the figures of the server's connection."""
+        """Return what waits to be sent, for how long, the last faults, and the figures of the server's connection.
+
+        ``fault`` says why nothing reaches the server; ``vectors_fault``, why it refuses vectors and nothing else.
+        """
+        vectors_fault = self._vectors.fault
         return {
             "namespace": self.server.namespace,
             "spooled_bytes": self.spooled_bytes(),
             "lag_seconds": self.lag_seconds(),
             "fault": None if self.fault is None else str(self.fault),
+            "vectors_fault": None if vectors_fault is None else str(vectors_fault),
             "sessions": len(self._attached),
             "latency_ms": self.server.latency_ms,
         }
@@ -364,7 +362,7 @@ class Replica:
         attached = [each for each in list(self._attached.values()) if each.is_open]
         if self._vectors.send(attached, is_wanted=self._wake.is_set):
             with self._lock:
-                self._rounds += 1
+                self._embedded = number
                 self._changed.notify_all()
 
     def _note_committed(self, record: CacheRecord) -> None:
@@ -442,5 +440,5 @@ class Replica:
             raise
 
     def model_of(self, store: Store) -> int | None:
-        """Return the server's number of the model of a store; None if its vectors are not there."""
+        """Return the server's number of the model of a store; None if its vectors are not there, or are refused."""
         return self._vectors.model_of(store)

@@ -176,4 +176,5 @@ def _key(log: LogName, text: str) -> str:
     if log == "facts":
         return sha256(text.encode()).hexdigest()
     found = json.loads(text)
-    return sha256(f"{found['id']}\n{found['role']}\n{found['content']}".encode()).hexdigest()
+    identity = f"{found['id']}\n{found['role']}\n{found['content']}"
+    return sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()
