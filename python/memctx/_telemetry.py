@@ -25,10 +25,11 @@ def span(name: str) -> AbstractContextManager[Any]:
     >>> with span("memctx.search") as current:
     ...     describe(current, lambda: {"memctx.hits": 3})
     """
-    trace = sys.modules.get(MODULE)
-    if trace is None:
+    # Another thread may be about to import it.
+    get_tracer = getattr(sys.modules.get(MODULE), "get_tracer", None)
+    if get_tracer is None:
         return nullcontext()
-    started: AbstractContextManager[Any] = trace.get_tracer(NAME).start_as_current_span(name)
+    started: AbstractContextManager[Any] = get_tracer(NAME).start_as_current_span(name)
     return started
 
 

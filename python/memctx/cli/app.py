@@ -168,6 +168,11 @@ def _help(summary: str, details: str) -> str:
     return f"{summary}.\n\n{cleandoc(details)}".rstrip()
 
 
+def _argument_metavar(parameter: Parameter) -> str | None:
+    is_named = parameter.metavar is None or parameter.is_required
+    return parameter.metavar if is_named else f"[{parameter.metavar}]"
+
+
 def _click_parameter(parameter: Parameter) -> click.Parameter:
     kind = _click_type(parameter)
     if not parameter.flags:
@@ -176,7 +181,7 @@ def _click_parameter(parameter: Parameter) -> click.Parameter:
             type=kind,
             required=parameter.is_required,
             nargs=-1 if parameter.kind == "words" else 1,
-            metavar=parameter.metavar,
+            metavar=_argument_metavar(parameter),
         )
     return click.Option(
         [*parameter.flags.split(), parameter.name],
@@ -219,7 +224,9 @@ def _common_option(name: CommonOption) -> click.Option:
         )
     if name == "session":
         return click.Option(
-            ["--session", "common_session"], metavar="ID", help="Only this session.  [default: all]"
+            ["--session", "common_session"],
+            metavar="ID",
+            help="Session to use.  [default: all, or the only one]",
         )
     if name == "config":
         return click.Option(
