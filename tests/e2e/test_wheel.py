@@ -102,6 +102,7 @@ def model() -> Path:
 @pytest.mark.parametrize("each", WHEELS, ids=lambda path: path.stem.split("-")[-1])
 def test_wheel_is_small_and_fits_many_systems(each: Path) -> None:
     assert each.stat().st_size < LIMIT
+    assert not [name for name in zipfile.ZipFile(each).namelist() if "__pycache__" in name]
     python, abi, tag = each.stem.split("-")[2:]
     assert (python, abi) == ("cp311", "abi3")
     if sys.platform == "linux":
