@@ -606,6 +606,7 @@ class Memory:
 
 def make_recall(memory: Memory, config: Config) -> Recall:
     """Return what the turns of a memory recall with, with other settings."""
+    # Not a method: `memctx.ui` needs it, users do not. So this module reads a private field of its own class.
     session = memory._session  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
     return context.Recall(session.store, session.fact_store, config, session.embedding)
 

@@ -169,8 +169,9 @@ def _help(summary: str, details: str) -> str:
 
 
 def _argument_metavar(parameter: Parameter) -> str | None:
-    is_named = parameter.metavar is None or parameter.is_required
-    return parameter.metavar if is_named else f"[{parameter.metavar}]"
+    if parameter.metavar is None or parameter.is_required:
+        return parameter.metavar
+    return f"[{parameter.metavar}]"
 
 
 def _click_parameter(parameter: Parameter) -> click.Parameter:

@@ -49,13 +49,13 @@ def cache_path(address: str, config: Config) -> Path:
 
 def server_name(address: str) -> str:
     """Return the hosts, ports and database of an address, without user and password."""
-    from memctx import postgres  # noqa: PLC0415 - with psycopg
+    from memctx import postgres  # noqa: PLC0415 - needs psycopg, which a store in a directory does without
 
     return postgres.server_name(address)
 
 
 def check_server(cache: str | PathLike[str], used_for: str | None, wanted: str) -> None:
-    """Raise a `ConfigError` if a cache in use belongs to another server, or to none; both given by their names."""
+    """Raise a `ConfigError` if a cache in use belongs to another server; ``used_for`` is None for an ordinary store."""
     if used_for != wanted:
         raise ConfigError(
             f"postgres.cache_path {cache} is in use for {used_for or 'no server'}; expected another directory for "

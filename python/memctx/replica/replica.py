@@ -17,12 +17,11 @@ from memctx.errors import MemctxError, ServerUnavailableError, StoreError
 from memctx.replica import records
 from memctx.replica.attached import Attached
 from memctx.replica.erasures import Erasures
-from memctx.replica.failures import TRANSIENT
 from memctx.replica.puller import Puller
 from memctx.replica.records import LOGS, CacheRecord
 from memctx.replica.session_files import SessionFiles
 from memctx.replica.shipper import Shipper
-from memctx.replica.vectors import Vectors
+from memctx.replica.vectors import TRANSIENT, Vectors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,8 +7,13 @@ import time
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from memctx.errors import MemctxError, StoreError
-from memctx.replica.failures import TRANSIENT
+from memctx.errors import (
+    LateError,
+    MemctxError,
+    ServerUnavailableError,
+    StoreError,
+    StoreLockedError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -19,6 +24,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("memctx.replica")
 
+TRANSIENT = (LateError, ServerUnavailableError, StoreLockedError)
+"""Failures after which the same call may succeed; a pass over a cache is then repeated as a whole."""
 BATCH = 64
 """Segments in one statement: a caller who waits for the connection waits for a batch."""
 MOST_MISSING = 20_000
