@@ -27,8 +27,8 @@ def talk(name: str, count: int) -> list[dict[str, Any]]:
     return [said(name, number) for number in range(count)]
 
 
-def opened(path: Path, **settings: Any) -> memctx.Memory:
-    return memctx.open(path, session_id="s1", context_window=WINDOW, **settings)
+def opened(path: Path, window: int = WINDOW, **settings: Any) -> memctx.Memory:
+    return memctx.open(path, session_id="s1", context_window=window, **settings)
 
 
 def wire(messages: list[Any]) -> str:
@@ -59,7 +59,7 @@ def test_alternating_conversations_keep_their_prefixes(tmp_path: Path, placement
 
 def test_alternating_conversations_keep_their_recalled_blocks(tmp_path: Path) -> None:
     """A block that one conversation recalled stays where it was sent, whatever the other one recalls."""
-    with opened(tmp_path, recall={"min_score": 0.0}) as memory:
+    with opened(tmp_path, 100_000) as memory:
         memory.archive([{"role": "user", "content": "The payment webhook listens on port 8443"}])
         asked = [{"role": "user", "content": "Which port has the payment webhook?"}]
         first = memory.prepare(asked).messages

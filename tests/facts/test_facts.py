@@ -70,7 +70,7 @@ def test_a_turn_shows_a_fact_once_and_again_when_it_was_corrected(
     assert "[config] The payment webhook listens on port 3000" in block.text
     known = {item.id for item in block.items}
     assert known == {fact_id(fact)}
-    assert recalled(recall).size(known) == 0
+    assert recalled(recall).block(known, 500) is None
     better = facts.update(fact.id, "The payment webhook listens on port 3000, TLS only")
     again = recalled(recall).block(known, 500)
     assert again is not None

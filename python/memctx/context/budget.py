@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
 # Share of the window that recalled text may take at most.
 CAP_SHARE = 0.10
+# Share of the cap that only the block of the newest question may take, and its tokens at least where the cap is at
+# least twice that, as it is from a window of 16,000 tokens on: room for several passages.
+NEWEST_SHARE, NEWEST_TOKENS = 0.25, 800
 # Share of the window that the reserve for the answer may take at most, or a small window would be all reserve.
 RESERVE_SHARE = 0.25
 # Turns that wait for their usage; beyond this, the oldest are dropped.
@@ -50,6 +53,12 @@ class Budget:
         full = window or budget
         overflow = full - min(config.trim.reply_reserve_tokens, int(full * RESERVE_SHARE))
         return cls(full, limit, int(limit * config.trim.to), overflow, cap)
+
+    @property
+    def reserve(self) -> int:
+        """Part of the cap that only the newest question may take."""
+        share = int(self.cap * NEWEST_SHARE)
+        return max(share, NEWEST_TOKENS) if self.cap >= 2 * NEWEST_TOKENS else share
 
     def room(self, tokens: int) -> int:
         """Return how many tokens recalled text may take beside messages of ``tokens`` tokens."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from memctx import _core
+from memctx.context.store_mark import StoreMark
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,6 +34,7 @@ class Capture:
         self._config = config
         self._archive = archive
         self._captured = _core.Captured()
+        self.mark = StoreMark(store.path)
 
     def recognize(self, conversation: Conversation) -> None:
         """Learn which messages of a conversation are stored, which another process may have done."""
@@ -45,7 +47,18 @@ class Capture:
 
     def store(self, conversation: Conversation, indices: Sequence[SourceIndex]) -> None:
         """Store some messages; raise if that fails."""
-        self._archive(conversation, indices, self._captured)
+        self._store_as(conversation, indices, is_answer=False)
+
+    def store_answer(self, answer: Conversation) -> None:
+        """Store the messages that answer a turn; raise if that fails."""
+        indices = cast("Sequence[SourceIndex]", range(len(answer)))
+        self._store_as(answer, indices, is_answer=True)
+
+    def _store_as(
+        self, conversation: Conversation, indices: Sequence[SourceIndex], *, is_answer: bool
+    ) -> None:
+        with self.mark.storing(is_answer=is_answer):
+            self._archive(conversation, indices, self._captured)
 
     def find_new(
         self, conversation: Conversation, removed: Sequence[SourceIndex]

@@ -11,15 +11,18 @@ from memctx import _core
 from memctx.context.recall import fact_id, passage_id
 from memctx.context.report import Cache, LeftOut, Protected, Pruned, Tokens, Trimmed
 from memctx.context.words import matched_words
+from memctx.errors import StoreError
 from memctx.providers import pricing
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Collection, Sequence
 
+    from memctx._core import SearchHit
     from memctx.config import Config, Thinking
     from memctx.context.assemble import Binding, Outgoing
     from memctx.context.budget import Budget
     from memctx.context.cut import Cut
+    from memctx.context.placement import Blocks
     from memctx.context.read import Source
     from memctx.context.recall import Candidates
     from memctx.context.report import Reason, Recalled
@@ -33,6 +36,8 @@ SEARCHED = 16_384
 UNSURE = 4_096
 # Items found and not recalled that a report lists.
 MOST_LEFT_OUT = 20
+# Items that were not sure enough, which a report lists where nothing was.
+MOST_UNSURE = 5
 
 
 class Stopwatch:
@@ -129,24 +134,26 @@ def recalled(query: str, items: Sequence[Recalled]) -> tuple[Recalled, ...]:
 
 
 def left_out(
-    candidates: Candidates, shown_items: Sequence[Recalled], sent: Sequence[Block]
+    blocks: Blocks, candidates: Candidates, shown_items: Sequence[Recalled], sent: Sequence[Block]
 ) -> tuple[LeftOut, ...]:
-    """Return the best items that a search found and that are not recalled."""
+    """Return the best items that a search found and that are not recalled, or that it was not sure enough of."""
+    if blocks.find_unsure is not None:
+        return _unsure(blocks.find_unsure, sent)
     hits, facts, unseen = candidates.found
     shown = {item.id for item in shown_items}
     known = {key for block in sent for key in block.items}
     told = {(hit.segment.role, hit.segment.content) for hit in hits if hit.segment.id in shown}
     current = {fact_id(hit.fact) for hit in candidates.facts}
+    without_room: Reason = "prompt cache" if blocks.is_withheld else "no room"
     items: list[LeftOut] = []
     for hit, is_unseen in zip(hits, unseen[: len(hits)], strict=True):
         segment = hit.segment
         if segment.id not in shown:
-            is_known = segment.id in known or passage_id(hit) in known
             is_told = (segment.role, segment.content) in told
             reason = _reason(
                 is_unseen=is_unseen,
-                is_known=is_known,
-                other="duplicate" if is_told else "no room",
+                is_known=_is_known(hit, known),
+                other="duplicate" if is_told else without_room,
             )
             items.append(LeftOut(segment.id, segment.role, hit.score, reason))
     for fact_hit, is_unseen in zip(facts, unseen[len(hits) :], strict=True):
@@ -155,11 +162,29 @@ def left_out(
             reason = _reason(
                 is_unseen=is_unseen,
                 is_known=key in known,
-                other="no room" if key in current else "corrected",
+                other=without_room if key in current else "corrected",
             )
             items.append(LeftOut(key, fact_hit.fact.type, fact_hit.score, reason))
     items.sort(key=lambda item: item.score, reverse=True)
     return tuple(items[:MOST_LEFT_OUT])
+
+
+def _unsure(find: Callable[[], Candidates], sent: Sequence[Block]) -> tuple[LeftOut, ...]:
+    """Return the best items that a search was not sure enough of; none once the memory is closed."""
+    known = {key for block in sent for key in block.items}
+    try:
+        hits = find().hits
+    except StoreError:
+        return ()
+    return tuple(
+        LeftOut(hit.segment.id, hit.segment.role, hit.score, "not sure")
+        for hit in hits[:MOST_UNSURE]
+        if not _is_known(hit, known)
+    )
+
+
+def _is_known(hit: SearchHit, known: Collection[str]) -> bool:
+    return hit.segment.id in known or passage_id(hit) in known
 
 
 def _reason(*, is_unseen: bool, is_known: bool, other: Reason) -> Reason:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from memctx.context.recall import SMALLEST_BLOCK
 from memctx.context.state import Block
 from memctx.providers import pricing
 
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
     from typing import Protocol
 
+    from memctx._core import VisibleSegments
     from memctx.context.budget import Budget
     from memctx.context.capture import Capture
     from memctx.context.corrections import Corrections
@@ -27,20 +27,19 @@ if TYPE_CHECKING:
     class Found(Protocol):
         """Results of a search."""
 
-        def size(self, known: Collection[str]) -> int:
-            """Return about how many tokens those take that are worth adding to the ids in ``known``."""
-            ...
-
         def block(self, known: Collection[str], room: int) -> RecalledBlock | None:
-            """Return the best of them in ``room`` tokens."""
+            """Return the best of them in ``room`` tokens, without the ids in ``known``."""
             ...
 
-    Search = Callable[[], Found | None]
 
-# Share of the room left that a block may take, so that there is some for those after it.
+# Share of the free room that a block may take beyond the reserve, so that there is some for those after it.
 ROOM_SHARE = 0.5
-# Tokens after a block that may always be written again to retire it, as a share of the cap.
-CHEAP_SHARE = 0.25
+# Tokens that may always be written to the cache again for what a step of a tool loop adds: about those of one block.
+CHEAP_TOKENS = 1_000
+
+NO_PERSON = "memory was not searched: no message is from a person"
+SHORT = "memory was not searched: the query has fewer than {} characters, recall.min_query_chars"
+COURTESY = "memory was not searched: the newest message asks for nothing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +51,12 @@ class Blocks:
     """Items that are new in them."""
     candidates: Candidates | None = None
     """Results of the search; None without one."""
+    find_unsure: Callable[[], Candidates] | None = None
+    """Searches again for what was not sure enough; None if something was found."""
+    unsearched: str | None = None
+    """Reason why memory was not searched; None if it was, for this step or an earlier one of the same question."""
+    is_withheld: bool = False
+    """True if something new was found for a step of a tool loop, and adding it would rewrite too much of the prompt."""
     is_late: bool = False
     """True if the disk index has yet to answer the search of this turn or of an earlier one for the same message."""
 
@@ -65,125 +70,156 @@ class Placement:
     corrections: Corrections
     capture: Capture
 
-    def place(
-        self, source: Source, cut: Cut, state: State, query: str, *, first_changed: int | None
+    def place(  # noqa: PLR0913 - all that decides which blocks are sent
+        self,
+        source: Source,
+        cut: Cut,
+        state: State,
+        query: str,
+        *,
+        first_changed: int | None,
+        is_new_in_store: bool,
     ) -> Blocks:
-        """Return the blocks to send. From ``first_changed`` on, the provider's cache is lost anyway."""
+        """Return the blocks to send. From ``first_changed`` on, the provider's cache is lost anyway.
+
+        ``is_new_in_store`` says that a search could find what that of the last turn could not.
+        """
         config = self.recall.config
-        cap = self.budget.room(cut.tokens + max(state.excess, 0))
+        limits = Limits.of(self.budget, cut.tokens + max(state.excess, 0))
         source.find_all([block.anchor for block in state.blocks if block.anchor is not None])
         kept = [block for block in state.blocks if _is_anchored(block, source, cut)]
         newest = source.newest_user
         is_stable = config.placement == "stable"
-        if is_stable and kept and newest != state.recalled_for:
-            kept = self.corrections.revise(kept, source.conversation)
+        is_kept = is_stable and not cut.trimmed
         is_repeated = newest is not None and newest == state.recalled_for
-        searched: list[Candidates] = []
-
-        def search() -> Candidates | None:
-            if not config.auto_recall or len(query) < config.recall.min_query_chars:
-                return None
-            is_kept = is_stable and not cut.trimmed
-            if is_kept and config.recall.query_messages == "auto" and not source.has_topic:
-                return (
-                    None  # a courtesy asks for nothing new, and what was recalled before it stays
-                )
-            visible = self.capture.visible(cut)
-            found = self.recall.search(
-                query, cut.find_visible, room=_room((), cap), visible=visible
-            )
-            found = self.corrections.drop_corrected(found, source.conversation)
-            searched.append(found)
-            if is_kept and is_repeated and found.unsearched in {"late", "unavailable"}:
-                return None  # what memory has was recalled before
-            return found
-
-        may_change = partial(
-            _may_change,
-            source,
-            cut,
-            state,
-            first_changed=first_changed,
-            cheap=int(cap * CHEAP_SHARE),
-        )
-        if is_stable:
-            blocks = stable(
-                search,
-                state,
-                kept,
-                newest=newest,
-                cap=cap,
-                is_cut=bool(cut.trimmed),
-                may_retire=lambda block: may_change(block.anchor, block.tokens),
-                may_add=lambda: (
-                    state.is_recall_late
-                    and not _has_signed_after(newest, source)
-                    and may_change(newest, SMALLEST_BLOCK)
-                ),
-            )
-        elif config.placement == "head":
-            blocks = rebuild(search, None, cap)
+        is_step = is_repeated and source.newest != newest
+        if is_stable and kept and (not is_repeated or (is_new_in_store and not is_step)):
+            kept = self.corrections.revise(kept, source.conversation)
+        if is_kept and is_repeated and not (state.is_recall_late or is_new_in_store):
+            return Blocks(tuple(kept))
+        if not config.auto_recall:
+            return Blocks(tuple(kept) if is_kept else ())
+        if reason := self._reason_against(source, query, is_kept=is_kept):
+            late = state.is_recall_late and is_repeated
+            return Blocks(tuple(kept) if is_kept else (), unsearched=reason, is_late=late)
+        visible = self.capture.visible(cut)
+        found = self.recall.search(query, cut.find_visible, room=limits.half, visible=visible)
+        found = self.corrections.drop_corrected(found, source.conversation)
+        if not is_stable:
+            blocks = rebuild(found, None if config.placement == "head" else newest, limits.cap)
+        elif cut.trimmed:
+            blocks = rebuild(found, newest, limits.half)
+        elif not is_step:
+            is_free = bool(kept) and _is_lost(kept[0].anchor, source, first_changed)
+            blocks = stable(found, kept, newest, limits, is_free=is_free)
+        elif found.unsearched in {"late", "unavailable"}:
+            blocks = Blocks(tuple(kept))  # what memory has was recalled before
         else:
-            blocks = rebuild(search, newest, cap) if newest else Blocks(())
-        if not searched:
-            return replace(blocks, is_late=state.is_recall_late and is_repeated)
-        (found,) = searched
-        return replace(blocks, candidates=found, is_late=found.unsearched == "late")
+            may_change = partial(_may_change, source, cut, state, first_changed)
+            blocks = add(found, kept, newest, limits, may_change)
+        is_unsure = not any(found.found[:2])
+        return replace(
+            blocks,
+            candidates=found,
+            is_late=found.unsearched == "late",
+            find_unsure=partial(self._search_unsure, query, cut, visible) if is_unsure else None,
+        )
+
+    def _reason_against(self, source: Source, query: str, *, is_kept: bool) -> str | None:
+        """Return why nothing is searched for; None if it is."""
+        config = self.recall.config
+        if source.newest_user is None and config.placement != "head":
+            return NO_PERSON
+        if len(query) < config.recall.min_query_chars:
+            return SHORT.format(config.recall.min_query_chars)
+        # What was recalled before a courtesy stays.
+        is_courtesy = config.recall.query_messages == "auto" and not source.has_topic
+        return COURTESY if is_kept and is_courtesy else None
+
+    def _search_unsure(self, query: str, cut: Cut, visible: VisibleSegments | None) -> Candidates:
+        """Search for what answers best, however unsure that is."""
+        config = self.recall.config.replace(recall={"min_score": 0.0})
+        recall = replace(self.recall, config=config)
+        return recall.search(query, cut.find_visible, room=0, visible=visible)
 
 
-def rebuild(search: Search, anchor: MessageRef | None, cap: int) -> Blocks:
-    """Make one block, new in every turn: at the head, or before the newest user message."""
-    found = search()
-    made = found.block((), cap) if found else None
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Room of the blocks of a turn, in tokens."""
+
+    cap: int
+    """All blocks together."""
+    reserve: int
+    """The part that only the newest question may take."""
+
+    @classmethod
+    def of(cls, budget: Budget, tokens: int) -> Limits:
+        """Return the limits beside messages of so many tokens."""
+        cap = budget.room(tokens)
+        return cls(cap, min(budget.reserve, cap))
+
+    @property
+    def half(self) -> int:
+        """What one block takes at most where it replaces all others, so that there is room for those after it."""
+        return int(self.cap * ROOM_SHARE)
+
+    def free(self, blocks: Sequence[Block]) -> int:
+        """Return the tokens that are left beside blocks."""
+        return self.cap - sum(block.tokens for block in blocks)
+
+    def room(self, blocks: Sequence[Block]) -> int:
+        """Return the tokens that the newest question may take: a share of what is left, or its reserve."""
+        return max(int(self.free(blocks) * ROOM_SHARE), self.reserve)
+
+
+def rebuild(found: Found, anchor: MessageRef | None, room: int) -> Blocks:
+    """Make one block in place of all others."""
+    made = found.block((), room)
     return Blocks((_block(made, anchor),), made.items) if made else Blocks(())
 
 
-def stable(  # noqa: PLR0913 - all that decides which blocks may stay
-    search: Search,
-    state: State,
+def stable(
+    found: Found,
     kept: Sequence[Block],
-    *,
     newest: MessageRef | None,
-    cap: int,
-    is_cut: bool,
-    may_retire: Callable[[Block], bool],
-    may_add: Callable[[], bool],
+    limits: Limits,
+    *,
+    is_free: bool,
 ) -> Blocks:
-    """Return blocks that stay where they were sent until a trim.
+    """Place what was found for a new question: before it, and the blocks of earlier questions stay where they are.
 
-    A trim changes the prompt anyway, so they are replaced by one block. Between trims, a block with what is new for a
-    new user message goes before it; a later step adds what the disk index found late, if ``may_add`` allows it. When
-    room gets short the newest blocks are retired first, if ``may_retire`` allows it: of all edits that changes the
-    prompt latest.
+    They may not take the reserve. Where what was found needs it, the newest of them are retired, as many as it takes:
+    of all edits that changes the prompt latest, and a session pays no less for retiring more at once. ``is_free`` says
+    that the prompt must be written to the cache again anyway. Then all are retired together, as soon as the question
+    after this one would lack its reserve.
     """
-    if is_cut:
-        return rebuild(search, newest, _room((), cap))
-    if newest is None or (newest == state.recalled_for and not may_add()):
+    # A question that is asked again, since there is more to find now, has a block already.
+    earlier = [block for block in kept if block.anchor != newest]
+    made = found.block(_items(earlier), limits.room(earlier))
+    if made and is_free and limits.free(earlier) - made.tokens < limits.reserve:
+        earlier = []
+        made = found.block((), limits.room(()))
+    while made and earlier and made.tokens > limits.free(earlier):
+        earlier.pop()
+        # What made way may be what is asked for now.
+        made = found.block(_items(earlier), limits.room(earlier))
+    return Blocks((*earlier, _block(made, newest)), made.items) if made else Blocks(tuple(kept))
+
+
+def add(
+    found: Found,
+    kept: Sequence[Block],
+    newest: MessageRef | None,
+    limits: Limits,
+    may_change: Callable[[int], bool],
+) -> Blocks:
+    """Add what was found for a step of a tool loop, if so many tokens ``may_change`` the prompt before the question."""
+    made = found.block(_items(kept), min(limits.room(kept), limits.free(kept)))
+    if made is None:
         return Blocks(tuple(kept))
-    if kept and _room(kept, cap) < SMALLEST_BLOCK and not may_retire(kept[-1]):
-        return Blocks(tuple(kept))  # there is no room for anything a search finds
-    found = search()
-    if found is None:
-        return Blocks(tuple(kept))
-    left = _make_room(kept, found, cap, may_retire)
-    made = found.block(_items(left), _room(left, cap))
-    return Blocks((*left, _block(made, newest)), made.items) if made else Blocks(tuple(kept))
-
-
-def _make_room(
-    kept: Sequence[Block], found: Found, cap: int, may_retire: Callable[[Block], bool]
-) -> list[Block]:
-    """Return the blocks that stay: with too little room for what is new, the newest are retired if they may be."""
-    left = list(kept)
-    wanted = min(found.size(_items(kept)), _room((), cap))
-    while left and _room(left, cap) < wanted and may_retire(left[-1]):
-        left.pop()
-    return left
-
-
-def _room(blocks: Sequence[Block], cap: int) -> int:
-    """Return the tokens that one turn may take beside the blocks that are there."""
-    return int((cap - sum(block.tokens for block in blocks)) * ROOM_SHARE)
+    if not may_change(made.tokens):
+        return Blocks(tuple(kept), is_withheld=True)
+    return Blocks((*kept, _block(made, newest)), made.items)
 
 
 def _block(found: RecalledBlock, anchor: MessageRef | None) -> Block:
@@ -194,25 +230,28 @@ def _items(blocks: Sequence[Block]) -> set[str]:
     return {item for block in blocks for item in block.items}
 
 
-def _may_change(  # noqa: PLR0913 - all that the cost depends on
-    source: Source,
-    cut: Cut,
-    state: State,
-    anchor: MessageRef | None,
-    tokens: int,
-    *,
-    first_changed: int | None,
-    cheap: int,
-) -> bool:
-    """Return whether rewriting the cache from a block of ``tokens`` tokens before ``anchor`` on costs little.
-
-    That is at most ``cheap`` tokens or, in all turns so far, a small share of the session.
-    """
+def _is_lost(anchor: MessageRef | None, source: Source, first_changed: int | None) -> bool:
+    """Return whether the provider's cache is lost anyway from a message on."""
     index = 0 if anchor is None else source.find(anchor) or 0
-    if first_changed is not None and first_changed <= index:
+    return first_changed is not None and first_changed <= index
+
+
+def _may_change(
+    source: Source, cut: Cut, state: State, first_changed: int | None, tokens: int
+) -> bool:
+    """Return whether a block of ``tokens`` tokens may go before the newest question, which was sent already.
+
+    Signed thinking there would be lost. What has to be written to the cache again must be about as much as a block or,
+    in all turns so far, a small share of the session.
+    """
+    anchor = source.newest_user
+    if _has_signed_after(anchor, source):
+        return False
+    if _is_lost(anchor, source, first_changed):
         return True
+    index = 0 if anchor is None else source.find(anchor) or 0
     again = sum(cut.tokens_sent[bisect_left(cut.sent, index) :])
-    if again <= cheap:
+    if again <= CHEAP_TOKENS:
         return True
     cost = state.rewritten + pricing.rewrite_cost(again + tokens)
     return cost <= pricing.MAX_REWRITE_SHARE * state.spent

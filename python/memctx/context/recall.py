@@ -147,10 +147,6 @@ class Candidates:
     unsearched: Unsearched | None = None
     """Part of the messages on disk that the search did not cover."""
 
-    def size(self, known: Collection[str]) -> int:
-        """Return about how many tokens the candidates take that are worth a block beside the ids in ``known``."""
-        return self._select_new(known)[2]
-
     def block(self, known: Collection[str], room: int) -> RecalledBlock | None:
         """Return the best candidates in at most ``room`` tokens, without the ids in ``known``.
 

@@ -50,7 +50,15 @@ MOST_NAMED = 3
 # Words of the query that a reason names, and characters of a recalled text in a table.
 MOST_WORDS, EXCERPT = 6, 80
 
-Reason: TypeAlias = Literal["visible", "in an earlier block", "duplicate", "corrected", "no room"]
+Reason: TypeAlias = Literal[
+    "visible",
+    "in an earlier block",
+    "duplicate",
+    "corrected",
+    "no room",
+    "prompt cache",
+    "not sure",
+]
 """Reasons why something that was found is not recalled."""
 
 T = TypeVar("T")
@@ -201,7 +209,9 @@ class LeftOut:
     score: float
     """Probability that it answers the query, from 0 to 1."""
     reason: Reason
-    """``duplicate`` of the same words that are recalled; ``corrected`` if the conversation contradicts the fact."""
+    """``duplicate`` of the same words that are recalled; ``corrected`` if the conversation contradicts the fact;
+    ``prompt cache`` if it was found in the middle of a tool loop, and adding it would have written much of the prompt
+    again; ``not sure`` if nothing answers the question surely enough (`recall.min_score`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +254,8 @@ class Report:
     """Items recalled in this turn; blocks of earlier turns that are sent again are not listed."""
     left_out: Sequence[LeftOut] = ()
     """The best items that a search of this turn found and that are not recalled. Segments that were known to be visible
-    before the search are not among them."""
+    before the search are not among them. Where the search was sure of nothing, the best are looked up when this is
+    first read; none once the memory is closed."""
     protected: Sequence[Protected] = ()
     """Messages that a trim had to keep; empty where no trim was due."""
     unsearched: Unsearched | None = None

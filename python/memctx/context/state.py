@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from memctx.context.store_mark import NOTHING, Sizes
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -70,6 +72,8 @@ class State:
     """For messages with signed thinking, the chain of what had been sent when the model wrote them."""
     recalled_for: MessageRef | None = None
     """The user's message of the last search."""
+    searched: Sizes = NOTHING
+    """Sizes of the store's logs at that search, with what was archived since of messages that the model sees."""
     is_recall_late: bool = False
     """True if that search was not answered by the disk index in time."""
     newest: MessageRef | None = None
@@ -126,6 +130,7 @@ class State:
             "pruned": [[key, form] for key, form in self.pruned.items()],
             "bound": [[*ref, link] for ref, link in self.bound.items()],
             "recalledFor": self.recalled_for,
+            "searched": self.searched,
             "recallLate": self.is_recall_late,
             "newest": self.newest,
             "estimate": self.estimate,
@@ -155,6 +160,7 @@ class State:
                 ),
                 bound={(int(key), int(nth)): int(link) for key, nth, link in found["bound"]},
                 recalled_for=_ref(found["recalledFor"]),
+                searched=Sizes(*map(int, found.get("searched", ()))),
                 is_recall_late=bool(found.get("recallLate", False)),
                 newest=_ref(found["newest"]),
                 sent=tuple(map(int, found["sent"])),

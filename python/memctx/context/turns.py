@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from memctx.context.recall import Recall
     from memctx.context.report import Cache, LeftOut, Unsearched
     from memctx.context.state import Block, States
+    from memctx.context.store_mark import Sizes
 
 logger = logging.getLogger("memctx.context")
 
@@ -57,6 +58,7 @@ UNSEARCHED: dict[Unsearched, str] = {
     "unindexed": "recalled without some of the messages on disk, which are not indexed yet",
     "unavailable": "recalled without the messages on disk: their index is not there yet, or is being rebuilt",
 }
+UNANCHORED = "nothing was recalled: the message that the block belongs before is not sent"
 
 _numbers = count(1)
 
@@ -191,7 +193,7 @@ class Turns:
 
             def keep() -> None:
                 try:
-                    self._capture.store(answer, cast("Sequence[SourceIndex]", range(len(answer))))
+                    self._capture.store_answer(answer)
                 except Exception as error:  # noqa: BLE001 - no caller waits for it
                     self._log_error(
                         "an answer is not stored; a turn that has it tries again", error
@@ -265,6 +267,15 @@ class Turns:
                 raise
             text = self._log_error("new messages are not stored; the next turn tries again", error)
             self._warn("capture", f"new messages are not stored: {text}")
+        self._count_stored()
+
+    def _count_stored(self) -> None:
+        """Note in the state of the last turn what it stored: its model sees that, so no search could newly find it."""
+        stored = self._capture.mark.take_messages()
+        if stored and self._states:
+            last, *others = self._states
+            searched = last.searched._replace(segments=last.searched.segments + stored)
+            self._states = (replace(last, searched=searched), *others)
 
     def _current(self) -> States:
         """Return the states of the session, loading them first if need be."""
@@ -360,11 +371,16 @@ class Turns:
         removed = _find_removed(cut, state)
         new = self._capture.find_new(source.conversation, removed)
         archived = len(new)
-        first_changed = 0 if is_cold else min(removed, default=None)
+        is_compacted = _is_compacted(state, source)
+        first_changed = 0 if is_cold or is_compacted else min(removed, default=None)
+        sizes = self._capture.mark.sizes()
+        is_new = self._is_new_in_store(source, state, sizes) or is_compacted
         # What is recalled must not depend on which vectors are made before the search.
         with self._vector_hold():
             new = self._capture.store_answers(source.conversation, new, removed, query)
-            blocks = self._placement.place(source, cut, state, query, first_changed=first_changed)
+            blocks = self._placement.place(
+                source, cut, state, query, first_changed=first_changed, is_new_in_store=is_new
+            )
         watch.lap("recall")
         outgoing = Outgoing.after(source, cut)
         tail = tuple(outgoing.keys[-TAIL:])
@@ -377,7 +393,18 @@ class Turns:
         self._check(source, cut, outgoing, is_edited=is_edited)
         watch.lap("check")
         done = _Done(
-            source, state, is_cold, shown, cut, removed, archived, blocks, sent, outgoing, binding
+            source,
+            state,
+            is_cold,
+            shown,
+            cut,
+            removed,
+            archived,
+            sizes,
+            blocks,
+            sent,
+            outgoing,
+            binding,
         )
         cache = explain.cache(
             source, outgoing, binding, state, is_cold=is_cold, thinking=self._config.trim.thinking
@@ -396,6 +423,13 @@ class Turns:
         report = self._report(done, after, cache, watch, query=query)
         origins = LazyList(partial(outgoing.origins, source))
         return self._number(outgoing.messages, report, after.id, origins)
+
+    def _is_new_in_store(self, source: Source, state: State, now: Sizes) -> bool:
+        """Return whether a search could find what that of the last turn could not."""
+        answers = self._capture.mark.take_answers()
+        if source.newest == source.newest_user:  # no step, whose list has the answers
+            return now != state.searched
+        return now.segments != state.searched.segments + answers
 
     def _query(self, source: Source) -> tuple[str, str]:
         """Return the text to search memory for, and the text to mask and show in the report.
@@ -422,6 +456,8 @@ class Turns:
         candidates, recalled = done.blocks.candidates, done.blocks.recalled
         if candidates is not None and candidates.degraded is not None:
             degraded.append(self._mask(f"recalled by words alone: {candidates.degraded}"))
+        if done.blocks.unsearched is not None:
+            degraded.append(done.blocks.unsearched)
         unsearched = None if candidates is None else candidates.unsearched
         if unsearched is not None:
             degraded.append(UNSEARCHED[unsearched])
@@ -430,11 +466,14 @@ class Turns:
         )
         if over is not None:
             degraded.append(f"over the limit of {limit:,} tokens")
-        if done.sent[-1:] != done.blocks.sent[-1:]:
-            recalled = ()  # its anchor is not sent
+        if recalled and done.sent[-1:] != done.blocks.sent[-1:]:
+            recalled = ()
+            degraded.append(UNANCHORED)
         left_out: Sequence[LeftOut] = ()
         if candidates is not None:
-            left_out = LazyList(partial(explain.left_out, candidates, recalled, done.sent))
+            left_out = LazyList(
+                partial(explain.left_out, done.blocks, candidates, recalled, done.sent)
+            )
         return Report(
             format=source.conversation.format,
             find_query=partial(self._mask, done.shown_query),
@@ -498,6 +537,8 @@ class _Done:
     """Messages that the turn removed, whole or in part."""
     archived: int
     """Number of messages that the turn archives."""
+    sizes: Sizes
+    """Sizes of the store's logs at the beginning of the turn."""
     blocks: Blocks
     sent: tuple[Block, ...]
     """The blocks whose anchors are sent."""
@@ -518,6 +559,7 @@ class _Done:
             blocks=self.sent,
             bound=self.binding.bound,
             recalled_for=source.newest_user,
+            searched=self.sizes,
             is_recall_late=self.blocks.is_late,
             newest=source.newest,
             sent=self.binding.links,
@@ -534,6 +576,11 @@ def _find_removed(cut: Cut, state: State) -> list[SourceIndex]:
     """Return the messages that a turn removes, whole or in part."""
     known = state.pruned.keys()
     return sorted({*cut.trimmed, *(index for index, item in cut.pruned if item.key not in known)})
+
+
+def _is_compacted(state: State, source: Source) -> bool:
+    """Return whether the host has taken away the oldest messages, and the provider's cache of all behind them."""
+    return state.head is not None and source.head != state.head
 
 
 def _is_cold(state: State, now: float, ttl: float, model: str | None) -> bool:
