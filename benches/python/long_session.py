@@ -1,4 +1,4 @@
-"""A session of 1,000 turns without a pause: does a question late in it get what one early in it gets?
+"""Long session: what a question late in 1,000 turns without a pause gets, beside what an early one gets.
 
 A person and an agent work on; the host compacts five times, each time replacing its old messages by a summary that
 says nothing of what was in them. Every fourth turn asks for a fact that is not in the host's messages any more: said

@@ -160,7 +160,7 @@ class Limits:
 
     @property
     def half(self) -> int:
-        """What one block takes at most where it replaces all others, so that there is room for those after it."""
+        """Tokens of one block at most where it replaces all others, so that there is room for those after it."""
         return int(self.cap * ROOM_SHARE)
 
     def free(self, blocks: Sequence[Block]) -> int:

@@ -1,4 +1,4 @@
-"""What memory has is recalled in every turn that asks for it, or the report says why not."""
+"""Recall in every turn that asks for what memory has; otherwise the report says why not."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_a_step_whose_block_would_rewrite_much_says_so(tmp_path: Path) -> None:
         assert holds(memory.prepare(talk), PORT), "the next question gets it"
 
 
-def test_what_is_not_sure_enough_is_left_out(tmp_path: Path) -> None:
+def test_an_unsure_result_is_left_out(tmp_path: Path) -> None:
     with opened(tmp_path, recall={"min_score": 1.0}) as memory:
         memory.archive([said("user", PORT)])
         report = memory.prepare([said("user", "Which port was it again?")]).report
