@@ -51,6 +51,8 @@ if TYPE_CHECKING:
 
     from sessions import Message
 
+    from memctx.config.arguments import TrimArguments
+
 WINDOWS = (8_000, 16_000, 40_000, 200_000)
 PLAYED = ("stable", "tail", "off")
 WAYS = (*PLAYED, "truncation", "search", "ceiling", "one-shot", "one-shot tail")
@@ -86,6 +88,9 @@ class Figures:
     cost: list[float] = field(default_factory=list[float])
     cost_of_cut: list[float] = field(default_factory=list[float])
     milliseconds: list[float] = field(default_factory=list[float])
+    trims: list[int] = field(default_factory=list[int])
+    breaks: list[int] = field(default_factory=list[int])
+    """Requests of each conversation that change what was sent before."""
     errors: int = 0
 
     def add(self, other: Figures) -> None:
@@ -176,14 +181,19 @@ class Judge:
         return known[1]
 
 
-def opened(path: Path, window: int, way: str, model: str) -> memctx.Memory:
-    """Open a memory with the defaults of a user, but for the window, the way and the model."""
+def opened(
+    path: Path, window: int, way: str, model: str, depth: float | None = None
+) -> memctx.Memory:
+    """Open a memory with the defaults of a user, but for the window, the way, the model and the depth of trims."""
     placement = "tail" if way.endswith("tail") else "stable"
+    trim: TrimArguments = {"reply_reserve_tokens": min(RESERVE, window // 4)}
+    if depth is not None:
+        trim["to"] = depth
     return memctx.open(
         path,
         session_id=SESSION,
         context_window=window,
-        trim={"reply_reserve_tokens": min(RESERVE, window // 4)},
+        trim=trim,
         placement=placement,
         auto_recall=way != "off",
         embedding_model=model,
@@ -194,9 +204,16 @@ def opened(path: Path, window: int, way: str, model: str) -> memctx.Memory:
 class Player:
     """Plays one conversation in one window and asks its questions."""
 
-    def __init__(self, conversation: Conversation, window: int, folder: Path, model: str) -> None:
+    def __init__(
+        self,
+        conversation: Conversation,
+        window: int,
+        folder: Path,
+        model: str,
+        depth: float | None = None,
+    ) -> None:
         self.conversation, self.window, self.folder = conversation, window, folder
-        self.model = model
+        self.model, self.depth = model, depth
         self.whole = conversation.rendering.whole()
         self.limit = window - min(RESERVE, window // 4)
         self._simulator = Simulator("openai", FIXED)
@@ -223,12 +240,15 @@ class Player:
         name = self.conversation.name
         turns = list(self.conversation.rendering.turns())
         played = self.folder / way.replace(" ", "-")
-        with opened(played, self.window, way, self.model) as memory:
+        trims = 0
+        with opened(played, self.window, way, self.model, self.depth) as memory:
 
             def send(messages: list[Message]) -> list[Message]:
+                nonlocal trims
                 start = time.perf_counter()
                 turn = memory.prepare(messages, format="openai")
                 figures.milliseconds.append((time.perf_counter() - start) * 1000)
+                trims += any(unit.is_new for unit in turn.report.trimmed)
                 figures.errors += len(turn.report.errors)
                 # A model's reply takes longer than the vectors of what was said.
                 memory.reembed()
@@ -242,10 +262,12 @@ class Player:
         cut = self._simulator.play(Run("", name, "truncation"), turns, recency)
         figures.cost.append(cost / base.cost(self._price))
         figures.cost_of_cut.append(cost / cut.cost(self._price))
+        figures.trims.append(trims)
+        figures.breaks.append(run.breaks)
         judge = Judge(figures)
         for question in self.conversation.questions:
             judge.score(question, self._ask(played, way, question.text).messages, before)
-        if way == "off":
+        if way == "off" or self.depth is not None:
             return
         for text in self.conversation.same_subject:
             figures.same.append(self._brings_a_block(played, way, text, before))
@@ -260,7 +282,7 @@ class Player:
 
     def _ask(self, played: Path, way: str, text: str) -> memctx.Turn:
         copy = Path(shutil.copytree(played, self.folder / "copy"))
-        with opened(copy, self.window, way, self.model) as memory:
+        with opened(copy, self.window, way, self.model, self.depth) as memory:
             turn = memory.prepare([*self.whole, *asked(text)], format="openai")
         shutil.rmtree(copy)
         return turn
@@ -307,6 +329,8 @@ class Job:
     way: str
     questions: int
     model: str
+    depth: float | None = None
+    """Share of the limit that a trim goes down to, instead of the default; then only the questions are asked."""
 
     def run(self) -> Figures:
         """Return the figures of the conversation."""
@@ -315,7 +339,8 @@ class Job:
         )
         *_, conversation = found
         with tempfile.TemporaryDirectory() as scratch:
-            return Player(conversation, self.window, Path(scratch), self.model).figures(self.way)
+            player = Player(conversation, self.window, Path(scratch), self.model, self.depth)
+            return player.figures(self.way)
 
 
 def mean(values: Sequence[float], digits: int = 1) -> str:

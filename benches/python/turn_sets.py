@@ -1,7 +1,8 @@
 """Conversations with questions about them, for benchmarks that play sessions through `prepare`.
 
 A set of chats or passages is read from `messages.jsonl.gz` and `queries.jsonl.gz`; agent sessions have facts planted in
-them. A conversation that would fit its window goes on with others, so that what it said has left when it is asked for.
+them, or are asked for what their tools printed (`trajectory`). A conversation that would fit its window goes on with
+others, so that what it said has left when it is asked for.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ import gzip
 import itertools
 import json
 import random
+import tomllib
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import needles
@@ -21,12 +24,13 @@ import memctx
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
     from sessions import Message, Script, Step
 
 CHATS = ("locomo", "beam_100k", "madial_en", "madial_zh", "cmrc", "jsquad")
-AGENTS = {"needles_dev": "needles", "agents": "planted"}
+AGENTS = {"needles_dev": "needles", "agents": "planted", "trajectory": "printed"}
+PRINTED = ("pi:before-compaction", "pi:large-session")
+TRAJECTORY = Path(__file__).with_name("trajectory.toml")
 SETS = (*CHATS, *AGENTS)
 # Chats that a short conversation goes on with, in its language.
 SEQUELS = {"madial_en": "locomo", "madial_zh": "cmrc", "locomo": "locomo", "jsquad": "jsquad"}
@@ -128,7 +132,7 @@ class Library:
         """Return the number of conversations that a set offers."""
         if name not in AGENTS:
             return min(most, len(self.chats(name)))
-        return min(most, len(sessions.transcripts.PI if name == "needles_dev" else needles.PLANTED))
+        return min(most, len(needles.PLANTED if name == "agents" else sessions.transcripts.PI))
 
     def _chat(self, name: str, store: str, tokens: int, count: int) -> Conversation:
         chats = self.chats(name)
@@ -165,8 +169,11 @@ class Library:
 
     def _agents(self, name: str, count: int) -> Iterator[Conversation]:
         others = tuple(query["query"] for query in self.queries("locomo")[:count])
-        if AGENTS[name] == "needles":
-            found: Iterable[tuple[str, tuple[Script, list[needles.Question]]]] = (
+        found: Iterable[tuple[str, tuple[Script, list[needles.Question]]]]
+        if AGENTS[name] == "printed":
+            found = ((session, printed(self.folder, session)) for session in PRINTED)
+        elif AGENTS[name] == "needles":
+            found = (
                 (session, needles.hidden(self.folder, session))
                 for session in sessions.transcripts.PI
             )
@@ -179,6 +186,17 @@ class Library:
             questions = tuple(Question(one.text, (one.fact,)) for one in chosen)
             rendering = Rendering(_ended(script), "openai")
             yield Conversation(name, session, rendering, questions, (), others)
+
+
+def printed(folder: Path, session: str) -> tuple[Script, list[needles.Question]]:
+    """Return a session with questions about what its tools printed."""
+    asked = tomllib.loads(TRAJECTORY.read_text(encoding="utf-8"))["question"]
+    questions = [
+        needles.Question(one["answer"], one["text"], "en", "lex")
+        for one in asked
+        if one["session"] == session
+    ]
+    return sessions.load(folder, session), questions
 
 
 def read(path: Path) -> list[dict[str, Any]]:

@@ -22,8 +22,8 @@ class Hits(list["SearchHit"]):
     >>> with memctx.open(tempfile.mkdtemp(), session_id="s1") as memory:
     ...     archived = memory.archive([{"role": "user", "content": "The webhook listens on port 8443"}])
     ...     hits = memory.search("which port?")
-    >>> print(hits)
-    0.99  user  The webhook listens on port 8443
+    >>> print(hits)  # doctest: +ELLIPSIS
+    0.9...  user  The webhook listens on port 8443
     >>> print(Hits([], "which port?"))
     nothing found
     """

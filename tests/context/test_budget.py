@@ -13,7 +13,7 @@ def test_the_limit_leaves_room_for_the_answer_and_the_recalled_block() -> None:
     budget = Budget.of(Config(context_window=200_000))
     assert budget.cap == 4_000
     assert budget.limit == 200_000 - 4_000 - 4_000
-    assert budget.target == int(budget.limit * 0.8)
+    assert budget.target == budget.limit // 2
 
 
 def test_recalled_text_takes_at_most_a_tenth_of_the_window() -> None:

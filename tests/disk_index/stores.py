@@ -96,7 +96,7 @@ def wait_for_disk(store: Store, query: str, **options: Any) -> list[SearchHit]:
     """Repeat a search that does not wait for the disk until it has its answer; return the hits."""
     until = time.monotonic() + PATIENT / 1000
     while True:
-        hits, unsearched = store.search_within(query, 0.0, **options)
+        hits, unsearched, _ = store.search_within(query, 0.0, **options)
         if unsearched is None:
             return hits
         assert time.monotonic() < until, (unsearched, store.disk_index())

@@ -102,11 +102,11 @@ def test_a_search_with_no_deadline_finds_messages_in_memory(tmp_path: Path) -> N
 def test_late_disk_results_join_the_next_identical_search(tmp_path: Path) -> None:
     filled(tmp_path)
     store = opened(tmp_path)
-    hits, unsearched = store.search_within(word(3), 0.0, limit=1)
+    hits, unsearched, _ = store.search_within(word(3), 0.0, limit=1)
     assert (contents(hits) == [text(3)], unsearched) == (False, "late")
     assert contents(wait_for_disk(store, word(3), limit=1)) == [text(3)]
     say(store, [f"and now {word(3)} is filed elsewhere"])
-    hits, unsearched = store.search_within(word(3), 0.0, limit=2)
+    hits, unsearched, _ = store.search_within(word(3), 0.0, limit=2)
     assert contents(hits) != [text(3)] * 2
     with pytest.raises(MemctxError, match="deadline_ms must be 0 or more"):
         store.search_within(word(3), -1.0)
@@ -118,7 +118,7 @@ def test_late_disk_results_serve_fewer_results_and_outlive_other_searches(tmp_pa
     assert store.search_within(word(3), 0.0, limit=8)[1] == "late"
     wait_for_disk(store, word(3), limit=8)
     assert contents(store.search(word(5), limit=1)) == [text(5)]
-    hits, unsearched = store.search_within(word(3), 0.0, limit=1)
+    hits, unsearched, _ = store.search_within(word(3), 0.0, limit=1)
     assert (contents(hits), unsearched) == ([text(3)], None)
 
 
@@ -130,7 +130,7 @@ def test_a_search_reports_what_is_not_indexed(tmp_path: Path) -> None:
     store = opened(tmp_path)
     assert store.search_within(word(3), PATIENT)[1] in {"unavailable", "unindexed"}
     caught_up(store)
-    hits, unsearched = store.search_within(word(3), PATIENT, limit=1)
+    hits, unsearched, _ = store.search_within(word(3), PATIENT, limit=1)
     assert (contents(hits), unsearched) == ([text(3)], None)
 
 

@@ -161,7 +161,7 @@ def test_search_answers_while_typing_and_explains(tab: Any) -> None:
         tab,
         "() => [...document.querySelectorAll('.hit mark')].some((mark) => mark.textContent === 'Zebulon')",
     )
-    assert "by words" in tab.get_attribute(".relevance", "aria-label")
+    assert "sure that the question is answered" in tab.get_attribute(".relevance", "aria-label")
     tab.click("summary:has-text('How the score is made')")
     tab.wait_for_selector(".tree code")
     tab.select_option("[name=role]", "tool")

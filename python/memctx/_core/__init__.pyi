@@ -40,10 +40,13 @@ from memctx._core._messages import repair_plan as repair_plan
 from memctx._core._messages import text_key as text_key
 from memctx._core._recall import Block as Block
 from memctx._core._recall import Corrections as Corrections
+from memctx._core._recall import Verdict as Verdict
+from memctx._core._recall import asks_for_many as asks_for_many
 from memctx._core._recall import build_block as build_block
 from memctx._core._recall import drop_facts as drop_facts
 from memctx._core._recall import is_block as is_block
 from memctx._core._recall import parse_block as parse_block
+from memctx._core._recall import select_passages as select_passages
 from memctx._core._recall import visible as visible
 from memctx._core._redact import Masked as Masked
 from memctx._core._redact import Redaction as Redaction

@@ -1,11 +1,15 @@
 """The recalled block."""
 
-from collections.abc import Sequence
-from typing import final
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypeAlias, final
 
 from memctx._core._messages import Conversation
 from memctx._core._store import SearchHit, Segment
 from memctx._core._text import Estimator
+
+Verdict: TypeAlias = Literal[
+    "shown", "marked", "duplicate", "replaced", "past question", "adds little"
+]
 
 @final
 class Block:
@@ -30,7 +34,7 @@ class Block:
 
     @property
     def details(self) -> list[int]:
-        """Indices of the details in it, oldest first."""
+        """Indices of the details in it, in the order they stand in."""
 
     @property
     def cut(self) -> list[int]:
@@ -50,17 +54,39 @@ def build_block(
     estimator: Estimator = "script",
     annotate: bool = False,
     companions: Sequence[tuple[int, Segment, bool]] | None = None,
+    replaced: Mapping[int, float | None] | None = None,
+    last: Sequence[int] | None = None,
 ) -> Block:
     """Build the best block of at most ``cap`` tokens.
 
     ``facts`` are ``(type, content, score)``, ``details`` are ``(id, timestamp, role, content, start, end, score)``,
     where start and end are those of the passage that matched, or what a search found. Details longer than ``excerpt``
-    tokens (150) are cut to where the words of ``query`` stand, and get what is left in the end. With ``annotate`` a
-    note tells the model what the block is, and each detail has the beginning of its id. ``companions``, as
-    `Store.companions` returns them, stand beside their details, short and as far as all else leaves room.
+    tokens (150) are cut to where the words of ``query`` stand, and grow in the end. With ``annotate`` a note tells the
+    model what the block is, each detail has the beginning of its id, and details grow to some hundred tokens at most
+    unless the query asks for many. They stand oldest first, those of ``last`` behind the others. ``companions``, as
+    `Store.companions` returns them, stand
+    beside their details, short and as far as all else leaves room. ``replaced`` are the indices of details that are
+    marked as replaced, with the time; None where that is not known.
 
     >>> build_block([], [("a", 0.0, "user", "port 3000", 0, 9, 1.0)], cap=100).details  # doctest: +SKIP
     [0]
+    """
+
+def select_passages(
+    query: str, hits: Sequence[SearchHit], taken_back: Mapping[int, bool], seen: Sequence[int]
+) -> list[tuple[Verdict, int | None]]:
+    """Return what becomes of each hit of a search, given oldest first.
+
+    Each gets a word for it, and the index of the hit that it gives way to or that replaced it, if there is one.
+    ``taken_back`` has the indices of hits that the conversation takes back, with True for those of which nothing holds,
+    ``seen`` those that the model sees.
+    """
+
+def asks_for_many(query: str) -> bool:
+    """Return True if a question asks for many texts: a list, an order of events, a summary.
+
+    >>> asks_for_many("List all ports"), asks_for_many("Which port is it?")  # doctest: +SKIP
+    (True, False)
     """
 
 def parse_block(text: str) -> tuple[list[tuple[str, str]], list[tuple[float, str, str]]] | None:
@@ -89,6 +115,12 @@ class Corrections:
 
         A fact is its content and the contents of the messages that it was taken from. The latest sentence about it
         decides; a model's sentences count where they announce a change.
+        """
+
+    def take_back(self, conversation: Conversation, contents: Sequence[str]) -> list[bool | None]:
+        """Return for each stored content whether the conversation takes back something it says, later on.
+
+        True if that is all of it, None if it is nothing.
         """
 
 def drop_facts(text: str, contents: Sequence[str]) -> str | None:

@@ -164,6 +164,9 @@ class SearchHit:
     def explanation(self) -> Explanation | None:
         """Breakdown of the score, if the search was asked for it."""
 
+    def moved_to(self, segment: Segment, score: float) -> SearchHit:
+        """Return a hit of another segment, all of it, found as this one was but with another score."""
+
 @final
 class StoreOptions:
     """Options of a `Store`; a `FactStore` reads those that concern it.
@@ -335,12 +338,18 @@ class Store:
         min_certainty: float = 0.0,
         ranking: Literal["best", "openclaw"] = "best",
         window: int = 0,
+        pool: int = 0,
         without: VisibleSegments | None = None,
-    ) -> tuple[list[SearchHit], Literal["late", "unindexed", "unavailable"] | None]:
-        """Search as `search` does, leaving out ``without``; return also the part on disk that was not searched.
+        embedding_ms: float = 0.0,
+    ) -> tuple[list[SearchHit], Literal["late", "unindexed", "unavailable"] | None, int]:
+        """Search as `search` does, but for ``without`` and for what only says the query again.
+
+        Return also the part on disk that was not searched, and how many passages were compared by their words alone
+        because their vectors could not be made within ``embedding_ms``.
 
         With ``min_certainty`` from 0 to 1 nothing is returned if it is less sure that the query is answered at all;
-        ``ranking="openclaw"`` does not know that. The search waits for ``deadline_ms``; with 0 it does not wait, and
+        ``ranking="openclaw"`` does not know that. ``pool`` is the number of candidates to look at, if that is more than
+        usual. The search waits for ``deadline_ms``; with 0 it does not wait, and
         the disk is searched afterwards. A search that is ``late`` goes on, and serves the same query within a minute:
         at once when it is done.
         """

@@ -115,8 +115,8 @@ def plan_trim(
 
     Units that ``sticky`` names by key leave in any case, unless they are protected now. While tools are at work
     everything else waits unless there are more than ``ceiling`` tokens; without a ceiling nothing waits. ``pinned``
-    names messages that stay; short messages of a person leave later than others as relevant if ``spare_people``;
-    ``costs`` replaces the reader's token counts.
+    names messages that stay; if ``spare_people``, short messages of a person leave later than others as relevant, and
+    new tool output later than old; ``costs`` replaces the reader's token counts.
 
     >>> texts = "the task", "small talk", "port 8443"
     >>> talk = MessageReader().read([{"role": "user", "content": text} for text in texts])
@@ -161,8 +161,8 @@ class Pruned:
         """Hash of its call's id, its text, and the number of equal results before it."""
 
     @property
-    def form(self) -> Literal["soft", "clear"]:
-        """New form: head and tail stay, or a placeholder replaces it."""
+    def form(self) -> str:
+        """New form: head and tail stay (``"soft"``, or ``"soft:N"`` with N characters), or none of it (``"clear"``)."""
 
     @property
     def text(self) -> str:
@@ -187,12 +187,15 @@ def plan_prune(
     context_window: int,
     sticky: dict[int, str] = ...,
     is_cold: bool = False,
+    overflow: tuple[int, int, Sequence[int]] | None = None,
     estimator: Estimator = "script",
 ) -> list[Pruned]:
     """Plan which results are sent shortened or cleared, in order.
 
     ``sticky`` maps keys to the forms of earlier turns; those results get the same bytes again, except in mode
-    ``"off"``. ``"cache-ttl"`` prunes more only when ``is_cold``.
+    ``"off"``. ``"cache-ttl"`` prunes more only when ``is_cold``. ``overflow`` says what a trim left too much: tokens
+    above its target, tokens above the limit, and the messages that it removes, ascending. Results among the rest are
+    shortened until it fits.
 
     Raises:
         ConfigError: a name is unknown, or a number out of range.

@@ -151,10 +151,8 @@ def write_page(page: Path) -> Path:
     """Write the page of the session with all questions."""
     from memctx.cli.replay import Recording, replay, write_html  # noqa: PLC0415 - only for --html
 
-    messages = session()
-    for question in QUESTIONS:
-        messages += [_user(question.text), _assistant(question.wanted)]
-    return write_html(replay(Recording("memctx demo", messages), context_window=WINDOW), page)
+    recording = Recording("memctx demo", asked_session())
+    return write_html(replay(recording, context_window=WINDOW), page)
 
 
 def _process(step: str, store: str) -> Any:  # noqa: ANN401 - JSON
@@ -216,6 +214,16 @@ def session() -> list[Message]:
     """Return the messages of the whole session."""
     steps = (message for step in range(1, STEPS + 1) for message in _work(step))
     return [_user(TASK), *steps]
+
+
+def asked_session() -> list[Message]:
+    """Return the session with all questions at its end, each with its answer."""
+    asked = (
+        message
+        for question in QUESTIONS
+        for message in (_user(question.text), _assistant(question.wanted))
+    )
+    return [*session(), *asked]
 
 
 def _work(step: int) -> Iterator[Message]:

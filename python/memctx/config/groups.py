@@ -194,7 +194,7 @@ class TrimSettings(Group):
     """Settings of trims: when a turn is too long, what is kept, and how tokens are counted.
 
     >>> TrimSettings(protected_recent=10).to
-    0.8
+    0.5
     """
 
     LABEL: ClassVar[str] = "trim"
@@ -206,7 +206,7 @@ class TrimSettings(Group):
     )
     to: float = setting(
         number(float, above=0, at_most=1),
-        default=0.8,
+        default=0.5,
         description="Share of the limit that a trim goes down to, so that many turns follow without one",
     )
     short_queries: bool = setting(

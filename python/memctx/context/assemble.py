@@ -144,7 +144,7 @@ class Outgoing:
             self.messages[position] = edit.replace_result(
                 self.messages[position], item.ordinal, item.text, self.format
             )
-            self.keys[position] ^= item.key ^ FORMS[item.form]
+            self.keys[position] ^= item.key ^ _number_of(item.form)
             self.tokens[position] -= item.tokens_before - item.tokens_after
 
     def _must_go_inside(self, position: int, source: Source) -> bool:
@@ -197,6 +197,12 @@ class Binding:
     """For each message with signed thinking, the link it was written after."""
     stale: list[SourceIndex]
     """Messages whose thinking is bound to another chain."""
+
+
+def _number_of(form: str) -> int:
+    """Return a number for a form of a result, which may end in a number of characters."""
+    name, _, chars = form.partition(":")
+    return FORMS[name] | int(chars or 0) << 2
 
 
 def _links_before(source: Source, state: State) -> list[int]:

@@ -16,6 +16,8 @@ CAP_SHARE = 0.10
 NEWEST_SHARE, NEWEST_TOKENS = 0.25, 800
 # Share of the window that the reserve for the answer may take at most, or a small window would be all reserve.
 RESERVE_SHARE = 0.25
+# Tokens of a block with one passage, which a smaller cap has for it if that is at most half of the cap.
+PASSAGE_TOKENS = 200
 # Turns that wait for their usage; beyond this, the oldest are dropped.
 MOST_OUTSTANDING = 256
 # A count below this share of the estimate leaves something out, such as the cached tokens.
@@ -58,7 +60,10 @@ class Budget:
     def reserve(self) -> int:
         """Part of the cap that only the newest question may take."""
         share = int(self.cap * NEWEST_SHARE)
-        return max(share, NEWEST_TOKENS) if self.cap >= 2 * NEWEST_TOKENS else share
+        return max(
+            share,
+            NEWEST_TOKENS if self.cap >= 2 * NEWEST_TOKENS else min(PASSAGE_TOKENS, self.cap // 2),
+        )
 
     def room(self, tokens: int) -> int:
         """Return how many tokens recalled text may take beside messages of ``tokens`` tokens."""

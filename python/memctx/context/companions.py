@@ -41,15 +41,16 @@ class Companions:
 
         ``hits`` come best first; companions of the keys in ``known`` are left out.
         """
-        companions = self._find(hits, known, min(MOST, room // COMPANION))
+        companions = self.find(hits, known, min(MOST, room // COMPANION))
         order = self.store.log_order(hits)
         return [hits[index] for index in order], [
             (order.index(of), segment, is_before) for of, segment, is_before in companions
         ]
 
-    def _find(
+    def find(
         self, hits: Sequence[SearchHit], known: Collection[str], limit: int
     ) -> list[Companion]:
+        """Return at most ``limit`` companions of hits that the model does not see, without the keys in ``known``."""
         if limit < 1:
             return []
         found = self.store.companions(hits, limit=limit, without=self.visible)

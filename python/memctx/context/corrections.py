@@ -29,7 +29,19 @@ class Corrections:
     _corrections: _core.Corrections = field(default_factory=_core.Corrections)
 
     def drop_corrected(self, found: Candidates, conversation: Conversation) -> Candidates:
-        """Return what a search found, without the facts that the conversation corrects."""
+        """Return what a search found, without the facts that the conversation corrects.
+
+        Passages that it takes back are named in ``taken_back``.
+        """
+        said = {
+            hit.segment.id: hit.segment.content for hit in found.hits if hit.segment.role != "tool"
+        }
+        taken = self._corrections.take_back(conversation, list(said.values()))
+        taken_back = {
+            key: is_all for key, is_all in zip(said, taken, strict=True) if is_all is not None
+        }
+        if taken_back:
+            found = replace(found, taken_back=taken_back)
         if not found.facts:
             return found
         facts = [hit.fact for hit in found.facts]

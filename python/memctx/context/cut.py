@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 UNLIMITED = 1 << 62
+# Share of the limit from which on a trim is near enough to come while the cache is cold, when it costs nothing.
+NEARLY_DUE = 0.8
 
 
 class RemovedUnit(NamedTuple):
@@ -210,47 +212,48 @@ class CutPlanner:
         if is_due and not is_cold:
             # A trim changes the prompt anyway, and may not be needed after this.
             pruned = self._prune(kept, state, is_free=True)
-        shortened = kept
-        if pruned:
-            shortened = kept.with_results(
-                [(item.message, item.ordinal, item.text, item.tokens_after) for item in pruned]
-            )
-        target = _subtract(self.budget.target, 0, state.excess)
         kept_indices = {old: new for new, old in enumerate(indices)} if pinned else {}
-        trim = self._trim(
-            shortened,
-            query,
-            limits=(target, spare, ceiling),
+        target = min(_subtract(self.budget.target, 0, state.excess), spare)
+        trim_to_fit = partial(
+            self._trim,
+            query=query,
+            target=target,
             pinned=[kept_indices[index] for index in pinned if index in kept_indices],
-            is_due=is_cold or is_due,
         )
+        shortened = _shorten(kept, pruned)
+        nearly_due = max(target, int(spare * NEARLY_DUE))
+        # A cut goes all the way down, so that many turns follow without one.
+        limit = target if is_due else nearly_due if is_cold else spare
+        trim = trim_to_fit(shortened, limit=limit, ceiling=ceiling)
+        if is_due and trim.tokens_after > spare and self._may_trim(query):
+            # Everything left is protected: it must get shorter, or the provider refuses the request.
+            above_target, above_limit = trim.tokens_after - target, trim.tokens_after - spare
+            overflow = (above_target, above_limit, trim.removed_messages)
+            pruned = self._prune(kept, state, is_free=True, overflow=overflow)
+            shortened = _shorten(kept, pruned)
+            trim = trim_to_fit(shortened, limit=target, ceiling=target)
         return Cut(replayed, trim, indices, pruned, kept, shortened, is_due, spare)
 
-    def _trim(
+    def _trim(  # noqa: PLR0913 - all that a trim depends on
         self,
         conversation: Conversation,
         query: str,
         *,
-        limits: tuple[int, int, int],
+        limit: int,
+        target: int,
+        ceiling: int,
         pinned: Sequence[int],
-        is_due: bool,
     ) -> Trim:
+        """Plan a trim of what costs more than ``limit``; while tools are at work it waits up to ``ceiling``."""
         recent = self.config.trim.protected_recent
-        # By relevance to a query of a word or two, a trim would remove what the next question is about.
-        may_trim = (
-            self.config.trim.short_queries or len(query) >= self.config.recall.min_query_chars
-        )
-        if self.budget.target is None or not may_trim:
+        if not self._may_trim(query):
             return _core.plan_trim(
                 conversation, "", limit=UNLIMITED, target=UNLIMITED, protected_recent=recent
             )
-        target, spare, ceiling = limits
-        target = min(target, spare)
         return _core.plan_trim(
             conversation,
             query,
-            # A cut goes all the way down, so that many turns follow without one.
-            limit=target if is_due else spare,
+            limit=limit,
             target=target,
             ceiling=ceiling,
             protected_recent=recent,
@@ -258,8 +261,21 @@ class CutPlanner:
             pinned=pinned,
         )
 
-    def _prune(self, conversation: Conversation, state: State, *, is_free: bool) -> list[Pruned]:
-        """Plan which results are shortened."""
+    def _may_trim(self, query: str) -> bool:
+        # By relevance to a query of a word or two, a trim would remove what the next question is about.
+        config = self.config
+        is_clear = config.trim.short_queries or len(query) >= config.recall.min_query_chars
+        return self.budget.target is not None and is_clear
+
+    def _prune(
+        self,
+        conversation: Conversation,
+        state: State,
+        *,
+        is_free: bool,
+        overflow: tuple[int, int, Sequence[int]] | None = None,
+    ) -> list[Pruned]:
+        """Plan which results are shortened; ``overflow`` is what a trim leaves too much."""
         settings = self.config.pruning
         if settings.mode == "off" or self.budget.limit is None:
             return []
@@ -269,7 +285,17 @@ class CutPlanner:
             context_window=self.budget.limit,
             sticky=state.pruned,
             is_cold=is_free,
+            overflow=overflow,
         )
+
+
+def _shorten(conversation: Conversation, pruned: Sequence[Pruned]) -> Conversation:
+    """Return a conversation with shortened results."""
+    if not pruned:
+        return conversation
+    return conversation.with_results(
+        [(item.message, item.ordinal, item.text, item.tokens_after) for item in pruned]
+    )
 
 
 def _subtract(limit: int | None, blocks: int, excess: int) -> int:

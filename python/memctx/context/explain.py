@@ -95,7 +95,7 @@ def pruned(source: Source, cut: Cut, state: State) -> tuple[Pruned, ...]:
     return tuple(
         Pruned(
             index=index,
-            form=item.form,
+            form="clear" if item.form == "clear" else "soft",
             tokens_before=item.tokens_before,
             tokens_after=item.tokens_after,
             is_new=item.key not in state.pruned,
@@ -150,12 +150,13 @@ def left_out(
         segment = hit.segment
         if segment.id not in shown:
             is_told = (segment.role, segment.content) in told
-            reason = _reason(
-                is_unseen=is_unseen,
-                is_known=_is_known(hit, known),
-                other="duplicate" if is_told else without_room,
+            other, of = candidates.reason(segment.id) or (
+                "duplicate" if is_told else without_room,
+                None,
             )
-            items.append(LeftOut(segment.id, segment.role, hit.score, reason))
+            reason = _reason(is_unseen=is_unseen, is_known=_is_known(hit, known), other=other)
+            of = of if reason == other else None
+            items.append(LeftOut(segment.id, segment.role, hit.score, reason, of))
     for fact_hit, is_unseen in zip(facts, unseen[len(hits) :], strict=True):
         key = fact_id(fact_hit.fact)
         if key not in shown:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import compress
 from typing import TYPE_CHECKING, Protocol, TypedDict
@@ -10,24 +10,27 @@ from typing import TYPE_CHECKING, Protocol, TypedDict
 from memctx import _core
 from memctx.context.companions import Companions, excerpt_key
 from memctx.context.report import Recalled
+from memctx.context.selection import Selection, select
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from memctx._core import Fact, FactHit, SearchHit, Segment, Store, VisibleSegments
     from memctx.config import Config, EstimatorName
     from memctx.context.companions import FindVisible
-    from memctx.context.report import Unsearched
+    from memctx.context.report import Reason, Unsearched
     from memctx.embeddings import EmbeddingService
 
 # A search asks for as many candidates as a block has room for, and never fewer, as OpenClaw's plugin does.
 FEWEST_CANDIDATES = 8
 # A search asks for so many times as many where it is not known beforehand which segments are visible.
 UNKNOWN_VISIBLE = 4
-# Least probability that a passage of an answered question is part of the answer.
-LEAST_SCORE = 0.01
-# Characters by which a repetition of the query may be longer or shorter.
-REPETITION = 8
+# Least probability that a passage of an answered question is part of the answer, and where many passages are.
+LEAST_SCORE, LEAST_OF_MANY = 0.005, 0.001
+# Candidates that are looked at where a question asks for many: a list, an order of events, a summary.
+POOL_OF_MANY = 200
+# Time in which a turn makes vectors that are still missing. Most take less than a millisecond.
+EMBEDDING_MS = 250.0
 # Weights of OpenClaw's plugin, for the score that a report shows beside ours.
 OPENCLAW_VECTOR, OPENCLAW_BM25 = 0.7, 0.3
 # Tokens that one segment takes of a block, about.
@@ -91,21 +94,24 @@ class Recall:
         ``visible`` are the segments that it is known to see, as far as that is known beforehand; ``find_visible``
         returns for each text whether it does.
         """
+        asks_for_many = _core.asks_for_many(query)
         limit = max(FEWEST_CANDIDATES, room // EXCERPT)
+        if asks_for_many:
+            limit = max(limit, min(POOL_OF_MANY, room // (2 * HEAD)))
         asked = None if self.embedding is None else self.embedding.queries.request(query)
-        hits, unsearched = self.store.search_within(
+        hits, unsearched, unembedded = self.store.search_within(
             query,
             self.config.disk.turn_deadline_ms,
             vector=None if asked is None else asked.vector,
             # Of those that are found some may be visible.
             limit=limit if visible is not None else limit * UNKNOWN_VISIBLE,
-            **self._thresholds,
+            **self._thresholds(LEAST_OF_MANY if asks_for_many else LEAST_SCORE),
+            pool=POOL_OF_MANY if asks_for_many else 0,
             ranking=self.config.recall.ranking,
             window=self.config.recall.window,
             without=visible,
+            embedding_ms=EMBEDDING_MS,
         )
-        # The model sees the query itself.
-        hits = [hit for hit in hits if not _repeats(hit.segment.content, query)]
         facts = self.facts.search(query, limit=limit)
         contents: list[SearchHit | str] = [*hits, *(hit.fact.content for hit in facts)]
         unseen = [not is_seen for is_seen in find_visible(contents)]
@@ -120,15 +126,15 @@ class Recall:
             found=(hits, facts, unseen),
             degraded=None if asked is None else asked.reason,
             unsearched=unsearched,
+            unembedded=unembedded,
         )
 
-    @property
-    def _thresholds(self) -> Thresholds:
-        """The least score of a segment, and how sure it must be that the query is answered."""
+    def _thresholds(self, least: float) -> Thresholds:
+        """Return the least score of a segment, and how sure it must be that the query is answered."""
         certainty = self.config.recall.min_score
         if self.config.recall.ranking == "openclaw":
             return {"min_score": certainty}
-        return {"min_certainty": certainty, "min_score": min(LEAST_SCORE, certainty)}
+        return {"min_certainty": certainty, "min_score": min(least, certainty)}
 
 
 @dataclass(frozen=True)
@@ -146,6 +152,10 @@ class Candidates:
     """Reason why the search did without vectors, if it should have used them."""
     unsearched: Unsearched | None = None
     """Part of the messages on disk that the search did not cover."""
+    unembedded: int = 0
+    """Passages that the search compared by their words alone, because their vectors are not made yet."""
+    taken_back: Mapping[str, bool] = field(default_factory=dict[str, bool])
+    """Ids of segments that the conversation takes back, with True for those of which nothing holds."""
 
     def block(self, known: Collection[str], room: int) -> RecalledBlock | None:
         """Return the best candidates in at most ``room`` tokens, without the ids in ``known``.
@@ -155,11 +165,25 @@ class Candidates:
         facts, hits, size = self._select_new(known)
         if room < SMALLEST_BLOCK or not (facts or hits):
             return None
+        best = self._best(hits)
         hits, companions = self.companions.arrange(hits, known, room - size)
+        marked = self._selection.marked
+        replaced = {
+            index: marked[hit.segment.id]
+            for index, hit in enumerate(hits)
+            if hit.segment.id in marked
+        }
         lines = [(hit.fact.type, hit.fact.content, hit.score) for hit in facts]
         estimator = self.estimator
         build = partial(
-            _core.build_block, lines, hits, query=self.query, annotate=True, companions=companions
+            _core.build_block,
+            lines,
+            hits,
+            query=self.query,
+            annotate=True,
+            companions=companions,
+            replaced=replaced,
+            last=[index for index, hit in enumerate(hits) if hit.segment.id in best],
         )
         if callable(estimator):
             block = _build_to_fit(build, room, estimator)
@@ -199,9 +223,34 @@ class Candidates:
         return facts, [hit for hit, _ in new], size + sum(tokens for _, tokens in new)
 
     @cached_property
+    def _selection(self) -> Selection:
+        """The passages worth showing, and the reasons for leaving out the others."""
+        hits, _, unseen = self.found
+        seen = [hit for hit, is_unseen in zip(hits, unseen, strict=False) if not is_unseen]
+        return select(self.query, self.hits, seen, self.companions, self.taken_back)
+
+    def _best(self, hits: Sequence[SearchHit]) -> Collection[str]:
+        """Return the ids of the best hit and its other half, which stand nearest to the question.
+
+        Of many that are asked for, the order is part of the answer.
+        """
+        if not hits or _core.asks_for_many(self.query):
+            return ()
+        pair = self.companions.store.companions(hits[:1], limit=1)
+        return {hits[0].segment.id, *(segment.id for _, segment, _ in pair)}
+
+    def reason(self, segment_id: str) -> tuple[Reason, str | None] | None:
+        """Return why a segment is not worth showing and for which other one; None if it is, or if nothing was shown.
+
+        Reports are read later, when the store may be closed.
+        """
+        selection: Selection | None = self.__dict__.get("_selection")
+        return None if selection is None else selection.left_out.get(segment_id)
+
+    @cached_property
     def _identified(self) -> list[tuple[SearchHit, str, str, int]]:
         """Each hit with its segment's id, its passage's id, and about how many tokens it takes."""
-        found = [(hit, hit.segment.id, *hit.passage) for hit in self.hits]
+        found = [(hit, hit.segment.id, *hit.passage) for hit in self._selection.hits]
         return [
             (hit, segment, f"{segment}:{start}-{end}", _tokens(end - start))
             for hit, segment, start, end in found
@@ -224,14 +273,6 @@ def _build_to_fit(
         if not block.text or tokens <= room:
             return block
         cap = min(cap - 1, cap * room // tokens)
-
-
-def _repeats(text: str, query: str) -> bool:
-    """Return whether a text is the query again, up to case and punctuation."""
-    if abs(len(text) - len(query)) > REPETITION:
-        return False
-    text, query = ("".join(filter(str.isalnum, each)).casefold() for each in (text, query))
-    return text == query
 
 
 def fact_id(fact: Fact) -> str:

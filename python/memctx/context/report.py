@@ -55,6 +55,9 @@ Reason: TypeAlias = Literal[
     "in an earlier block",
     "duplicate",
     "corrected",
+    "replaced",
+    "past question",
+    "adds little",
     "no room",
     "prompt cache",
     "not sure",
@@ -209,9 +212,12 @@ class LeftOut:
     score: float
     """Probability that it answers the query, from 0 to 1."""
     reason: Reason
-    """``duplicate`` of the same words that are recalled; ``corrected`` if the conversation contradicts the fact;
-    ``prompt cache`` if it was found in the middle of a tool loop, and adding it would have written much of the prompt
-    again; ``not sure`` if nothing answers the question surely enough (`recall.min_score`)."""
+    """``duplicate`` of what ``of`` says; ``corrected`` if the conversation contradicts the fact; ``replaced`` by what
+    was said later; ``past question`` if it asks what is asked; ``adds little`` beside better ones; ``prompt cache`` if
+    it was found in the middle of a tool loop, and adding it would have written much of the prompt again; ``not sure``
+    if nothing answers the question surely enough (`recall.min_score`)."""
+    of: str | None = None
+    """Id of the segment that it repeats or that replaces it, if it is one that was found."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -456,6 +456,11 @@ class Turns:
         candidates, recalled = done.blocks.candidates, done.blocks.recalled
         if candidates is not None and candidates.degraded is not None:
             degraded.append(self._mask(f"recalled by words alone: {candidates.degraded}"))
+        if candidates is not None and candidates.unembedded:
+            count = candidates.unembedded
+            degraded.append(
+                f"recalled with {count:,} passages compared by words alone: their vectors are not made yet"
+            )
         if done.blocks.unsearched is not None:
             degraded.append(done.blocks.unsearched)
         unsearched = None if candidates is None else candidates.unsearched

@@ -26,14 +26,9 @@ MAX_CANDIDATES = 1_000
 TELLING = 4
 """Letters from which on a word is likely to mean something."""
 WORD = re.compile(r"\w+")
-CERTAINTY, WORDS, VECTORS, SHARE = (
-    "sure that the query is answered",
-    "by words",
-    "by vectors",
-    "share of the answer",
-)
+CERTAINTY, SHARE = "sure that the query is answered", "share of the best rank"
 """Names in the explanation of a score, and the levels on which they are."""
-DEPTH = 3
+DEPTH = 2
 
 
 def search_messages(backend: Backend, given: Parameters) -> dict[str, Any]:
@@ -70,10 +65,10 @@ def search_messages(backend: Backend, given: Parameters) -> dict[str, Any]:
 
 
 def values_of(explanation: dict[str, Any] | None) -> dict[str, float]:
-    """Return the named numbers at the top of an explanation: score, certainty and its sides, and share.
+    """Return the named numbers at the top of an explanation: score, certainty, and share of the best rank.
 
-    >>> values_of({"name": "score", "value": 0.5, "parts": [{"name": "by words", "value": 0.9, "parts": []}]})
-    {'score': 0.5, 'by words': 0.9}
+    >>> values_of({"name": "score", "value": 0.5, "parts": [{"name": "rank", "value": 0.9, "parts": []}]})
+    {'score': 0.5, 'rank': 0.9}
     """
     level = [] if explanation is None else [explanation]
     found: dict[str, float] = {}
@@ -122,8 +117,6 @@ def _describe_hit(
         "marks": _marks(excerpt, spans_of),
         "score": hit.score,
         "certainty": values.get(CERTAINTY),
-        "words": values.get(WORDS),
-        "vectors": values.get(VECTORS),
         "share": values.get(SHARE),
         "explanation": explanation,
     }

@@ -11,11 +11,12 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// The data files, each with the name of its generated source in `OUT_DIR`.
-pub(crate) const FILES: [(&str, &str); 4] = [
+pub(crate) const FILES: [(&str, &str); 5] = [
     ("src/facts/language/data/english.txt", "english.rs"),
     ("src/facts/language/data/cjk.txt", "cjk.rs"),
     ("src/facts/language/data/german.txt", "german.rs"),
     ("src/text/data/filler.txt", "filler.rs"),
+    ("src/recall/data/cues.txt", "cues.rs"),
 ];
 
 /// Return the source of the tables of one file.

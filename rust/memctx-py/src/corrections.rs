@@ -35,4 +35,19 @@ impl Corrections {
             Ok(corrections.find(&conversation.0, &facts))
         })
     }
+
+    /// Return for each stored content whether the conversation takes back something it says, later on: True if that is
+    /// all of it, None if nothing.
+    fn take_back(
+        &self,
+        py: Python<'_>,
+        conversation: &Conversation,
+        #[pyo3(from_py_with = checked)] contents: Vec<String>,
+    ) -> PyResult<Vec<Option<bool>>> {
+        enter_core(py, || {
+            let contents: Vec<&str> = contents.iter().map(String::as_str).collect();
+            let mut corrections = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            Ok(corrections.take_back(&conversation.0, &contents))
+        })
+    }
 }

@@ -120,7 +120,9 @@ mod _core {
     #[pymodule_export]
     use crate::prune::{Pruned, plan_prune, shorten, shorten_results};
     #[pymodule_export]
-    use crate::recall::{Block, build_block, drop_facts, is_block, parse_block, visible};
+    use crate::recall::{
+        Block, asks_for_many, build_block, drop_facts, is_block, parse_block, select_passages, visible,
+    };
     #[pymodule_export]
     use crate::redact::{Masked, Redactor};
     #[pymodule_export]

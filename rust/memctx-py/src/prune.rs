@@ -1,8 +1,9 @@
 //! `memctx._core.plan_prune`: the form of each tool result.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
-use memctx_core::prune::{self, Cut, Form, Globs, Mode, Note, Request};
+use memctx_core::prune::{self, Cut, Form, Globs, Mode, Note, Overflow, Request};
 use memctx_core::text::Estimator;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -38,7 +39,8 @@ pub(crate) struct Pruning<'py> {
 /// Plan which results are sent shortened or cleared.
 #[pyfunction]
 #[pyo3(signature = (
-    conversation, pruning, *, context_window, sticky = HashMap::new(), is_cold = false, estimator = "script"
+    conversation, pruning, *, context_window, sticky = HashMap::new(), is_cold = false, overflow = None,
+    estimator = "script"
 ))]
 pub(crate) fn plan_prune(
     py: Python<'_>,
@@ -47,6 +49,7 @@ pub(crate) fn plan_prune(
     #[pyo3(from_py_with = checked)] context_window: i64,
     sticky: HashMap<u64, String>,
     is_cold: bool,
+    overflow: Option<(u64, u64, Vec<u32>)>,
     #[pyo3(from_py_with = checked)] estimator: &str,
 ) -> PyResult<Vec<Pruned>> {
     if context_window <= 0 {
@@ -74,6 +77,7 @@ pub(crate) fn plan_prune(
         tools: Globs::new(patterns(&pruning.allow)?, patterns(&pruning.deny)?),
         sticky,
         is_cold,
+        overflow: overflow.map(|(above_target, above_limit, removed)| Overflow { above_target, above_limit, removed }),
         estimator,
     };
     let conversation = &conversation.get().0;
@@ -154,7 +158,7 @@ impl Pruned {
 
     /// Form of the result.
     #[getter]
-    fn form(&self) -> &'static str {
+    fn form(&self) -> Cow<'static, str> {
         self.0.form.name()
     }
 

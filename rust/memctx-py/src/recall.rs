@@ -1,9 +1,13 @@
 //! `memctx._core.build_block`, `drop_facts`, `parse_block`, `is_block` and `visible`.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::Range;
 
-use memctx_core::recall::{self, CompanionItem, DetailItem, EXCERPT, FactItem, Request};
+use memctx_core::facts::{Version, replaced as find_replaced};
+use memctx_core::recall::{
+    self, CompanionItem, DetailItem, EXCERPT, FactItem, Passage, Replaced, Request, Since, Verdict, Wish,
+};
 use memctx_core::store::Found;
 use memctx_core::text::Estimator;
 use pyo3::prelude::*;
@@ -78,7 +82,8 @@ impl Said<'_> {
     fn item(&self, has_id: bool) -> DetailItem<'_> {
         let Self { timestamp, role, id, content, passage, score } = self;
         let id = if has_id { short(id) } else { "" };
-        DetailItem { timestamp: *timestamp, role, id, content, passage: passage.clone(), score: *score }
+        let passage = passage.clone();
+        DetailItem { timestamp: *timestamp, role, id, replaced: None, content, passage, score: *score }
     }
 }
 
@@ -92,7 +97,8 @@ fn short(id: &str) -> &str {
 fn companion_item<'a>((of, segment, is_before): &'a GivenCompanion<'_>, has_id: bool) -> CompanionItem<'a> {
     let segment = &segment.get().0;
     let (role, id, content) = (&*segment.role, if has_id { short(&segment.id) } else { "" }, &*segment.content);
-    let item = DetailItem { timestamp: segment.timestamp, role, id, content, passage: 0..content.len(), score: 0.0 };
+    let (timestamp, passage) = (segment.timestamp, 0..content.len());
+    let item = DetailItem { timestamp, role, id, replaced: None, content, passage, score: 0.0 };
     CompanionItem { of: *of, is_before: *is_before, item }
 }
 
@@ -147,7 +153,8 @@ impl Block {
 /// Return the best block of at most ``cap`` tokens.
 #[pyfunction]
 #[pyo3(signature = (
-    facts, details, *, cap, query = None, excerpt = None, estimator = "script", annotate = false, companions = None
+    facts, details, *, cap, query = None, excerpt = None, estimator = "script", annotate = false, companions = None, replaced = None,
+    last = None
 ))]
 #[allow(clippy::too_many_arguments)] // named in Python
 pub(crate) fn build_block(
@@ -160,6 +167,8 @@ pub(crate) fn build_block(
     #[pyo3(from_py_with = checked)] estimator: &str,
     annotate: bool,
     companions: Option<Vec<GivenCompanion<'_>>>,
+    replaced: Option<HashMap<usize, Option<f64>>>,
+    last: Option<Vec<usize>>,
 ) -> PyResult<Block> {
     let tokens = |name: &str, value: i64| {
         let refused = |_| ConfigError::new_err(format!("{name} must be 0 or more tokens, not {value}"));
@@ -173,7 +182,12 @@ pub(crate) fn build_block(
     let said: Vec<Said<'_>> = details.iter().map(Said::of).collect::<PyResult<_>>()?;
     let facts: Vec<FactItem<'_>> =
         known.iter().zip(&facts).map(|((kind, content), given)| FactItem { kind, content, score: given.2 }).collect();
-    let details: Vec<DetailItem<'_>> = said.iter().map(|said| said.item(annotate)).collect();
+    let mut details: Vec<DetailItem<'_>> = said.iter().map(|said| said.item(annotate)).collect();
+    for (index, time) in replaced.unwrap_or_default() {
+        if let Some(detail) = details.get_mut(index) {
+            detail.replaced = Some(time.map_or(Since::Later, Since::At));
+        }
+    }
     let companions = companions.unwrap_or_default();
     let companions: Vec<CompanionItem<'_>> =
         companions.iter().map(|companion| companion_item(companion, annotate)).collect();
@@ -186,10 +200,65 @@ pub(crate) fn build_block(
             cap,
             excerpt,
             estimator: Estimator::parse(estimator)?,
+            last: last.as_deref().unwrap_or_default(),
             has_note: annotate,
         };
         Ok(Block(recall::build(&request)))
     })
+}
+
+/// Return what becomes of each hit of a search, given oldest first: a word for it, and the index of the hit that it
+/// gives way to, if there is one. ``taken_back`` has the hits that the conversation takes back, with True for those of
+/// which nothing holds, ``seen`` those that the model sees.
+#[pyfunction]
+pub(crate) fn select_passages(
+    py: Python<'_>,
+    query: &Bound<'_, PyString>,
+    hits: Vec<Py<SearchHit>>,
+    #[pyo3(from_py_with = checked)] taken_back: HashMap<usize, bool>,
+    #[pyo3(from_py_with = checked)] seen: Vec<usize>,
+) -> PyResult<Vec<(&'static str, Option<usize>)>> {
+    let query = text_of(query)?;
+    enter_core(py, || {
+        let found: Vec<&Found> = hits.iter().map(|hit| &hit.get().found).collect();
+        let said: Vec<Version<'_>> =
+            found.iter().map(|found| Version { role: &found.segment.role, text: &found.segment.content }).collect();
+        let mut replaced = find_replaced(&said);
+        for (index, is_whole) in taken_back {
+            if let Some(replaced) = replaced.get_mut(index) {
+                *replaced = replaced.or(Some(Replaced { by: None, is_whole }));
+            }
+        }
+        let passages: Vec<Passage<'_>> = found
+            .iter()
+            .zip(replaced)
+            .enumerate()
+            .map(|(index, (found, replaced))| Passage {
+                role: &found.segment.role,
+                content: &found.segment.content,
+                matched: found.segment.content.get(found.passage.clone()).unwrap_or_default(),
+                score: found.score,
+                cosine: found.vector,
+                replaced,
+                is_seen: seen.contains(&index),
+            })
+            .collect();
+        let named = |(verdict, passage): (Verdict, &Passage<'_>)| match verdict {
+            Verdict::Shown => ("shown", None),
+            Verdict::Marked => ("marked", passage.replaced.and_then(|replaced| replaced.by)),
+            Verdict::Duplicate(of) => ("duplicate", Some(of)),
+            Verdict::Replaced(by) => ("replaced", by),
+            Verdict::Question => ("past question", None),
+            Verdict::Little => ("adds little", None),
+        };
+        Ok(recall::select(&query, &passages).into_iter().zip(&passages).map(named).collect())
+    })
+}
+
+/// Return whether a question asks for many texts: a list, an order of events, a summary.
+#[pyfunction]
+pub(crate) fn asks_for_many(query: &Bound<'_, PyString>) -> PyResult<bool> {
+    Ok(Wish::of(&text_of(query)?).many)
 }
 
 /// Return the facts and details of a block, or None when the text is not just one block.

@@ -70,6 +70,12 @@ impl SearchHit {
         self.found.explanation.clone().map(Explanation)
     }
 
+    /// Return a hit of another segment, all of it, found as this one was but with another score.
+    fn moved_to(&self, segment: &Segment, score: f64) -> Self {
+        let (segment, passage) = (segment.0.clone(), 0..segment.0.content.len());
+        Self::new(Found { segment, passage, score, explanation: None, ..self.found.clone() })
+    }
+
     fn __repr__(&self) -> String {
         let Found { segment, score, distance, .. } = &self.found;
         format!("SearchHit(id={:?}, score={score:.6}, distance={distance})", segment.id)

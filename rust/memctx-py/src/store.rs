@@ -284,7 +284,8 @@ impl Store {
     /// The segments that match a query best without those that are visible, and the part of the older ones that was
     /// not searched within a deadline.
     #[pyo3(signature = (
-        query, deadline_ms, *, vector = None, limit = 10, min_score = 0.0, min_certainty = 0.0, ranking = "best", window = 0, without = None
+        query, deadline_ms, *, vector = None, limit = 10, min_score = 0.0, min_certainty = 0.0, ranking = "best", window = 0, pool = 0,
+        without = None, embedding_ms = 0.0
     ))]
     #[allow(clippy::too_many_arguments)] // named in Python
     fn search_within(
@@ -298,13 +299,17 @@ impl Store {
         #[pyo3(from_py_with = checked)] min_certainty: f64,
         #[pyo3(from_py_with = checked)] ranking: &str,
         #[pyo3(from_py_with = checked)] window: i64,
+        #[pyo3(from_py_with = checked)] pool: i64,
         without: Option<&Bound<'_, VisibleSegments>>,
-    ) -> PyResult<(Vec<SearchHit>, Option<&'static str>)> {
+        #[pyo3(from_py_with = checked)] embedding_ms: f64,
+    ) -> PyResult<(Vec<SearchHit>, Option<&'static str>, usize)> {
         let query = text_of(query)?;
         let deadline = milliseconds("deadline_ms", deadline_ms)?;
+        let embedding = milliseconds("embedding_ms", embedding_ms)?;
         let vector = vector.map(array::vector).transpose()?;
         let vector = vector.as_ref().map(array::values).transpose()?;
         let (limit, window) = (amount_of("limit", limit)?, amount_of("window", window)?);
+        let pool = amount_of("pool", pool)?;
         let (store, except) = (self.store(), without.map(|without| &without.get().0));
         let searched = enter_core(py, || {
             let ranking = Ranking::parse(ranking)?;
@@ -316,13 +321,16 @@ impl Store {
                 min_certainty,
                 ranking,
                 window,
+                pool,
                 except,
+                skips_repeats: true,
+                embedding,
                 ..Request::default()
             };
             store.search_within(&request, deadline)
         })?;
         let hits = searched.found.into_iter().map(SearchHit::new).collect();
-        Ok((hits, searched.unsearched.map(Unsearched::name)))
+        Ok((hits, searched.unsearched.map(Unsearched::name), searched.unembedded))
     }
 
     /// Index everything for search on disk, in the foreground. ``progress`` hears how many bytes of how many are done.

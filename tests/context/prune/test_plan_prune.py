@@ -102,7 +102,10 @@ def test_tools_are_chosen_by_name() -> None:
             "soft_trim_ratio must be a share of the window, 0 or more, not NaN",
         ),
         ({"soft_trim_head_chars": -3}, "soft_trim_head_chars must be 0 or more, not -3"),
-        ({"sticky": {1: "hard"}}, 'form must be "soft" or "clear", not "hard"'),
+        (
+            {"sticky": {1: "hard"}},
+            'form must be "soft", "clear" or "soft:" and a number, not "hard"',
+        ),
         ({"estimator": "words"}, 'estimator must be "utf16" or "script", not "words"'),
     ],
 )

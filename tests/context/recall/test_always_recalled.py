@@ -67,7 +67,7 @@ def test_a_long_chat_without_pauses_recalls_to_its_end(tmp_path: Path, reply: in
 
 @pytest.mark.parametrize("placement", ["stable", "tail", "head"])
 @pytest.mark.parametrize("cache_ttl", [300.0, 0.0])
-def test_the_same_prompt_again_recalls_what_was_learnt_in_between(
+def test_the_same_prompt_again_recalls_what_was_learned_in_between(
     tmp_path: Path, placement: str, cache_ttl: float
 ) -> None:
     """As a daily job sends it, each day in a process of its own."""

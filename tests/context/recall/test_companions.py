@@ -98,12 +98,11 @@ def test_calls_made_at_once_come_with_their_own_results(
         if has_vectors:
             hold.release()
             memory.reembed()
-        told = [text for _, text in entries(ask(memory, "zebra.toml"))]
-    assert told == [
-        'read_file {"path": "alpha.toml"}',
-        "color of the first is red",
-        'read_file {"path": "zebra.toml"}',
-        "of the other green",
+        told = [text for _, text in entries(ask(memory, "alpha.toml zebra.toml"))]
+    halves = [told[at : at + 2] for at in range(0, len(told), 2)]
+    assert sorted(halves) == [
+        ['read_file {"path": "alpha.toml"}', "color of the first is red"],
+        ['read_file {"path": "zebra.toml"}', "of the other green"],
     ]
 
 
@@ -123,7 +122,7 @@ def test_an_answer_is_recalled_with_its_question(tmp_path: Path) -> None:
 
 
 def test_a_question_is_recalled_with_the_beginning_of_its_answer(tmp_path: Path) -> None:
-    asked = said("user", "Where does the payment webhook listen?")
+    asked = said("user", "Where does the payment webhook of the Lisbon branch listen?")
     answer = said("assistant", f"Behind the blue gateway, {LONG}")
     with archived(tmp_path, asked, answer) as memory:
         told = entries(ask(memory, "payment webhook listen"))
@@ -135,9 +134,9 @@ def test_a_question_is_recalled_with_the_beginning_of_its_answer(tmp_path: Path)
 
 def test_a_question_and_answer_that_are_both_found_stand_in_their_order(tmp_path: Path) -> None:
     """They were archived at once and have the same time."""
-    asked = said("user", "On which port does the webhook listen for customers?")
+    asked = said("user", "Customers ask on which port the payment webhook listens.")
     with archived(tmp_path, asked, said("assistant", PORT)) as memory:
-        turn = ask(memory, "payment webhook port 8443?")
+        turn = ask(memory, "payment webhook listens port")
         assert entries(turn) == [("user", asked["content"]), ("assistant", PORT)]
         assert [item.companion_of for item in turn.report.recalled] == [None, None]
 
@@ -167,7 +166,7 @@ def test_a_companion_in_an_earlier_block_is_not_shown_again(tmp_path: Path) -> N
 def test_an_excerpt_beside_another_does_not_keep_a_segment_from_being_recalled(
     tmp_path: Path,
 ) -> None:
-    asked = said("user", "Where does the payment webhook listen?")
+    asked = said("user", "Where does the payment webhook of the Lisbon branch listen?")
     answer = said("assistant", f"Behind the blue gateway, {LONG} Invoices go to the printer.")
     with archived(tmp_path, asked, answer) as memory:
         messages = [said("user", "payment webhook listen where?")]

@@ -47,7 +47,7 @@ def test_a_question_that_is_answered_passes_the_minimum(
     store: Store, question: str, answer: str
 ) -> None:
     """The words that a question is about decide, in whatever form they stand."""
-    hits, _ = store.search_within(question, 0.0, min_certainty=MINIMUM)
+    hits, *_ = store.search_within(question, 0.0, min_certainty=MINIMUM)
     assert answer in hits[0].segment.content
     assert 1 >= hits[0].score > 0.5
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)

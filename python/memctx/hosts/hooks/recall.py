@@ -80,7 +80,7 @@ def recall_for_prompt(
     visible = _visibility(config, session, record)
     certainty = config.recall.min_score
     memory.store.refresh()
-    hits, _ = memory.store.search_within(
+    hits, *_ = memory.store.search_within(
         query,
         config.disk.turn_deadline_ms,
         limit=CANDIDATES,

@@ -8,17 +8,14 @@ import { sessionChoice, titles } from "/names.js";
 const FEW = 12;
 const MOST = 100; // Hits that the server gives at most.
 
-/** Return the bar of a score: how sure the words are, how sure the vectors, and the share of this message in the answer. */
+/** Return the bar of a score: how sure it is that the question is answered, and how this message ranks beside the best. */
 function barOf(hit, threshold) {
   if (hit.certainty === null) return h("meter", { min: 0, max: 1, value: hit.score, "aria-label": `score ${hit.score.toFixed(2)}` });
-  const sides = hit.words + hit.vectors || 1;
-  const byWords = hit.certainty * (hit.words / sides);
-  const label = `Score ${hit.score.toFixed(2)}: ${percent(hit.certainty)} sure that the question is answered, `
-    + `by words ${percent(hit.words)}, by vectors ${percent(hit.vectors)}; ${percent(hit.share)} of the answer. Recalled from ${percent(threshold)} on.`;
+  const label = `Score ${hit.score.toFixed(2)}: ${percent(hit.certainty)} sure that the question is answered; `
+    + `ranked at ${percent(hit.share)} of the best. Recalled from ${percent(threshold)} on.`;
   return h("div", { class: "relevance", role: "img", "aria-label": label, title: label },
     h("div", { class: "track" },
-      h("i", { class: "words", style: { width: `${byWords * 100}%` } }),
-      h("i", { class: "vectors", style: { width: `${(hit.certainty - byWords) * 100}%` } }),
+      h("i", { class: "certainty", style: { width: `${hit.certainty * 100}%` } }),
       h("b", { class: "threshold", style: { left: `${threshold * 100}%` } })),
     h("div", { class: "track thin" }, h("i", { class: "share", style: { width: `${hit.share * 100}%` } })));
 }
@@ -103,7 +100,7 @@ export async function showSearch(body, parameters, page, isCurrent) {
 
   page.keys.y = () => document.activeElement?.closest?.(".hit")?.querySelector("button")?.click();
   fill(body, h("h1", { class: "sr" }, "Search"), form, h("div", { class: "found" }, status,
-    legend([["words", "certain by words"], ["vectors", "certain by vectors"], ["line", "threshold"], ["share", "share of the answer"]]),
+    legend([["certainty", "certain"], ["line", "threshold"], ["share", "rank beside the best"]]),
     h("button", { type: "button", class: "plain", onclick: () => askWhy(null) }, "Why was a text not recalled?")), results);
   form.elements.query.focus();
   await search();

@@ -4,6 +4,6 @@ mod encoder;
 mod hash;
 mod table;
 
-pub use encoder::Encoder;
+pub use encoder::{Encoder, PieceQuestion};
 pub use hash::HashEmbedder;
 pub use table::{Choices, StaticEmbedder};

@@ -8,10 +8,11 @@ use aho_corasick::AhoCorasick;
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::language::{Comparison, Relation, Statement, for_each_word, is_past, may_state};
+use super::language::{Comparison, Relation, Statement, Sureness, for_each_word, is_past, may_state, replaces};
+use super::versions::LONGEST;
 use crate::messages::{Conversation, Kind, MessageView, Part, Role, Text};
-use crate::recall::last_shown;
-use crate::text::Term;
+use crate::recall::{corrects, last_shown};
+use crate::text::{Term, sentences};
 
 /// A fact that may be out of date.
 #[derive(Clone, Debug)]
@@ -28,6 +29,8 @@ const MOST_BYTES: usize = 256 << 10;
 const MOST_COMPARED: usize = 32;
 /// Comparisons at most, with all facts; the first facts come first.
 const MOST_COMPARISONS: usize = 1024;
+/// Comparisons at most to see whether texts were taken back; the first texts come first.
+const MOST_TAKEN_BACK: usize = 256;
 /// Facts whose verdicts are remembered.
 const MOST_VERDICTS: usize = 4096;
 /// Words of a clause that may not name what it is about: "we switched to eu-west-3".
@@ -92,16 +95,21 @@ struct Sentence {
     text: String,
     is_model: bool,
     statement: OnceCell<Option<Statement>>,
+    corrects: OnceCell<bool>,
 }
 
 impl Sentence {
+    /// Return whether it says that it corrects something.
+    fn corrects(&self) -> bool {
+        *self.corrects.get_or_init(|| corrects(&self.text))
+    }
+
     /// Return what the sentence states; nothing if that held in the past or a model repeats it.
     fn statement(&self) -> Option<&Statement> {
         let read = || {
             let statement = Statement::read(&self.text);
             // "I moved the port to 9443" tells, "move the port to 9443" proposes.
-            let tells =
-                || statement.announces() && ["I ", "I've ", "We ", "我"].iter().any(|word| self.text.starts_with(word));
+            let tells = || statement.announces() && is_told_by_speaker(&self.text);
             let counts = if self.is_model {
                 statement.is_now() || tells()
             } else {
@@ -141,6 +149,35 @@ impl Corrections {
             corrected.push(verdict);
         }
         corrected
+    }
+
+    /// Return for each text whether the conversation takes back something that it says, after the message that it was:
+    /// true if that is all of it.
+    pub fn take_back(&mut self, conversation: &Conversation, texts: &[&str]) -> Vec<Option<bool>> {
+        if texts.is_empty() {
+            return Vec::new();
+        }
+        self.follow(conversation);
+        let since = last_shown(conversation, texts);
+        let mut left = MOST_TAKEN_BACK;
+        let mut is_taken_back = |old: &Statement, since: Option<usize>| {
+            let later = |sentence: &&Sentence| !sentence.is_model && since.is_none_or(|since| sentence.at > since);
+            let candidates = if left > 0 { self.candidates(old, 0) } else { Vec::new() };
+            let candidates = candidates.into_iter().take(MOST_COMPARED.min(left));
+            left -= candidates.len();
+            let sentences = candidates.map(|number| &self.sentences[number as usize]);
+            sentences.filter(later).filter_map(|new| replaces(old, new.statement()?, new.corrects())).max()
+        };
+        let mut of = |(text, since): (&&str, Option<usize>)| {
+            if text.len() > LONGEST {
+                return None;
+            }
+            let stated: Vec<Statement> = sentences(text).filter(|text| may_state(text)).map(Statement::read).collect();
+            let taken: Vec<_> = stated.iter().map(|old| is_taken_back(old, since)).collect();
+            let is_sure = |taken: &Option<Sureness>| *taken == Some(Sureness::Certain);
+            taken.iter().any(Option::is_some).then(|| taken.iter().all(is_sure))
+        };
+        texts.iter().zip(since).map(&mut of).collect()
     }
 
     /// Read the messages that are new; all, if others changed.
@@ -185,7 +222,9 @@ impl Corrections {
             if (1..=FEW_WORDS).contains(&words) {
                 self.short.push(number);
             }
-            self.sentences.push(Sentence { at, text: sentence.to_owned(), is_model, statement: OnceCell::new() });
+            let text = sentence.to_owned();
+            let (statement, corrects) = (OnceCell::new(), OnceCell::new());
+            self.sentences.push(Sentence { at, text, is_model, statement, corrects });
         }
     }
 
@@ -259,6 +298,11 @@ fn is_ambiguous(new: &Statement, fact: usize, known: &[Known<'_>]) -> bool {
     is_vague(known[fact].statement()) && others.any(is_vague)
 }
 
+/// Return whether a sentence is about what its speaker does.
+pub(super) fn is_told_by_speaker(sentence: &str) -> bool {
+    ["I ", "I've ", "We ", "我"].iter().any(|word| sentence.starts_with(word))
+}
+
 /// Return what a person or a model said in a message.
 fn texts(view: &MessageView) -> impl Iterator<Item = &Text> {
     let is_read = matches!(view.role, Role::User | Role::Assistant) && !view.is_summary && !view.is_recalled;
@@ -274,45 +318,6 @@ fn last_stated(conversation: &Conversation, facts: &[Stated<'_>]) -> Vec<Option<
     }
     let mut places = last_shown(conversation, &sources).into_iter();
     facts.iter().map(|fact| places.by_ref().take(fact.sources.len()).flatten().max()).collect()
-}
-
-/// Return the sentences of a text, without code, quotations, headings and tables.
-fn sentences(text: &str) -> impl Iterator<Item = &str> {
-    let mut is_fenced = false;
-    let prose = text.lines().filter(move |line| {
-        let start = line.trim_start();
-        let is_fence = start.starts_with("```") || start.starts_with("~~~");
-        is_fenced ^= is_fence;
-        let is_code = line.starts_with("    ") || line.starts_with('\t');
-        !is_fenced && !is_fence && !is_code && !start.starts_with(['>', '|', '#', '<'])
-    });
-    prose.flat_map(|line| {
-        let mut rest = line;
-        std::iter::from_fn(move || {
-            if rest.is_empty() {
-                return None;
-            }
-            let (sentence, behind) = rest.split_at(sentence_end(rest));
-            rest = behind;
-            Some(sentence.trim())
-        })
-    })
-}
-
-/// Return the length of the first sentence: a full stop ends it where a space follows.
-fn sentence_end(text: &str) -> usize {
-    let mut chars = text.char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
-        let is_end = match c {
-            '。' | '！' | '？' | '；' => true,
-            '.' | '!' | '?' => chars.peek().is_some_and(|(_, next)| next.is_whitespace()),
-            _ => false,
-        };
-        if is_end {
-            return at + c.len_utf8();
-        }
-    }
-    text.len()
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ mod plan;
 mod question;
 mod search;
 mod settings;
+mod versions;
 
 pub use change::{Change, Outcome, Statement};
 pub use corrections::{Corrections, Stated};
@@ -22,3 +23,4 @@ pub use language::{Relation, relate};
 pub use plan::{Action, Draft, Known, Op, plan};
 pub use search::{Found, Request};
 pub use settings::Settings;
+pub use versions::{Version, replaced};

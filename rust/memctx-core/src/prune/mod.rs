@@ -10,7 +10,7 @@ mod weight;
 pub use cut::{Cut, Note};
 pub use globs::Globs;
 pub use plan::{Pruned, plan};
-pub use request::{Form, Mode, Request};
+pub use request::{Form, Mode, Overflow, Request};
 pub use truncate_results::{Shortened, truncate_results};
 
 #[cfg(test)]

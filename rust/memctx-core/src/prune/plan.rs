@@ -3,11 +3,11 @@
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::cut::Note;
-use super::request::{Form, Mode, Request};
+use super::cut::{Cut, Note};
+use super::request::{Form, Mode, Overflow, Request};
 use super::weight;
 use crate::messages::{Conversation, Part, Role, Text};
-use crate::text::{CHARS_PER_TOKEN, weighted_len};
+use crate::text::{CHARS_PER_TOKEN, utf16_len, weighted_len};
 
 /// A result that is sent in another form.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +44,9 @@ pub fn plan(conversation: &Conversation, request: &Request) -> Vec<Pruned> {
         Mode::CacheTtl if request.is_cold => by_share(&mut results, conversation, request),
         Mode::CacheTtl | Mode::Off => {}
     }
+    if let Some(overflow) = &request.overflow {
+        fit(&mut results, conversation, request, overflow);
+    }
     results.into_iter().filter_map(|result| result.pruned(request)).collect()
 }
 
@@ -58,22 +61,42 @@ struct ToolResult<'v> {
 }
 
 impl ToolResult<'_> {
+    /// Return whether it may be shortened for its age, even if it was to fit the window.
     fn may_be_pruned(&self, request: &Request) -> bool {
-        let name = self.part.name.as_deref().unwrap_or_default();
         let is_ours = || request.cut.was_applied(self.text.body(), Note::Pruned);
-        self.form.is_none() && !self.part.has_media && request.tools.admit(name) && !is_ours()
+        matches!(self.form, None | Some((Form::Fitted(_), _))) && self.is_meant(request) && !is_ours()
+    }
+
+    /// Return whether there is anything to shorten in a result of a tool that the settings mean.
+    fn is_meant(&self, request: &Request) -> bool {
+        !self.part.has_media && request.tools.admit(self.part.name.as_deref().unwrap_or_default())
     }
 
     /// Give it a form, if that makes it shorter.
     fn take(&mut self, form: Form, request: &Request) {
-        let is_longer = || self.text.weighted_len() > weighted_len(&request.placeholder);
-        let text = match form {
-            Form::Soft => request.cut.apply(self.text.body(), Note::Pruned),
-            Form::Clear => is_longer().then(|| request.placeholder.clone()),
-        };
-        if let Some(text) = text {
+        if let Some(text) = self.text_in(form, request) {
             self.form = Some((form, text));
         }
+    }
+
+    /// Give it a form, and return the characters of the window that this saves.
+    fn shorten(&mut self, form: Form, request: &Request) -> u64 {
+        let before = self.chars();
+        self.take(form, request);
+        before - self.chars()
+    }
+
+    /// Return its text in a form; none if that is not shorter than the text is now.
+    fn text_in(&self, form: Form, request: &Request) -> Option<String> {
+        let text = match form {
+            Form::Soft => request.cut.apply(self.text.body(), Note::Pruned),
+            Form::Clear => Some(request.placeholder.clone()),
+            Form::Fitted(chars) => {
+                let cut = Cut { max_chars: chars, head_chars: chars / 2, tail_chars: chars / 2 };
+                cut.apply(self.text.body(), Note::Pruned)
+            }
+        };
+        text.filter(|text| (weighted_len(text) as u64) < self.chars())
     }
 
     /// Return the characters of the window that its text takes now.
@@ -81,14 +104,24 @@ impl ToolResult<'_> {
         self.form.as_ref().map_or_else(|| self.text.weighted_len(), |(_, text)| weighted_len(text)) as u64
     }
 
+    /// Return its tokens with some text.
+    fn tokens_with(&self, text: &str, request: &Request) -> u32 {
+        let frame = self.part.tokens.saturating_sub(self.text.tokens());
+        frame.saturating_add(u32::try_from(request.estimator.estimate(text)).unwrap_or(u32::MAX))
+    }
+
+    /// Return the tokens that it takes now.
+    fn tokens(&self, request: &Request) -> u32 {
+        self.form.as_ref().map_or(self.part.tokens, |(_, text)| self.tokens_with(text, request))
+    }
+
     fn saved(&self) -> u64 {
         (self.text.weighted_len() as u64).saturating_sub(self.chars())
     }
 
     fn pruned(self, request: &Request) -> Option<Pruned> {
+        let tokens_after = self.tokens(request);
         let (form, text) = self.form?;
-        let tokens = u32::try_from(request.estimator.estimate(&text)).unwrap_or(u32::MAX);
-        let frame = self.part.tokens.saturating_sub(self.text.tokens());
         Some(Pruned {
             message: self.message as u32,
             ordinal: self.ordinal,
@@ -96,7 +129,7 @@ impl ToolResult<'_> {
             form,
             text,
             tokens_before: self.part.tokens,
-            tokens_after: frame.saturating_add(tokens),
+            tokens_after,
         })
     }
 }
@@ -119,20 +152,27 @@ fn results_of(conversation: &Conversation) -> Vec<ToolResult<'_>> {
 }
 
 /// Repeat the form of each result from earlier turns. A result that the model has not answered yet cannot have been
-/// pruned before, unless none are kept; it only looks like one that was.
+/// pruned before but to fit the window, unless none are kept; it only looks like one that was.
 fn replay(results: &mut [ToolResult<'_>], conversation: &Conversation, request: &Request) {
     if request.sticky.is_empty() {
         return;
     }
     let answered = match request.keep_last_assistants {
         0 => conversation.views.len(),
-        _ => conversation.views.iter().rposition(|view| view.role == Role::Assistant).unwrap_or(0),
+        _ => answered(conversation),
     };
-    for result in results.iter_mut().filter(|result| result.message < answered && !result.part.has_media) {
-        if let Some(&form) = request.sticky.get(&result.key) {
+    for result in results.iter_mut().filter(|result| !result.part.has_media) {
+        if let Some(&form) = request.sticky.get(&result.key)
+            && (result.message < answered || matches!(form, Form::Fitted(_)))
+        {
             result.take(form, request);
         }
     }
+}
+
+/// Return the index of the model's last message: it has answered the results before.
+fn answered(conversation: &Conversation) -> usize {
+    conversation.views.iter().rposition(|view| view.role == Role::Assistant).unwrap_or(0)
 }
 
 /// Return the results that are old enough and whose tools are meant.
@@ -177,8 +217,7 @@ fn by_share(results: &mut [ToolResult<'_>], conversation: &Conversation, request
     }
     let mut prunable = prunable(results, conversation, request);
     for result in &mut prunable {
-        result.take(Form::Soft, request);
-        chars -= result.saved();
+        chars -= result.shorten(Form::Soft, request);
     }
     let left: u64 = prunable.iter().map(|result| result.chars()).sum();
     if !request.hard_clear || left < request.min_prunable_tool_chars {
@@ -188,8 +227,52 @@ fn by_share(results: &mut [ToolResult<'_>], conversation: &Conversation, request
         if share(chars) < request.hard_clear_ratio {
             break;
         }
-        let before = result.chars();
-        result.take(Form::Clear, request);
-        chars -= before.saturating_sub(result.chars());
+        chars -= result.shorten(Form::Clear, request);
     }
+}
+
+/// Shorten what the trim left until the conversation fits: first what the model has answered, oldest first, down to the
+/// target; then, if that is not enough, the longest of all.
+fn fit(results: &mut [ToolResult<'_>], conversation: &Conversation, request: &Request, overflow: &Overflow) {
+    let answered = answered(conversation);
+    let is_left = |result: &&mut ToolResult<'_>| overflow.removed.binary_search(&(result.message as u32)).is_err();
+    let mut left: Vec<_> = results.iter_mut().filter(is_left).filter(|result| result.is_meant(request)).collect();
+    let mut saved = 0;
+    for result in left.iter_mut().filter(|result| result.message < answered) {
+        if saved >= overflow.above_target {
+            return;
+        }
+        let before = result.tokens(request);
+        result.take(Form::Soft, request);
+        saved += u64::from(before.saturating_sub(result.tokens(request)));
+    }
+    if saved >= overflow.above_limit {
+        return;
+    }
+    // Halfway to the target: with no slack at all the next turn would be over the limit again.
+    let wanted = u64::midpoint(overflow.above_target, overflow.above_limit);
+    let form = longest_that_saves(wanted.saturating_sub(saved), &left, request);
+    for result in left {
+        result.take(form, request);
+    }
+}
+
+/// Return the form that leaves most of each result and saves so many tokens, or else all that can be saved.
+fn longest_that_saves(tokens: u64, results: &[&mut ToolResult<'_>], request: &Request) -> Form {
+    /// Characters that always stay of a result, and by which longer forms differ.
+    const STEP: usize = 256;
+    let saved = |form: Form| -> u64 {
+        let saving = |result: &&mut ToolResult<'_>| {
+            let text = result.text_in(form, request)?;
+            Some(u64::from(result.tokens(request).saturating_sub(result.tokens_with(&text, request))))
+        };
+        results.iter().filter_map(saving).sum()
+    };
+    let longest = results.iter().map(|result| utf16_len(result.text.body())).max().unwrap_or(0);
+    let (mut fits, mut above) = (1, longest / STEP + 1);
+    while above - fits > 1 {
+        let middle = usize::midpoint(fits, above);
+        if saved(Form::Fitted(middle * STEP)) >= tokens { fits = middle } else { above = middle }
+    }
+    Form::Fitted(fits * STEP)
 }

@@ -1,5 +1,7 @@
 //! Request of a pruning.
 
+use std::borrow::Cow;
+
 use rustc_hash::FxHashMap;
 
 use super::cut::Cut;
@@ -39,29 +41,46 @@ impl Mode {
 /// Form of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
-    /// Its head and tail stay.
+    /// Its head and tail stay, as long as the settings say.
     Soft,
     /// A placeholder stands for it.
     Clear,
+    /// Its head and tail stay, of so many characters together: what fits the window.
+    Fitted(usize),
 }
 
 impl Form {
+    /// Start of the name of a fitted form; the number of characters follows.
+    const FITTED: &str = "soft:";
+
     /// Return the name Python knows it by.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub fn name(self) -> Cow<'static, str> {
         match self {
-            Self::Soft => "soft",
-            Self::Clear => "clear",
+            Self::Soft => "soft".into(),
+            Self::Clear => "clear".into(),
+            Self::Fitted(chars) => format!("{}{chars}", Self::FITTED).into(),
         }
     }
 
     /// Return the form of that name.
     pub fn parse(name: &str) -> Result<Self> {
-        [Self::Soft, Self::Clear]
-            .into_iter()
-            .find(|form| form.name() == name)
-            .ok_or_else(|| Error::argument("form", "\"soft\" or \"clear\"", format!("{name:?}")))
+        let chars = || name.strip_prefix(Self::FITTED)?.parse().ok().map(Self::Fitted);
+        [Self::Soft, Self::Clear].into_iter().find(|form| form.name() == name).or_else(chars).ok_or_else(|| {
+            Error::argument("form", "\"soft\", \"clear\" or \"soft:\" and a number", format!("{name:?}"))
+        })
     }
+}
+
+/// Tokens that a conversation still takes too much after a trim, when everything left is protected.
+#[derive(Clone, Debug, Default)]
+pub struct Overflow {
+    /// Tokens above those at which a trim stops.
+    pub above_target: u64,
+    /// Tokens above those that may be sent.
+    pub above_limit: u64,
+    /// Indices of the messages that the trim removes, ascending.
+    pub removed: Vec<u32>,
 }
 
 /// Request of a pruning.
@@ -91,6 +110,8 @@ pub struct Request {
     pub sticky: FxHashMap<u64, Form>,
     /// The provider's cache holds nothing of the conversation any more.
     pub is_cold: bool,
+    /// Results are shortened whatever their age until the rest of the conversation fits, in any mode but `Mode::Off`.
+    pub overflow: Option<Overflow>,
     /// Estimator for the tokens of shortened results.
     pub estimator: Estimator,
 }
@@ -112,6 +133,7 @@ impl Request {
             tools: Globs::default(),
             sticky: FxHashMap::default(),
             is_cold: false,
+            overflow: None,
             estimator: Estimator::Script,
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::{Cut, Form, Globs, Mode, Note, Pruned, Request, plan, truncate_results};
+use super::{Cut, Form, Globs, Mode, Note, Overflow, Pruned, Request, plan, truncate_results};
 use crate::messages::draft::{call, result, said};
 use crate::messages::{Conversation, Format, Kind, MessageView, Part, Role};
 use crate::text::{Estimator, weighted_len};
@@ -109,6 +109,30 @@ fn cache_ttl_waits_until_the_cache_is_cold() {
     let cold = plan(&talk, &Request { is_cold: true, ..warm.clone() });
     assert_eq!(forms(&cold), [(2, Form::Soft)]);
     assert_eq!(plan(&talk, &Request { sticky: sticky(&cold), ..warm }), cold, "and again while it is warm");
+}
+
+#[test]
+fn an_overflow_is_shortened_oldest_first_and_then_the_longest() {
+    let talk = talk(&[20_000, 9000, 90_000], 0);
+    let overflow = |above_target, above_limit, removed: &[u32]| Request {
+        overflow: Some(Overflow { above_target, above_limit, removed: removed.to_vec() }),
+        ..Request::new(Mode::CacheTtl, 10_000)
+    };
+    assert_eq!(forms(&plan(&talk, &overflow(10, 5, &[]))), [(2, Form::Soft)]);
+    assert_eq!(forms(&plan(&talk, &overflow(10, 5, &[1, 2]))), [(4, Form::Soft)], "what is removed saves nothing");
+    let pruned = plan(&talk, &overflow(25_000, 15_000, &[]));
+    let [(2, Form::Soft), (4, Form::Soft), (6, newest @ Form::Fitted(chars))] = forms(&pruned)[..] else {
+        panic!("{:?}", forms(&pruned))
+    };
+    assert!(chars > 3000, "as much as fits of what the model has not seen");
+    let saved: u32 = pruned.iter().map(|pruned| pruned.tokens_before - pruned.tokens_after).sum();
+    assert!((20_000..20_100).contains(&saved), "halfway between target and limit, not {saved}");
+    assert_eq!(Form::parse(&newest.name()).ok(), Some(newest));
+    let again = Request { sticky: sticky(&pruned), ..Request::new(Mode::CacheTtl, 10_000) };
+    assert_eq!(plan(&talk, &again), pruned, "in every later turn");
+    let cold = plan(&talk, &Request { is_cold: true, keep_last_assistants: 0, ..again.clone() });
+    assert_eq!(forms(&cold)[2], (6, Form::Soft), "and shorter once it is old");
+    assert_eq!(plan(&talk, &Request { mode: Mode::Off, ..overflow(25_000, 15_000, &[]) }), []);
 }
 
 #[test]

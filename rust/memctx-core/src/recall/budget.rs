@@ -6,8 +6,9 @@ use std::ops::Range;
 
 use rustc_hash::FxHashSet;
 
-use super::block::{assemble, detail_entry, fact_line, frame};
+use super::block::{Since, assemble, detail_entry, fact_line, frame};
 use super::companions::{CompanionItem, Shown};
+use super::cues::Wish;
 use super::excerpt::{Reading, Wanted, excerpt};
 use crate::text::Estimator;
 
@@ -15,6 +16,10 @@ use crate::text::Estimator;
 pub const FACT_SHARE: usize = 30;
 /// Tokens of one message that are included, as long as there are others that also want a place.
 pub const EXCERPT: usize = 150;
+/// Times as many tokens as that the best message may take of what is left in the end, and another the share of it that
+/// its score is of the best one. Long passages are answered by a sentence that the words of a question rarely tell; twice as much of
+/// them is mostly beside the question.
+const GROWN: f64 = 2.5;
 /// A piece of a message with fewer tokens than this says too little to be worth its header.
 const LEAST: usize = 24;
 
@@ -38,6 +43,8 @@ pub struct DetailItem<'a> {
     pub role: &'a str,
     /// Beginning of the segment's id; may be empty.
     pub id: &'a str,
+    /// The time since when it no longer holds; none if it does.
+    pub replaced: Option<Since>,
     /// All of it.
     pub content: &'a str,
     /// The bytes of it that matched.
@@ -63,6 +70,8 @@ pub struct Request<'a> {
     pub excerpt: usize,
     /// Estimator of tokens.
     pub estimator: Estimator,
+    /// Details that stand behind the others, nearest to the question.
+    pub last: &'a [usize],
     /// True if a note is to tell the model what the block is.
     pub has_note: bool,
 }
@@ -76,7 +85,7 @@ pub struct Block {
     pub tokens: usize,
     /// The facts included, in order, by their index in the request.
     pub facts: Vec<usize>,
-    /// The details included, oldest first, by their index in the request.
+    /// The details included, in the order they stand in, by their index in the request.
     pub details: Vec<usize>,
     /// Indices of the details that were cut.
     pub cut: Vec<usize>,
@@ -88,7 +97,9 @@ pub struct Block {
 ///
 /// Facts may take 30 % and details the rest; what one side leaves goes to the other. The best scores come first, and
 /// what is too long for the space left is cut to the piece that matters or passed over for something shorter. Companions
-/// come after all of these; details that were cut get what is left in the end.
+/// come after all of these; details that were cut grow in the end, where many texts are asked for to all that is left.
+///
+/// Details stand oldest first, those of `last` behind the others.
 #[must_use]
 pub fn build(request: &Request<'_>) -> Block {
     let mut space = Space::new(request);
@@ -112,6 +123,7 @@ fn by_score(scores: impl Iterator<Item = f64>) -> Vec<usize> {
 /// A block in the making. Costs are in thirds of a token, in which texts add up.
 pub(super) struct Space<'a> {
     pub(super) request: &'a Request<'a>,
+    wish: Wish,
     lines: Vec<(usize, String)>,
     pub(super) entries: Vec<Entry>,
     pub(super) companions: Vec<Shown>,
@@ -142,7 +154,8 @@ pub(super) struct Entry {
 impl<'a> Space<'a> {
     fn new(request: &'a Request<'a>) -> Self {
         let (lines, entries, companions) = (Vec::new(), Vec::new(), Vec::new());
-        Self { request, lines, entries, companions, included: FxHashSet::default(), facts: 0, details: 0 }
+        let wish = Wish::of(request.query);
+        Self { request, wish, lines, entries, companions, included: FxHashSet::default(), facts: 0, details: 0 }
     }
 
     fn thirds(&self, text: &str) -> usize {
@@ -231,13 +244,26 @@ impl<'a> Space<'a> {
             let Some(room) = self.room_for_details() else { return };
             if self.entries[at].is_cut && room >= 3 * LEAST {
                 let before = self.thirds(&self.entries[at].text) + 2;
-                if let Some(entry) = self.entry(self.entries[at].index, words, usize::MAX / 3, room + before) {
+                let index = self.entries[at].index;
+                let most = self.most_grown(index);
+                if let Some(entry) = self.entry(index, words, most, room + before) {
                     self.details += self.thirds(&entry.text) + 2;
                     self.details -= before;
                     self.entries[at] = entry;
                 }
             }
         }
+    }
+
+    /// Return the most tokens that a detail may grow to.
+    fn most_grown(&self, index: usize) -> usize {
+        if !self.request.has_note || self.wish.many {
+            return usize::MAX / 3;
+        }
+        let best = self.request.details.iter().map(|detail| detail.score).fold(0.0, f64::max);
+        let share = if best > 0.0 { self.request.details[index].score / best } else { 1.0 };
+        let excerpt = self.request.excerpt as f64;
+        (GROWN * excerpt * share).max(excerpt) as usize
     }
 
     fn entry(&self, index: usize, words: &Words, most: usize, room: usize) -> Option<Entry> {
@@ -262,8 +288,8 @@ impl<'a> Space<'a> {
     ) -> Option<(String, bool)> {
         /// Escaping makes text longer, by how much is known only when it is done.
         const TRIES: usize = 4;
-        let DetailItem { timestamp, role, id, content, .. } = item;
-        let header = self.thirds(&detail_entry(*timestamp, role, id, "")) + 2;
+        let DetailItem { timestamp, role, id, replaced, content, .. } = item;
+        let header = self.thirds(&detail_entry(*timestamp, role, id, *replaced, "")) + 2;
         let mut most = most.min(room.checked_sub(header)? / 3);
         let whole = self.request.estimator.estimate(content);
         for _ in 0..TRIES {
@@ -272,7 +298,7 @@ impl<'a> Space<'a> {
             }
             let is_cut = whole > most;
             let piece = if is_cut { Cow::Owned(cut(most)) } else { Cow::Borrowed(*content) };
-            let text = detail_entry(*timestamp, role, id, &piece);
+            let text = detail_entry(*timestamp, role, id, *replaced, &piece);
             let cost = self.thirds(&text) + 2;
             if cost <= room {
                 return Some((text, is_cut));
@@ -289,6 +315,7 @@ impl<'a> Space<'a> {
             let (a, b) = (a.index, b.index);
             details[a].timestamp.total_cmp(&details[b].timestamp).then(a.cmp(&b))
         });
+        self.entries.sort_by_key(|entry| self.request.last.contains(&entry.index)); // stable
         let cut = self.entries.iter().filter(|entry| entry.is_cut).map(|entry| entry.index).collect();
         let details = self.entries.iter().map(|entry| entry.index).collect();
         let companions = self.companions.iter().map(|shown| (shown.index, shown.is_cut)).collect();
@@ -312,7 +339,7 @@ mod tests {
     }
 
     fn detail<'a>(timestamp: f64, role: &'a str, content: &'a str, score: f64) -> DetailItem<'a> {
-        DetailItem { timestamp, role, id: "", content, passage: 0..content.len(), score }
+        DetailItem { timestamp, role, id: "", replaced: None, content, passage: 0..content.len(), score }
     }
 
     fn built(facts: &[FactItem<'_>], details: &[DetailItem<'_>], cap: usize) -> Block {
@@ -324,6 +351,7 @@ mod tests {
             cap,
             excerpt: EXCERPT,
             estimator: Estimator::Utf16,
+            last: &[],
             has_note: false,
         })
     }
@@ -369,6 +397,52 @@ mod tests {
     }
 
     #[test]
+    fn the_chosen_details_stand_last() {
+        let details: Vec<DetailItem<'_>> = ["first", "second", "third"]
+            .iter()
+            .zip(0_u8..)
+            .map(|(text, at)| detail(f64::from(at), "user", text, 1.0))
+            .collect();
+        let request = Request {
+            facts: &[],
+            details: &details,
+            companions: &[],
+            query: "",
+            cap: 200,
+            excerpt: EXCERPT,
+            estimator: Estimator::Script,
+            last: &[0, 1],
+            has_note: true,
+        };
+        let block = build(&request);
+        assert_eq!(block.details, [2, 0, 1]);
+        assert!(
+            block.text.find("third") < block.text.find("first") && block.text.find("first") < block.text.find("second")
+        );
+    }
+
+    #[test]
+    fn only_a_question_for_many_lets_a_long_message_fill_the_block() {
+        let long = "word ".repeat(5_000);
+        let built = |query| {
+            let request = Request {
+                facts: &[],
+                details: &[detail(0.0, "tool", &long, 1.0)],
+                companions: &[],
+                query,
+                cap: 3_000,
+                excerpt: EXCERPT,
+                estimator: Estimator::Script,
+                last: &[],
+                has_note: true,
+            };
+            build(&request).tokens
+        };
+        assert!((2 * EXCERPT..3 * EXCERPT).contains(&built("which word?")));
+        assert!(built("list all words") > 2_900);
+    }
+
+    #[test]
     fn the_same_words_are_included_once() {
         let details = [detail(0.0, "user", "say it again", 1.0), detail(9.0, "user", "say it again", 0.9)];
         assert_eq!(built(&[], &details, 500).details, [0]);
@@ -386,7 +460,7 @@ mod tests {
             let details: Vec<DetailItem<'_>> =
                 details.iter().map(|(time, role, content, score)| detail(*time, role, content, *score)).collect();
             for estimator in [Estimator::Script, Estimator::Utf16] {
-                let block = build(&Request { facts: &facts, details: &details, companions: &[], query: "a 飞", cap, excerpt: EXCERPT, estimator, has_note: cap % 2 == 1 });
+                let block = build(&Request { facts: &facts, details: &details, companions: &[], query: "a 飞", cap, excerpt: EXCERPT, estimator, last: &[], has_note: cap % 2 == 1 });
                 prop_assert!(block.tokens <= cap);
                 prop_assert_eq!(block.tokens, if block.text.is_empty() { 0 } else { estimator.estimate(&block.text) });
                 let Some(parsed) = parse(&block.text) else {

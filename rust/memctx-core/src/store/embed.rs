@@ -10,6 +10,7 @@ use super::warm::entry::Standing;
 use super::warm::passage::passages;
 use super::warm::search::Request;
 use super::warm::tier::Draft;
+use crate::embed::PieceQuestion;
 use crate::vector::check_finite;
 use crate::{Error, Result};
 
@@ -50,26 +51,26 @@ fn embed_each(drafts: &mut [Draft], model: &Model, saved: &Saved) {
 }
 
 /// The vector of a query.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct QueryVector<'a> {
     pub(super) values: Cow<'a, [f32]>,
-    /// The content of the query, from 0 (small talk) to 1.
-    pub(super) content: f64,
+    /// Compares it with texts, where the model can.
+    pub(super) question: Option<PieceQuestion<'a>>,
 }
 
 /// The vector of a request: the one it brings, or one that is made now; none if nothing in it counts.
-pub(super) fn query<'a>(request: &Request<'a>, model: &Model) -> Result<Option<QueryVector<'a>>> {
+pub(super) fn query<'a>(request: &Request<'a>, model: &'a Model) -> Result<Option<QueryVector<'a>>> {
     let vector = match request.vector {
         Some(vector) if vector.len() != model.dim() => {
             return Err(Error::Dimension { expected: model.dim(), found: vector.len() });
         }
         Some(vector) => {
             check_finite(vector, model.dim())?;
-            Some(QueryVector { values: Cow::Borrowed(vector), content: 1.0 })
+            Some(QueryVector { values: Cow::Borrowed(vector), question: None })
         }
         None => {
             let made = model.query_vector(request.query);
-            made.map(|(values, content)| QueryVector { values: Cow::Owned(values), content })
+            made.map(|values| QueryVector { values: Cow::Owned(values), question: model.question(request.query) })
         }
     };
     Ok(vector.filter(|vector| vector.values.iter().any(|value| *value != 0.0)))

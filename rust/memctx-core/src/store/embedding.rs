@@ -19,6 +19,7 @@ use super::log::metadata::Done;
 use super::log::segment::Segment;
 use super::log::vectors::{self, Slot, vector_id};
 use super::warm::passage::passages;
+use super::warm::search::Request;
 use crate::file::Identity;
 use crate::vector::{check_finite, norm};
 use crate::vmem::{self, Checksum, Follower};
@@ -32,6 +33,8 @@ const BATCH: usize = 64;
 const AT_ONCE: usize = 64;
 /// Of so many texts one may be without a vector in a set that counts as complete, and one more.
 const ALL_BUT: usize = 10;
+/// Threads that make vectors for a search at most: the host has work, too.
+const MOST_THREADS: usize = 4;
 /// Pause between two looks at another process's progress.
 const PAUSE: Duration = Duration::from_millis(100);
 /// Pause between two looks for texts that other processes stored.
@@ -326,6 +329,38 @@ impl Inner {
     fn is_replacing_itself(&self) -> bool {
         let slot = || Slot::for_new(&self.directory, self.model().stamp(), self.settings.replaces_vectors);
         self.model().is_local() && slot() == Some(Slot::Next)
+    }
+
+    /// Make the vectors that a search would miss, within the time it allows; return how many are still missing.
+    ///
+    /// They stay in memory until those on disk take their place, and are the same.
+    pub(super) fn embed_for(&self, request: &Request<'_>) -> Result<usize> {
+        let wanted: Vec<String> = {
+            let index = self.index();
+            index.lacking_without(request.except).map(|passage| index.vector_id(passage)).collect()
+        };
+        if wanted.is_empty() || !self.model().is_local() {
+            return Ok(wanted.len());
+        }
+        let deadline = Instant::now() + request.embedding;
+        let threads = thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS).min(wanted.len());
+        // What was said last is asked for most.
+        let make = |first: usize| -> Vec<(&String, Vec<f32>)> {
+            let own = wanted.iter().rev().skip(first).step_by(threads).take_while(|_| Instant::now() < deadline);
+            own.filter_map(|id| Some((id, self.model().vector(&self.index().text_of(id)?)?))).collect()
+        };
+        let made: Vec<(&String, Vec<f32>)> = thread::scope(|scope| {
+            // Without a thread its share is made in the background.
+            let begin = |first| thread::Builder::new().spawn_scoped(scope, move || make(first)).ok();
+            let others: Vec<_> = (1..threads).filter_map(begin).collect();
+            let own = make(0);
+            own.into_iter().chain(others.into_iter().filter_map(|other| other.join().ok()).flatten()).collect()
+        });
+        let mut index = self.index_mut();
+        for (id, vector) in &made {
+            index.lend_vector(id, vector)?;
+        }
+        Ok(wanted.len() - made.len())
     }
 
     /// Embed some stored texts that lack their vectors, where the core makes them; return how many.

@@ -106,6 +106,11 @@ impl Inner {
             self.catch_up(&mut self.gate().tail)?;
         }
         self.wake_older();
+        let unembedded = if request.embedding.is_zero() { 0 } else { self.embed_for(request)? };
+        Ok(Searched { unembedded, ..self.search_both_tiers(request, wait)? })
+    }
+
+    fn search_both_tiers(self: &Arc<Self>, request: &Request<'_>, wait: Wait) -> Result<Searched> {
         let Settings { cross_session, session, .. } = &self.settings;
         let is_foreign = !cross_session && request.filter.session.as_ref().is_some_and(|wanted| wanted != session);
         let older = self.older.as_ref().filter(|_| !is_foreign && request.limit > 0);

@@ -129,7 +129,7 @@ impl Inner {
         if is_foreign || request.limit == 0 || is_all_seen {
             return Ok(Vec::new());
         }
-        let vector = embed::query(request, self.model())?.filter(|_| index.has_vectors());
+        let vector = embed::query(request, self.model())?.filter(|_| index.has_vectors(request.except));
         index.search(request, vector.as_ref(), now(), |fault| self.note_damage(&fault))
     }
 

@@ -45,7 +45,7 @@ impl Inner {
     /// The best segments of both tiers, best first. Memory is locked only for a moment at a time: a writer does not
     /// wait for the disk.
     pub(super) fn search_both(&self, request: &Request<'_>, view: &View) -> Result<Vec<Found>> {
-        let vector = embed::query(request, self.model())?.filter(|_| self.index().has_vectors());
+        let vector = embed::query(request, self.model())?.filter(|_| self.index().has_vectors(request.except));
         let vector = vector.as_ref();
         let values = vector.map(|vector| &*vector.values);
         let own = (!self.settings.cross_session).then_some(&*self.settings.session);
@@ -74,7 +74,7 @@ impl Inner {
         let reach = REACH.max(request.window);
         let mut next = BTreeMap::new();
         let mut others = Parts::new();
-        for (rank, candidate) in merged.candidates(request, vector, now)?.into_iter().enumerate() {
+        for (rank, candidate) in merged.candidates(request, vector, now)?.candidates.into_iter().enumerate() {
             let offset = merged.entries[candidate.segment as usize].line.offset;
             let around = around(&self.index(), view, offset, reach);
             next.extend(around.windows(2).map(|pair| (pair[0].offset, pair[1].offset)));
@@ -138,7 +138,7 @@ impl Inner {
     /// Return the positions of the lines of candidates in memory.
     fn newest_lines(&self, request: &Request<'_>, vector: Option<&QueryVector<'_>>, now: f64) -> Result<Vec<LineAt>> {
         let warm = self.index();
-        let candidates = warm.candidates(request, vector, now)?.into_iter();
+        let candidates = warm.candidates(request, vector, now)?.candidates.into_iter();
         let lines = candidates.map(|candidate| warm.entries[candidate.segment as usize].line);
         Ok(lines.filter(|line| warm.is_of_log(*line)).collect())
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::log::metadata::Stamp;
 use super::warm::vector_weight::VectorWeight;
-use crate::embed::{Encoder, HashEmbedder, StaticEmbedder};
+use crate::embed::{Encoder, HashEmbedder, PieceQuestion, StaticEmbedder};
 use crate::vmem::MAX_DIM;
 use crate::{Error, Result};
 
@@ -23,6 +23,11 @@ pub trait Maker: fmt::Debug + Send + Sync {
         let end = text.char_indices().nth(QUERY).map_or(text.len(), |(end, _)| end);
         self.embed(&text[..end], vector)
     }
+
+    /// Return a query to compare texts with piece by piece; none if its pieces have no meaning of their own.
+    fn question(&self, _text: &str) -> Option<PieceQuestion<'_>> {
+        None
+    }
 }
 
 impl Maker for HashEmbedder {
@@ -39,6 +44,10 @@ impl Maker for Encoder {
 
     fn embed_query(&self, text: &str, vector: &mut [f32]) -> f32 {
         Encoder::embed_query(self, text, vector)
+    }
+
+    fn question(&self, text: &str) -> Option<PieceQuestion<'_>> {
+        Some(Encoder::question(self, text))
     }
 }
 
@@ -192,10 +201,15 @@ impl Model {
         Some(vector)
     }
 
-    /// The vector of a query, and how much the query says; none if it is made elsewhere.
-    pub(crate) fn query_vector(&self, text: &str) -> Option<(Vec<f32>, f64)> {
+    /// The vector of a query; none if it is made elsewhere.
+    pub(crate) fn query_vector(&self, text: &str) -> Option<Vec<f32>> {
         let mut vector = vec![0.0; self.dim()];
-        let content = self.maker.as_ref()?.embed_query(text, &mut vector);
-        Some((vector, f64::from(content)))
+        self.maker.as_ref()?.embed_query(text, &mut vector);
+        Some(vector)
+    }
+
+    /// A query to compare texts with piece by piece, if the model can.
+    pub(crate) fn question(&self, text: &str) -> Option<PieceQuestion<'_>> {
+        self.maker.as_ref()?.question(text)
     }
 }

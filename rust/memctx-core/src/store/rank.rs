@@ -86,7 +86,7 @@ impl Inner {
         if request.limit == 0 {
             return Ok(Vec::new());
         }
-        let vector = embed::query(request, self.model())?.filter(|_| tier.has_vectors());
+        let vector = embed::query(request, self.model())?.filter(|_| tier.has_vectors(None));
         let read = |number: u32| Ok(parts[number as usize].0.clone());
         tier.search_with(request, vector.as_ref(), now(), read, |fault| self.note_damage(&fault))
     }

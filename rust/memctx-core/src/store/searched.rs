@@ -32,14 +32,16 @@ pub struct Searched {
     pub found: Vec<Found>,
     /// The part of what left memory that was not searched.
     pub unsearched: Option<Unsearched>,
+    /// Passages that were found by their words alone: their vectors could not be made in time.
+    pub unembedded: usize,
 }
 
 impl Searched {
     pub(super) fn whole(found: Vec<Found>) -> Self {
-        Self { found, unsearched: None }
+        Self { found, unsearched: None, unembedded: 0 }
     }
 
     pub(super) fn without(unsearched: Unsearched, found: Vec<Found>) -> Self {
-        Self { found, unsearched: Some(unsearched) }
+        Self { found, unsearched: Some(unsearched), unembedded: 0 }
     }
 }

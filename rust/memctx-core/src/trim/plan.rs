@@ -14,6 +14,9 @@ const SHORTEST_QUERY: usize = 3;
 const FEW_WORDS: u64 = 256;
 /// Lead of a short message of a person over others, as a share of the best score. A relevant answer has more than that.
 const ADVANCE: f64 = 0.8;
+/// Lead of the newest tool output over the oldest, as a share of the best score. Much old output shares a word with the
+/// question; without a lead it takes the place of what the agent has just seen.
+const FRESHNESS: f64 = 0.5;
 
 /// Reason for the removal of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -213,11 +216,20 @@ impl<'a> Trim<'a> {
         let best = scores.iter().copied().fold(0.0, f64::max);
         // Where nothing is relevant, it still leaves last.
         let advance = (ADVANCE * best).max(f64::MIN_POSITIVE);
-        let standing = |score: f64, unit| {
-            if request.spares_people && self.is_said(unit) { score + advance } else { score }
+        let freshness = |unit: usize| FRESHNESS * best * unit as f64 / units.len() as f64;
+        let lead = |unit: usize| {
+            if !request.spares_people {
+                0.0
+            } else if self.is_said(unit) {
+                advance
+            } else if units[unit].is_group {
+                freshness(unit)
+            } else {
+                0.0
+            }
         };
         let mut ranked: Vec<(f64, f64, usize)> =
-            scores.into_iter().zip(readable).map(|(score, unit)| (standing(score, unit), score, unit)).collect();
+            scores.into_iter().zip(readable).map(|(score, unit)| (score + lead(unit), score, unit)).collect();
         ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
         for (_, score, unit) in ranked {
             if self.tokens <= request.target {

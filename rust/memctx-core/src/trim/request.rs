@@ -15,7 +15,8 @@ pub struct Request<'a> {
     pub protected_recent: usize,
     /// True to protect the first message of the person.
     pub protects_task: bool,
-    /// True to remove short messages of a person later than others of the same relevance.
+    /// True to remove short messages of a person later than others of the same relevance, and new tool output later than
+    /// old.
     pub spares_people: bool,
     /// Indices of messages that the host wants to stay.
     pub pinned: &'a [u32],

@@ -42,6 +42,7 @@ fn recalled(body: &str) -> MessageView {
         cap: 1_000,
         excerpt: recall::EXCERPT,
         estimator: Estimator::Script,
+        last: &[],
         has_note: true,
     };
     said(Role::User, &recall::build(&request).text)
@@ -355,9 +356,16 @@ proptest! {
             let said = [pair[0], pair[1]].map(|removed| spares_people && is_said(removed));
             let layers = (pair[0].layer, pair[1].layer);
             let is_older = pair[0].unit < pair[1].unit;
+            let is_fresh = |removed: &Removed| spares_people && talk.units[removed.unit as usize].is_group;
+            let fresh = [pair[0], pair[1]].map(is_fresh);
             match layers {
                 (Layer::Relevance, Layer::Relevance) if said == [false, true] => true,
                 (Layer::Relevance, Layer::Relevance) if said == [true, false] => pair[0].score < pair[1].score,
+                // Tool output leads by its place, and leads nothing that is as relevant and newer.
+                (Layer::Relevance, Layer::Relevance) if fresh == [false, true] => true,
+                (Layer::Relevance, Layer::Relevance) if fresh == [true, true] => {
+                    is_older || pair[0].score < pair[1].score
+                }
                 (Layer::Relevance, Layer::Relevance) => (pair[0].score, pair[0].unit) < (pair[1].score, pair[1].unit),
                 (Layer::Age, Layer::Age) => said != [true, false] && (said[0] != said[1] || is_older),
                 (Layer::Relevance, Layer::Age) => !has_text(&talk.units[pair[1].unit as usize], &talk.views),

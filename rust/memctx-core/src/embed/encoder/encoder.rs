@@ -5,6 +5,7 @@ use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::cover::PieceQuestion;
 use super::file::File;
 use super::lanes;
 use super::layer::{Layer, Norm, Scratch, Turns, dot};
@@ -37,6 +38,8 @@ pub struct Encoder {
     table: Range<usize>,
     /// The scales of the rows.
     scales: Vec<f32>,
+    /// The logarithms of how often the pieces are used.
+    log_probabilities: Vec<f32>,
     dim: usize,
     layers: Vec<Layer>,
     gate_norm: Norm,
@@ -78,7 +81,8 @@ impl Encoder {
             name: file.text("name")?.to_owned(),
             revision: format!("{:016x}", xxh3_64(&bytes)),
             fold: Fold::new(file.string("fold")?),
-            pieces: Unigram::new(names.into_iter().zip(scores)),
+            pieces: Unigram::new(names.into_iter().zip(scores.iter().copied())),
+            log_probabilities: scores,
             table: start..start + table.len(),
             scales: file.floats("table.scale", rows)?,
             dim,
@@ -139,19 +143,47 @@ impl Encoder {
     /// # Panics
     /// If `into` has another length than [`Encoder::dim`].
     pub fn embed_query(&self, text: &str, into: &mut [f32]) -> f32 {
-        let ids = if text.chars().nth(self.max_chars).is_some() {
+        let ids = self.tokens_of_query(text);
+        if ids.len() <= self.max_pieces {
+            return self.sum([&ids[..]].into_iter(), into);
+        }
+        let half = self.max_pieces.div_ceil(2);
+        self.sum([&ids[..half], &ids[ids.len() - half..]].into_iter(), into)
+    }
+
+    /// Return a question to compare texts with, piece by piece.
+    #[must_use]
+    pub fn question(&self, text: &str) -> PieceQuestion<'_> {
+        PieceQuestion::new(self, text)
+    }
+
+    /// Return the numbers of the pieces of a query; of a long one those of the start and the end.
+    pub(super) fn tokens_of_query(&self, text: &str) -> Vec<u32> {
+        if text.chars().nth(self.max_chars).is_some() {
             let mut from_start = text.char_indices().skip(self.max_chars.div_ceil(2));
             let mut from_end = text.char_indices().rev().skip(self.max_chars.div_ceil(2) - 1);
             let (end, start) = (from_start.next().map_or(0, |(at, _)| at), from_end.next().map_or(0, |(at, _)| at));
             [self.tokens(&text[..end]), self.tokens(&text[start..])].concat()
         } else {
             self.tokens(text)
-        };
-        if ids.len() <= self.max_pieces {
-            return self.sum([&ids[..]].into_iter(), into);
         }
-        let half = self.max_pieces.div_ceil(2);
-        self.sum([&ids[..half], &ids[ids.len() - half..]].into_iter(), into)
+    }
+
+    /// Return the values of a piece in the table.
+    pub(super) fn row(&self, id: u32) -> &[i8] {
+        let table: &[i8] = bytemuck::cast_slice(&self.bytes[self.table.clone()]);
+        &table[id as usize * self.dim..][..self.dim]
+    }
+
+    /// Return the length of a row of the table.
+    pub(super) fn length(&self, id: u32) -> f32 {
+        let squares = self.row(id).iter().map(|&value| i32::from(value) * i32::from(value));
+        (squares.sum::<i32>() as f32).sqrt()
+    }
+
+    /// Return the logarithm of how often a piece is used.
+    pub(super) fn log_probability(&self, id: u32) -> f32 {
+        self.log_probabilities[id as usize]
     }
 
     fn sum<'a>(&self, parts: impl Iterator<Item = &'a [u32]>, into: &mut [f32]) -> f32 {

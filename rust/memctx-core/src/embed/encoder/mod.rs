@@ -6,6 +6,7 @@
 #![allow(clippy::inline_always)] // only what is inlined is compiled for its caller's set of instructions
 
 mod attention;
+mod cover;
 #[allow(clippy::module_inception)] // the file of the type of that name
 mod encoder;
 mod file;
@@ -16,4 +17,5 @@ mod matrix;
 mod normalize;
 mod unigram;
 
+pub use cover::PieceQuestion;
 pub use encoder::Encoder;

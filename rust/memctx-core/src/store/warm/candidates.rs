@@ -1,11 +1,14 @@
 //! Candidate generation for hybrid search.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::center::Center;
 use super::entry::Standing;
-use super::matching::{Answer, certainty, evidence};
+use super::gate::{Answer, Evidence};
+use super::matching::{certainty, evidence};
 use super::scale::Scale;
 use super::search::{Ranking, Request};
 use super::tier::{GONE, Warm};
@@ -18,7 +21,7 @@ use crate::{Result, Scored};
 /// Candidates, unless more results are wanted. The number does not depend on that of the results, so that the first five
 /// of many are those of a search for five.
 const POOL: usize = 32;
-/// The best candidates at most, whose neighbors are looked at.
+/// The best candidates at most, whose neighbors are looked at, and whose pieces.
 pub(crate) const BEST: usize = 10;
 /// Candidates of each side for each result, as in OpenClaw's `memory-context`.
 const SEED_POOL: usize = 2;
@@ -28,6 +31,11 @@ const GUESSED: usize = 2;
 
 /// So many of the best texts are looked at to see whether one of them covers the question.
 const COVERING: usize = 20;
+
+/// Segments at most that are looked at to see whether they only say the query again.
+const REPEATS: usize = 256;
+/// Bytes by which they may be longer or shorter.
+const REPETITION: usize = 8;
 
 /// Digits of a score that are reported.
 const DIGITS: f64 = 1e6;
@@ -49,6 +57,13 @@ pub(crate) struct Candidate {
     pub(crate) score: f64,
     pub(crate) answer: Answer,
     pub(crate) distance: usize,
+}
+
+/// The candidates of a search, best first, and what speaks for the query being answered.
+#[derive(Debug, Default)]
+pub(crate) struct Ranked {
+    pub(crate) candidates: Vec<Candidate>,
+    pub(crate) evidence: Evidence,
 }
 
 /// One search: what is asked, and how the two sides are measured against each other.
@@ -119,33 +134,37 @@ impl Warm {
         request: &Request<'_>,
         query: Option<&QueryVector<'_>>,
         now: f64,
-    ) -> Result<Vec<Candidate>> {
+    ) -> Result<Ranked> {
         let vector = query.map(|query| &*query.values);
-        let content = query.map_or(1.0, |query| query.content);
         let within = Scope::new(self, request);
         let admit = |passage| within.admits(self, passage);
         if request.ranking == Ranking::OpenClaw {
             let wanted = request.limit.saturating_mul(SEED_POOL);
             let first = self.texts.search(request.query, wanted, admit);
             let race = Race { request, vector, scale: Scale::raw(Weights::default()), now };
-            return self.united(&race, None, &first, &self.nearest(vector, wanted, admit)?);
+            let candidates = self.united(&race, None, &first, &self.nearest(vector, wanted, admit)?)?;
+            return Ok(Ranked { candidates, ..Ranked::default() });
         }
         let question = self.texts.query(request.query);
         let wanted = pool(request);
         // Where words alone count, vectors have no candidates.
         let vector = vector.filter(|_| self.worth.share_known(request.query) > 0.0);
         let accumulator = question.scores();
+        let repeats =
+            if request.skips_repeats { self.repeats(request, &accumulator, admit) } else { FxHashSet::default() };
+        let admit = |passage| within.admits(self, passage) && !repeats.contains(&passage);
         let mut coverage = question.coverage();
         let mut words = |first: &[Scored], spelling: Option<&dyn Fn(u32) -> f64>| {
             let of = |hit: &Scored| evidence(coverage(hit.number), spelling.map(|cosine| cosine(hit.number)));
-            certainty(first.iter().take(COVERING).map(of).fold(0.0, f64::max))
+            first.iter().take(COVERING).map(of).fold(0.0, f64::max)
         };
+        let center = self.center_for(request);
         let (race, first, words, candidates) = match vector {
             Some(vector) if self.worth.is_centered() => {
                 let first = accumulator.best(wanted, admit);
                 let nearest = self.nearest(Some(vector), wanted, admit)?;
                 let words = words(&first, None);
-                let scale = self.worth.scale(request.query, words, self.center.cosine(vector)).of_content(content);
+                let scale = self.worth.scale(request.query, certainty(words), center.cosine(vector));
                 let race = Race { request, vector: Some(vector), scale, now };
                 let candidates = self.united(&race, Some(&accumulator), &first, &nearest)?;
                 (race, first, words, candidates)
@@ -173,8 +192,43 @@ impl Warm {
         };
         let best = normalize(first.iter().map(|hit| hit.score)).unwrap_or(1.0);
         let bm25 = |passage| accumulator.of(passage) / best;
-        let candidates = self.smoothed(&race, candidates, bm25, admit)?;
-        Ok(scored(candidates, &race.scale, words))
+        let spread = center.spread();
+        let candidates = self.smoothed(&race, spread, candidates, bm25, admit)?;
+        let meaning = race.scale.meaning(candidates.iter().map(|candidate| candidate.cosine));
+        Ok(Ranked { candidates, evidence: Evidence { words, meaning, told: None } })
+    }
+
+    /// The passages of segments that say the query again, up to case and punctuation.
+    fn repeats(&self, request: &Request<'_>, accumulator: &Accumulator, admit: impl Fn(u32) -> bool) -> FxHashSet<u32> {
+        let letters = |text: &str| -> String {
+            text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+        };
+        let is_alike = |passage: u32| {
+            let (own, length) = (&self.passages[passage as usize], request.query.len() as u32);
+            own.start == 0 && own.end.abs_diff(length) <= REPETITION as u32 && admit(passage)
+        };
+        let query = letters(request.query);
+        let is_repeat = |passage: &u32| {
+            // What is damaged is noted when it is read for its own sake.
+            let segment = self.read(self.passages[*passage as usize].segment);
+            segment.is_ok_and(|segment| letters(&segment.content) == query)
+        };
+        accumulator.best(REPEATS, is_alike).iter().map(|hit| hit.number).filter(is_repeat).collect()
+    }
+
+    /// The center of what a request may find. What is left out must not move it: the vectors of what a model sees may
+    /// still be missing.
+    fn center_for(&self, request: &Request<'_>) -> Cow<'_, Center> {
+        let Some(except) = request.except.filter(|_| self.worth.is_centered()) else {
+            return Cow::Borrowed(&self.center);
+        };
+        let mut center = self.center.clone();
+        for (passage, &digest) in (0..).zip(&self.digests) {
+            if digest != GONE && except.has(digest) {
+                center.remove(&self.rows.row(passage));
+            }
+        }
+        Cow::Owned(center)
     }
 
     fn nearest(&self, vector: Option<&[f32]>, wanted: usize, admit: impl Fn(u32) -> bool) -> Result<Vec<Scored>> {
@@ -298,6 +352,7 @@ impl Warm {
     fn smoothed(
         &self,
         race: &Race<'_, '_>,
+        spread: f64,
         candidates: Vec<Candidate>,
         bm25: impl Fn(u32) -> f64,
         admit: impl Fn(u32) -> bool,
@@ -311,7 +366,7 @@ impl Warm {
         /// The part of a neighbor's rank that counts, by its distance.
         const BY_DISTANCE: [f64; REACH] = [1.0, 0.6];
         let cosine = race.vector.map(|vector| self.rows.cosines(vector)).transpose()?;
-        let likeness = self.likeness();
+        let likeness = self.likeness(spread);
         let mut all = candidates;
         let first_passage = |segment: u32| self.entries[segment as usize].passages.start;
         let mut places: FxHashMap<u32, usize> = all.iter().map(|candidate| candidate.segment).zip(0..).collect();
@@ -354,23 +409,21 @@ impl Warm {
     }
 }
 
-/// Candidates, best first, with their scores, given how sure the words are that the query is answered.
-fn scored(mut candidates: Vec<Candidate>, scale: &Scale, words: f64) -> Vec<Candidate> {
-    let vectors = candidates.iter().map(|candidate| scale.certainty(candidate.cosine)).fold(0.0, f64::max);
+/// Give candidates their scores, given what speaks for the query being answered.
+pub(crate) fn score(candidates: &mut [Candidate], evidence: Evidence) {
     // A score must not depend on how many results are wanted.
-    let answer = Answer::new(words, vectors, candidates.iter().take(POOL).map(|candidate| candidate.rank));
-    for candidate in &mut candidates {
+    let answer = Answer::new(evidence, candidates.iter().take(POOL).map(|candidate| candidate.rank));
+    for candidate in candidates {
         candidate.answer = answer;
         // The clock must not show in the last digits of what does not depend on it.
         candidate.score = (answer.score(candidate.rank) * DIGITS).round() / DIGITS;
     }
-    candidates
 }
 
 /// Return the number of candidates for a request.
 pub(crate) fn pool(request: &Request<'_>) -> usize {
     match request.ranking {
-        Ranking::Best => POOL.max(request.limit),
+        Ranking::Best => POOL.max(request.limit).max(request.pool),
         Ranking::OpenClaw => request.limit.saturating_mul(2 * SEED_POOL),
     }
 }
@@ -439,7 +492,8 @@ mod tests {
     fn is_decided(texts: &[String], query: &str, limit: usize) -> bool {
         let warm = warm(texts);
         let request = Request { query, limit, ..Request::default() };
-        let Some(vector) = embed::query(&request, &Model::hash()).expect("no vector given") else { return false };
+        let model = Model::hash();
+        let Some(vector) = embed::query(&request, &model).expect("no vector given") else { return false };
         let vector = vector.values;
         let now = 1e12;
         let question = warm.texts.query(query);
@@ -464,7 +518,8 @@ mod tests {
         let texts: Vec<String> = (0..40).map(|n| format!("the deploy of service {n} failed")).collect();
         let warm = warm(&texts);
         let request = Request { query: "which deploy failed", limit: 1, ..Request::default() };
-        let vector = embed::query(&request, &Model::hash()).expect("no vector given").expect("letters").values;
+        let model = Model::hash();
+        let vector = embed::query(&request, &model).expect("no vector given").expect("letters").values;
         let race = race(&warm, &request, &vector, 1e12);
         let accumulator = warm.texts.query(request.query).scores();
         let texts = accumulator.best(1, |_| true);

@@ -61,4 +61,6 @@ impl Standing {
     pub(crate) const SAVED: Self = Self(1);
     /// It is still to come.
     pub(crate) const LACKING: Self = Self(2);
+    /// It is still to come, too, but a search made it meanwhile.
+    pub(crate) const LENT: Self = Self(3);
 }

@@ -1,12 +1,10 @@
-//! The score of a result: the probability that it answers the query, comparable between queries.
-//!
-//! The constants are measured on questions that a memory answers, on questions to another memory and on small talk.
+//! The evidence of words that a query is answered, and how much words count beside vectors because of it.
 
-use super::scale::LINE;
 use crate::bm25::Cover;
 
-/// Evidence above which a query counts as answered.
+/// The evidence at which words are so sure.
 const EVIDENCE_AT_LINE: f64 = 3.5;
+const LINE: f64 = 0.7;
 /// In CJK, where pairs of characters stand for words, each character counts twice.
 const CJK_SHARE: f64 = 0.6;
 /// The cosine of a text that has the words of the question and is about as long. One that is spelled more like the
@@ -17,13 +15,6 @@ const COSINE_WEIGHT: f64 = 10.0;
 const LEAST_SHARE: f64 = 0.5;
 /// Power of the evidence with which certainty rises.
 const STEEPNESS: i32 = 3;
-/// Power of the ranks by which the candidates share the probability that one of them answers.
-const FALL: i32 = 4;
-/// Texts that answer a question, on average.
-const ANSWERS: f64 = 1.3;
-/// The share of an answer that is not among the candidates.
-const UNSEEN: f64 = 0.2;
-
 /// Return the evidence that a text answers a query: the share of the query's words that it has, times what these words
 /// tell. `spelling` is the cosine of vectors that stand for spelling, if there are any.
 ///
@@ -35,49 +26,10 @@ pub(crate) fn evidence(cover: Cover, spelling: Option<f64>) -> f64 {
     if words > 0.0 { (words + letters).max(LEAST_SHARE * words) } else { 0.0 }
 }
 
-/// Return how sure the words are, given the best evidence that the query is answered.
+/// Return how sure the words are, given the best evidence that the query is answered: their weight in a rank.
 pub(crate) fn certainty(evidence: f64) -> f64 {
     let odds = LINE / (1.0 - LINE) * (evidence / EVIDENCE_AT_LINE).powi(STEEPNESS);
     odds / (1.0 + odds)
-}
-
-/// The certainty that a query is answered, and the shares of its candidates in the answer.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Answer {
-    /// Certainty of the words that it is answered at all,
-    pub(crate) words: f64,
-    /// and the vectors.
-    pub(crate) vectors: f64,
-    /// The rank of the best candidate.
-    best: f64,
-    /// The shares of all candidates together.
-    all: f64,
-}
-
-impl Answer {
-    /// Return the answer by candidates of these ranks.
-    pub(crate) fn new(words: f64, vectors: f64, ranks: impl Iterator<Item = f64> + Clone) -> Self {
-        let best = ranks.clone().fold(0.0, f64::max);
-        let alone = Self { words, vectors, best, all: 1.0 };
-        Self { all: UNSEEN + ranks.map(|rank| alone.share(rank)).sum::<f64>(), ..alone }
-    }
-
-    /// Return how sure both sides are together: one of them is enough, and two halves make more than a half.
-    pub(crate) fn certainty(self) -> f64 {
-        1.0 - (1.0 - self.words) * (1.0 - self.vectors)
-    }
-
-    /// Return the share of the answer that a candidate has.
-    ///
-    /// One that stands alone has nearly all of it; many that are alike have little each.
-    pub(crate) fn share(self, rank: f64) -> f64 {
-        if self.best > 0.0 { (rank / self.best).clamp(0.0, 1.0).powi(FALL) / self.all } else { 0.0 }
-    }
-
-    /// Return the score of a candidate.
-    pub(crate) fn score(self, rank: f64) -> f64 {
-        (self.certainty() * ANSWERS * self.share(rank)).min(1.0)
-    }
 }
 
 #[cfg(test)]
@@ -89,10 +41,6 @@ mod tests {
         certainty(evidence(Cover { share, weight, cjk }, None))
     }
 
-    fn score(words: f64, vectors: f64, rank: f64) -> f64 {
-        Answer::new(words, vectors, [1.0, rank].into_iter()).score(rank)
-    }
-
     #[test]
     fn a_question_is_answered_by_most_of_its_words_if_they_tell_enough() {
         assert!((of_words(0.5, 2.0 * EVIDENCE_AT_LINE, 0.0) - LINE).abs() < 1e-12);
@@ -100,22 +48,6 @@ mod tests {
         assert!(of_words(0.2, 10.0, 0.0) < LINE, "some words of a long question");
         assert!(of_words(0.5, 8.0, 1.0) < LINE, "characters that count twice");
         assert!(of_words(1.0, 20.0, 0.0) > 0.99);
-    }
-
-    #[test]
-    fn one_side_that_is_sure_is_enough_and_two_that_are_not_make_more_than_one() {
-        let of = |words, vectors| Answer { words, vectors, ..Answer::default() }.certainty();
-        assert!(of(0.0, 0.9) >= 0.9 && of(0.9, 0.0) >= 0.9);
-        assert!(of(0.5, 0.5) > LINE && of(0.5, 0.0) < LINE);
-        assert!(Answer::default().score(0.0) < 1e-12);
-    }
-
-    #[test]
-    fn one_that_stands_alone_has_the_answer_and_many_share_it() {
-        let first = |ranks: &[f64]| Answer::new(0.9, 0.0, ranks.iter().copied()).score(ranks[0]);
-        assert!(first(&[2.0]) > 0.9 && first(&[2.0, 0.6]) > 0.9);
-        assert!(first(&[2.0, 2.0, 2.0]) < 0.4 && first(&[2.0; 12]) < 0.1);
-        assert!(score(0.9, 0.0, 0.3) < 0.01 && score(0.9, 0.0, 0.8) > 0.2);
     }
 
     #[test]
@@ -131,9 +63,9 @@ mod tests {
     proptest! {
         #[test]
         fn more_is_never_less(
-            share in 0.0..0.99, more in 0.0..0.01, weight in 0.0..40.0, cjk in 0.0..1.0, vector in 0.0..1.0, rank in 0.0..1.0,
+            share in 0.0..0.99, more in 0.0..0.01, weight in 0.0..40.0, cjk in 0.0..1.0,
         ) {
-            let of = |share| score(certainty(evidence(Cover { share, weight, cjk }, Some(0.2))), vector, rank);
+            let of = |share| certainty(evidence(Cover { share, weight, cjk }, Some(0.2)));
             prop_assert!((0.0..=1.0).contains(&of(share)) && of(share) <= of(share + more) + 1e-12);
         }
     }

@@ -3,6 +3,7 @@
 pub(crate) mod candidates;
 pub(crate) mod center;
 pub(crate) mod entry;
+mod gate;
 pub(crate) mod interner;
 pub(crate) mod matching;
 pub(crate) mod passage;

@@ -2,10 +2,11 @@
 
 use std::collections::hash_map::Entry as Slot;
 use std::ops::Range;
+use std::time::Duration;
 
 use rustc_hash::FxHashMap;
 
-use super::candidates::Candidate;
+use super::candidates::{BEST, Candidate, Ranked, score};
 use super::tier::Warm;
 use crate::fusion::{BALANCE, Blend, DECAY, Weights, decay_factor, mmr};
 use crate::store::captured::Digests;
@@ -78,10 +79,16 @@ pub struct Request<'a> {
     pub ranking: Ranking,
     /// The number of neighbors to add on each side of a result.
     pub window: usize,
+    /// Candidates that are looked at, if that is more than usual: as many as a list or a summary needs.
+    pub pool: usize,
     /// True if to say how each score came about.
     pub explain: bool,
     /// Segments in memory that are not wanted, by the digests of their contents.
     pub except: Option<&'a Digests>,
+    /// True if segments that only say the query again are not wanted either.
+    pub skips_repeats: bool,
+    /// The time in which missing vectors may be made for the search, where the store makes them.
+    pub embedding: Duration,
 }
 
 /// A request that outlives its caller.
@@ -96,7 +103,9 @@ pub(crate) struct OwnedRequest {
     min_certainty: f64,
     ranking: Ranking,
     window: usize,
+    pool: usize,
     explain: bool,
+    skips_repeats: bool,
 }
 
 #[cfg(feature = "disk-index")]
@@ -111,7 +120,9 @@ impl OwnedRequest {
             min_certainty: request.min_certainty,
             ranking: request.ranking,
             window: request.window,
+            pool: request.pool,
             explain: request.explain,
+            skips_repeats: request.skips_repeats,
         }
     }
 
@@ -125,8 +136,10 @@ impl OwnedRequest {
             min_certainty: self.min_certainty,
             ranking: self.ranking,
             window: self.window,
+            pool: self.pool,
             explain: self.explain,
-            except: None,
+            skips_repeats: self.skips_repeats,
+            ..Request::default()
         }
     }
 }
@@ -173,7 +186,26 @@ impl Warm {
         read: impl Fn(u32) -> Result<Segment>,
         mut damaged: impl FnMut(Error),
     ) -> Result<Vec<Found>> {
-        let mut candidates = self.candidates(request, vector, now)?;
+        let Ranked { mut candidates, mut evidence } = self.candidates(request, vector, now)?;
+        let mut segments: FxHashMap<u32, Segment> = FxHashMap::default();
+        if request.ranking == Ranking::Best {
+            if let Some(question) = vector.and_then(|vector| vector.question.as_ref()) {
+                // One text that has all of it is enough.
+                let all = question.tells();
+                for candidate in candidates.iter().take(BEST) {
+                    if evidence.told.is_some_and(|told| told >= all) {
+                        break;
+                    }
+                    // What cannot be read is reported below.
+                    let Ok(segment) = read(candidate.segment) else { continue };
+                    let passage = &self.passages[candidate.passage as usize];
+                    let text = segment.content.get(passage.start as usize..passage.end as usize).unwrap_or_default();
+                    evidence.add(question.told_by(text));
+                    segments.insert(candidate.segment, segment);
+                }
+            }
+            score(&mut candidates, evidence);
+        }
         let is_unsure = |candidate: &Candidate| candidate.answer.certainty() < request.min_certainty;
         if request.ranking == Ranking::Best && candidates.first().is_some_and(is_unsure) {
             candidates.clear();
@@ -187,7 +219,7 @@ impl Warm {
         }
         let mut found = Vec::with_capacity(chosen.len());
         for candidate in chosen {
-            match read(candidate.segment) {
+            match segments.remove(&candidate.segment).map_or_else(|| read(candidate.segment), Ok) {
                 Ok(segment) => {
                     let explanation = request.explain.then(|| self.explain(&candidate, request, vector)).transpose()?;
                     found.push(candidate.into_found(self, segment, request.ranking, explanation));
@@ -204,7 +236,7 @@ impl Warm {
             return candidates;
         }
         let ranks: Vec<f64> = candidates.iter().map(|candidate| candidate.rank).collect();
-        let alike = self.likeness();
+        let alike = self.likeness(self.center.spread());
         let likeness = |a: usize, b: usize| alike(candidates[a].passage, candidates[b].passage);
         let mut picks: Vec<usize> = mmr(&ranks, limit, BALANCE, likeness).iter().map(|pick| pick.index).collect();
         picks.sort_unstable();
@@ -269,16 +301,7 @@ impl Warm {
         if request.ranking == Ranking::OpenClaw {
             return Ok(Explanation::of("score", shown, ranked));
         }
-        let answer = candidate.answer;
-        let content = query.map(|query| Explanation::leaf("at most how much the query says", query.content));
-        let sides = vec![
-            Explanation::leaf("by words", answer.words),
-            Explanation::of("by vectors", answer.vectors, content.into_iter().collect()),
-        ];
-        let certainty = Explanation::of("sure that the query is answered", answer.certainty(), sides);
-        let rank = Explanation::of("rank", candidate.rank, ranked);
-        let share = Explanation::of("share of the answer", answer.share(candidate.rank), vec![rank]);
-        Ok(Explanation::of("score", shown, vec![certainty, share]))
+        Ok(Explanation::of("score", shown, candidate.answer.explain(candidate.rank, ranked)))
     }
 
     /// The operands of a candidate's rank.

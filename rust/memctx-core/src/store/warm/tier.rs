@@ -16,6 +16,7 @@ use super::passage::passages;
 use super::vector_weight::VectorWeight;
 use crate::bm25::Texts;
 use crate::file::read_exact_at;
+use crate::store::captured::Digests;
 use crate::store::log::lines::Cursor;
 use crate::store::log::lines::trim;
 use crate::store::log::segment::Segment;
@@ -278,14 +279,43 @@ impl Warm {
         self.lacking
     }
 
-    /// Return whether most vectors are there. Until then words carry the search, which is fair to all.
-    pub(crate) fn has_vectors(&self) -> bool {
-        self.lacking * 2 <= self.pieces
+    /// Return whether most vectors are there, but for some that a search leaves out. Until then words carry the search,
+    /// which is fair to all.
+    pub(crate) fn has_vectors(&self, except: Option<&Digests>) -> bool {
+        self.lacking_without(except).count() * 2 <= self.pieces
     }
 
-    /// Return the similarity of two passages, relative to the mean similarity where vectors are centered.
-    pub(crate) fn likeness(&self) -> impl Fn(u32, u32) -> f64 + '_ {
-        let any = if self.worth.is_centered() { self.center.spread() } else { 0.0 };
+    /// The passages that lack their vectors, but for some that a search leaves out.
+    pub(crate) fn lacking_without(&self, except: Option<&Digests>) -> impl Iterator<Item = u32> {
+        let all = if self.lacking == 0 { &[][..] } else { &self.passages[..] };
+        let lacks = move |(passage, digest): (&Passage, u64)| {
+            let is_wanted = digest != GONE && !except.is_some_and(|except| except.has(digest));
+            passage.vector == Standing::LACKING && is_wanted
+        };
+        let lacking = (0..).zip(all.iter().zip(self.digests.iter().copied())).filter(move |(_, it)| lacks(*it));
+        lacking.map(|(number, _)| number)
+    }
+
+    /// Read the text that a vector is of.
+    pub(crate) fn text_of(&self, vector_id: &str) -> Option<String> {
+        let piece = self.passages[self.passage_of(vector_id)? as usize];
+        let segment = self.read(piece.segment).ok()?;
+        segment.content.get(piece.start as usize..piece.end as usize).map(str::to_owned)
+    }
+
+    /// Give a passage the vector that was made for a search, unless it has one. The one on disk is still to come.
+    pub(crate) fn lend_vector(&mut self, vector_id: &str, vector: &[f32]) -> Result<()> {
+        let passage = self.passage_of(vector_id);
+        if let Some(passage) = passage.filter(|&it| self.passages[it as usize].vector == Standing::LACKING) {
+            self.set_vector(passage, vector)?;
+            self.passages[passage as usize].vector = Standing::LENT;
+        }
+        Ok(())
+    }
+
+    /// Return the similarity of two passages, relative to the similarity of any two where vectors are centered.
+    pub(crate) fn likeness(&self, spread: f64) -> impl Fn(u32, u32) -> f64 + '_ {
+        let any = if self.worth.is_centered() { spread } else { 0.0 };
         move |a, b| {
             let likeness = self.rows.likeness(a, b);
             if any > 0.0 { ((likeness - any) / (1.0 - any).max(f64::EPSILON)).max(0.0) } else { likeness }

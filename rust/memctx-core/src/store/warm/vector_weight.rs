@@ -14,9 +14,6 @@ pub struct VectorWeight {
     /// The cosine above the mean, as a share of what is left to 1, that counts as much as words that are sure; for
     /// spelling the weight of a cosine of 1.
     unit: f64,
-    /// The one at which a query counts as answered. Of questions to another memory one in thirty has a text so near, by
-    /// our own encoder up to one in eight where all texts are passages of one kind.
-    line: f64,
     /// True if they tell texts in Latin letters apart and no others.
     is_latin_only: bool,
     /// True if any two texts have something in common, which says nothing: cosines count from their mean.
@@ -25,11 +22,11 @@ pub struct VectorWeight {
 
 impl VectorWeight {
     /// Spelling: a little more than the words themselves.
-    pub const SPELLING: Self = Self { unit: 0.2, line: 1.0, is_latin_only: false, is_centered: false };
+    pub const SPELLING: Self = Self { unit: 0.2, is_latin_only: false, is_centered: false };
     /// Meaning, in whatever language.
-    pub const MEANING: Self = Self { unit: 0.5, line: 0.42, is_latin_only: false, is_centered: true };
+    pub const MEANING: Self = Self { unit: 0.5, is_latin_only: false, is_centered: true };
     /// Meaning by our own encoder.
-    pub const ENCODER: Self = Self { unit: 0.4, line: 0.44, ..Self::MEANING };
+    pub const ENCODER: Self = Self { unit: 0.4, ..Self::MEANING };
     /// Meaning by a table of word pieces, in languages that are written in Latin letters.
     pub const LATIN_TABLE: Self = Self { unit: 0.8, is_latin_only: true, ..Self::MEANING };
     /// Meaning of whole sentences, in languages that are written in Latin letters.
@@ -46,7 +43,7 @@ impl VectorWeight {
             return Scale::raw(Weights::of_vector(self.unit));
         }
         let weights = Weights { vector: self.share_known(query), bm25: words.max(LEAST_WORDS) };
-        Scale::centered(weights, mean, self.unit, self.line)
+        Scale::centered(weights, mean, self.unit)
     }
 
     /// Return the share of a query that the vectors can tell from others.
