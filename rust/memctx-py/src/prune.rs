@@ -42,6 +42,7 @@ pub(crate) struct Pruning<'py> {
     conversation, pruning, *, context_window, sticky = HashMap::new(), is_cold = false, overflow = None,
     estimator = "script"
 ))]
+#[allow(clippy::too_many_arguments)] // named in Python
 pub(crate) fn plan_prune(
     py: Python<'_>,
     conversation: &Bound<'_, Conversation>,

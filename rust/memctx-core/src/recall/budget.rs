@@ -263,7 +263,9 @@ impl<'a> Space<'a> {
         let best = self.request.details.iter().map(|detail| detail.score).fold(0.0, f64::max);
         let share = if best > 0.0 { self.request.details[index].score / best } else { 1.0 };
         let excerpt = self.request.excerpt as f64;
-        (GROWN * excerpt * share).max(excerpt) as usize
+        #[allow(clippy::cast_sign_loss)] // neither is negative
+        let grown = (GROWN * excerpt * share).max(excerpt) as usize;
+        grown
     }
 
     fn entry(&self, index: usize, words: &Words, most: usize, room: usize) -> Option<Entry> {

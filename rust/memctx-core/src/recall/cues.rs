@@ -98,7 +98,9 @@ impl Cues {
         for row in rows {
             let (text, is_open) = row.strip_suffix('*').map_or((*row, false), |text| (text, true));
             let cue = Cue { text: text.to_owned(), is_open, is_anywhere: text.contains(is_cjk) };
-            text.chars().next().map(|first| phrases.entry(first).or_default().push(cue));
+            if let Some(first) = text.chars().next() {
+                phrases.entry(first).or_default().push(cue);
+            }
         }
         Self { phrases }
     }

@@ -148,10 +148,9 @@ fn fold_repetitions(
                 (_, true) if passages[older].is_seen => (newer, older),
                 _ if passages[newer].is_seen || passages[older].is_seen => continue,
                 (false, false) => continue,
-                (true, false) => (older, newer),
                 (false, true) => (newer, older),
                 (true, true) if wish.history => (newer, older),
-                (true, true) => (older, newer),
+                (true, _) => (older, newer),
             };
             verdicts[gone] = Verdict::Duplicate(kept);
             scores[kept] = scores[kept].max(scores[gone]);

@@ -345,15 +345,15 @@ impl Inner {
         let deadline = Instant::now() + request.embedding;
         let threads = thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS).min(wanted.len());
         // What was said last is asked for most.
-        let make = |first: usize| -> Vec<(&String, Vec<f32>)> {
+        let stripe = |first: usize| -> Vec<(&String, Vec<f32>)> {
             let own = wanted.iter().rev().skip(first).step_by(threads).take_while(|_| Instant::now() < deadline);
             own.filter_map(|id| Some((id, self.model().vector(&self.index().text_of(id)?)?))).collect()
         };
         let made: Vec<(&String, Vec<f32>)> = thread::scope(|scope| {
             // Without a thread its share is made in the background.
-            let begin = |first| thread::Builder::new().spawn_scoped(scope, move || make(first)).ok();
+            let begin = |first| thread::Builder::new().spawn_scoped(scope, move || stripe(first)).ok();
             let others: Vec<_> = (1..threads).filter_map(begin).collect();
-            let own = make(0);
+            let own = stripe(0);
             own.into_iter().chain(others.into_iter().filter_map(|other| other.join().ok()).flatten()).collect()
         });
         let mut index = self.index_mut();

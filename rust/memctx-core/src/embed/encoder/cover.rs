@@ -55,7 +55,8 @@ impl<'a> PieceQuestion<'a> {
     /// Return what those three pieces tell that a text has best.
     #[must_use]
     pub fn told_by(&self, text: &str) -> f64 {
-        let ids = unique(self.encoder.tokens(text));
+        // All of it: what answers may stand at the end.
+        let ids = unique(self.encoder.tokens_within(text, usize::MAX));
         let lengths = LazyCell::new(|| ids.iter().map(|&id| self.encoder.length(id)).collect::<Vec<f32>>());
         let cosine = |piece: &QuestionPiece| {
             // Most are there as they are.

@@ -119,8 +119,13 @@ impl Encoder {
     /// Return the numbers of the pieces that a text is cut into.
     #[must_use]
     pub fn tokens(&self, text: &str) -> Vec<u32> {
+        self.tokens_within(text, self.max_chars)
+    }
+
+    /// Return the numbers of the pieces that so many characters of a text are cut into.
+    pub(super) fn tokens_within(&self, text: &str, chars: usize) -> Vec<u32> {
         let mut ids = Vec::new();
-        for word in words(text, self.max_chars, &self.fold) {
+        for word in words(text, chars, &self.fold) {
             self.pieces.cut(&word, &mut ids);
         }
         ids

@@ -128,7 +128,7 @@ impl<'s> Sides<'s> {
         let is_beside = |old: &Token| gained().any(|new| old.class & new.class & class::ALWAYS != 0);
         let is_replaced = answers.iter().any(|token| is_denied(token) || is_gone(token) || is_beside(token));
         let is_answer = |token: &&Token| token.class != 0 || token.side == Side::Object;
-        is_replaced && gained().any(|token| is_answer(&token) && !is_change(token))
+        is_replaced && gained().any(|token| is_answer(token) && !is_change(token))
     }
 }
 
