@@ -33,7 +33,7 @@ class Removed:
         """Its relevance to the query; 0 where that was not computed."""
 
     @property
-    def layer(self) -> Literal["sticky", "relevance", "age"]:
+    def layer(self) -> Literal["sticky", "replaced", "relevance", "age"]:
         """The rule that removed it."""
 
     @property

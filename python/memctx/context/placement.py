@@ -103,7 +103,9 @@ class Placement:
             late = state.is_recall_late and is_repeated
             return Blocks(tuple(kept) if is_kept else (), unsearched=reason, is_late=late)
         visible = self.capture.visible(cut)
-        found = self.recall.search(query, cut.find_visible, room=limits.half, visible=visible)
+        found = self.recall.search(
+            query, cut.find_visible, room=limits.half, visible=visible, shown=len(_items(kept))
+        )
         found = self.corrections.drop_corrected(found, source.conversation)
         if not is_stable:
             blocks = rebuild(found, None if config.placement == "head" else newest, limits.cap)

@@ -29,6 +29,8 @@ UNKNOWN_VISIBLE = 4
 LEAST_SCORE, LEAST_OF_MANY = 0.005, 0.001
 # Candidates that are looked at where a question asks for many: a list, an order of events, a summary.
 POOL_OF_MANY = 200
+# Passages in earlier blocks that a search finds beside its candidates, at most.
+MOST_SHOWN = 64
 # Time in which a turn makes vectors that are still missing. Most take less than a millisecond.
 EMBEDDING_MS = 250.0
 # Weights of OpenClaw's plugin, for the score that a report shows beside ours.
@@ -87,15 +89,21 @@ class Recall:
     """Makes the vectors of queries; None where the store does."""
 
     def search(
-        self, query: str, find_visible: FindVisible, *, room: int, visible: VisibleSegments | None
+        self,
+        query: str,
+        find_visible: FindVisible,
+        *,
+        room: int,
+        visible: VisibleSegments | None,
+        shown: int = 0,
     ) -> Candidates:
-        """Find what the model does not see yet, enough for a block of ``room`` tokens.
+        """Find what the model does not see yet, enough for a block of ``room`` tokens beside ``shown`` passages.
 
         ``visible`` are the segments that it is known to see, as far as that is known beforehand; ``find_visible``
-        returns for each text whether it does.
+        returns for each text whether it does. Passages that are shown in earlier blocks are found, too.
         """
         asks_for_many = _core.asks_for_many(query)
-        limit = max(FEWEST_CANDIDATES, room // EXCERPT)
+        limit = max(FEWEST_CANDIDATES, room // EXCERPT) + min(shown, MOST_SHOWN)
         if asks_for_many:
             limit = max(limit, min(POOL_OF_MANY, room // (2 * HEAD)))
         asked = None if self.embedding is None else self.embedding.queries.request(query)

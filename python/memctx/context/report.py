@@ -139,6 +139,9 @@ class Pruned:
     """True if this turn decided it; otherwise it is sent as in earlier turns."""
 
 
+_CRITERIA = {"replaced": "replaced since", "relevance": "least relevant"}
+
+
 @dataclass(frozen=True, slots=True)
 class Trimmed:
     """Messages that are not sent: one message, or a tool call with all its results."""
@@ -149,14 +152,14 @@ class Trimmed:
     score: float
     """Relevance to the query of the turn that decided it."""
     layer: str
-    """``relevance`` or ``age``: the criterion."""
+    """``replaced`` by something said later, ``relevance`` or ``age``: the criterion."""
     is_new: bool
     """True if this turn decided it."""
 
     @property
     def reason(self) -> str:
         """Criterion and score in words."""
-        why = "least relevant" if self.layer == "relevance" else "oldest"
+        why = _CRITERIA.get(self.layer, "oldest")
         return f"{why}, score {self.score:.2f}" if self.is_new else f"{why} in an earlier turn"
 
 

@@ -23,4 +23,4 @@ pub use language::{Relation, relate};
 pub use plan::{Action, Draft, Known, Op, plan};
 pub use search::{Found, Request};
 pub use settings::Settings;
-pub use versions::{Version, replaced};
+pub use versions::{Version, outdated, replaced};

@@ -61,6 +61,39 @@ pub fn replaced(said: &[Version<'_>]) -> Vec<Option<Replaced>> {
     found
 }
 
+/// Return for each message whether a later one says that all of it no longer holds; they are given oldest first.
+///
+/// As in [`replaced`], but only corrections that say so count, so that a long conversation is read in little time.
+///
+/// ```
+/// use memctx_core::facts::{Version, outdated};
+///
+/// let said = ["The port is 3000.", "Correction: the port is not 3000 but 8080.", "The logs are full."];
+/// assert_eq!(outdated(&said.map(|text| Version { role: "user", text })), [true, false, false]);
+/// ```
+#[must_use]
+pub fn outdated(said: &[Version<'_>]) -> Vec<bool> {
+    let is_correcting = |version: &Version<'_>| version.text.len() <= LONGEST && sentences(version.text).any(corrects);
+    let Some(last) = said.iter().rposition(is_correcting) else { return vec![false; said.len()] };
+    let read: Vec<Vec<Sentence>> = said[..=last].iter().map(sentences_of).collect();
+    let correcting: Vec<(usize, &Sentence)> = (0..)
+        .zip(&read)
+        .flat_map(|(at, sentences)| sentences.iter().map(move |sentence| (at, sentence)))
+        .filter(|(_, sentence)| sentence.corrects && sentence.counts)
+        .collect();
+    let is_replaced = |old: usize, sentence: &Sentence| {
+        let mut later = correcting.iter().filter(|(new, _)| *new > old);
+        later.any(|(_, new)| new.replaces(sentence) == Some(Sureness::Certain))
+    };
+    let is_outdated = |(old, sentences): (usize, &Vec<Sentence>)| {
+        let mut stating = sentences.iter().filter(|sentence| !sentence.is_joined).peekable();
+        stating.peek().is_some() && stating.all(|sentence| is_replaced(old, sentence))
+    };
+    let mut found: Vec<bool> = read.iter().enumerate().map(is_outdated).collect();
+    found.resize(said.len(), false);
+    found
+}
+
 /// A sentence that states something.
 struct Sentence {
     statement: Statement,
@@ -188,6 +221,23 @@ mod tests {
             }
         }
         assert!(failed.is_empty(), "{failed:#?}");
+    }
+
+    #[test]
+    fn corrected_messages_are_outdated() {
+        let said = [
+            "The projector in room Lisbon is an Alpha 15.",
+            "The printer is on the second floor.",
+            "Sorry, I was wrong: the projector in room Lisbon is not an Alpha 15 but an Alpha 25.",
+            "Lunch is at noon.",
+            "The projector in room Lisbon was replaced: it is a Magna 32 now.",
+        ];
+        let found = outdated(&said.map(|text| Version { role: "user", text }));
+        assert_eq!(found, [true, false, true, false, false]);
+        assert_eq!(
+            outdated(&said[..2].iter().map(|text| Version { role: "user", text }).collect::<Vec<_>>()),
+            [false; 2]
+        );
     }
 
     #[test]

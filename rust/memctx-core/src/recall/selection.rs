@@ -94,7 +94,10 @@ pub fn select(question: &str, passages: &[Passage<'_>]) -> Vec<Verdict> {
     fold_repetitions(passages, &words, wish, &mut verdicts, &mut scores);
     let to_show: Vec<usize> =
         (0..passages.len()).filter(|&at| !passages[at].is_seen && is_standing(verdicts[at])).collect();
-    cut(&asked, &words, wish, &scores, to_show, &mut verdicts);
+    // A question answers nothing, so what is near it in score need not be near the answer.
+    let best = |at: &usize| if is_question(&passages[*at]) { None } else { Some(scores[*at]) };
+    let best = to_show.iter().filter_map(best).reduce(f64::max);
+    cut(&asked, &words, wish, &scores, to_show, best, &mut verdicts);
     verdicts
 }
 
@@ -158,10 +161,23 @@ fn fold_repetitions(
     }
 }
 
-/// Leave out what adds little.
-fn cut(asked: &Words, words: &[Words], wish: Wish, scores: &[f64], mut order: Vec<usize>, verdicts: &mut [Verdict]) {
+/// Return whether a person asks something in a passage and says nothing.
+fn is_question(passage: &Passage<'_>) -> bool {
+    passage.role == "user" && passage.content.len() <= LONGEST && only_asks(passage.content)
+}
+
+/// Leave out what adds little beside the `best` score of an answer.
+fn cut(
+    asked: &Words,
+    words: &[Words],
+    wish: Wish,
+    scores: &[f64],
+    mut order: Vec<usize>,
+    best: Option<f64>,
+    verdicts: &mut [Verdict],
+) {
     order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
-    let Some(best) = order.first().map(|&at| scores[at]) else { return };
+    let Some(best) = best.or_else(|| order.first().map(|&at| scores[at])) else { return };
     let worth = asked.worth(words, &order);
     let all: f64 = worth.values().sum();
     let mut covered: FxHashSet<Term> = FxHashSet::default();

@@ -5,7 +5,8 @@ use rustc_hash::FxHashSet;
 use super::protect::{Protection, Reason};
 use super::relevance::{has_text, scores};
 use super::request::Request;
-use crate::messages::{Conversation, Indices, Unit};
+use crate::facts::{Version, outdated};
+use crate::messages::{Conversation, Indices, Kind, MessageView, Role, Unit};
 use crate::text::{trim_js, utf16_len};
 
 /// A shorter query says nothing about what is relevant.
@@ -23,6 +24,8 @@ const FRESHNESS: f64 = 0.5;
 pub enum Layer {
     /// It was trimmed before.
     Sticky,
+    /// Something said later took its place.
+    Replaced,
     /// It was least relevant to the query.
     Relevance,
     /// It was the oldest.
@@ -35,6 +38,7 @@ impl Layer {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Sticky => "sticky",
+            Self::Replaced => "replaced",
             Self::Relevance => "relevance",
             Self::Age => "age",
         }
@@ -45,6 +49,7 @@ impl Layer {
     pub const fn reason(self) -> &'static str {
         match self {
             Self::Sticky => "trimmed before",
+            Self::Replaced => "replaced by something said later",
             Self::Relevance => "least relevant to the query",
             Self::Age => "oldest",
         }
@@ -130,6 +135,7 @@ pub fn plan(conversation: &Conversation, request: &Request<'_>) -> Plan {
         if protection.is_running && request.ceiling.is_some_and(|ceiling| trim.tokens <= ceiling) {
             trim.is_deferred = true;
         } else {
+            trim.by_correction(request);
             trim.by_relevance(request);
             trim.by_age(request);
         }
@@ -150,6 +156,19 @@ fn costs(units: &[Unit], request: &Request<'_>) -> Vec<u64> {
     let Some(costs) = request.costs else { return units.iter().map(|unit| unit.tokens).collect() };
     let cost = |&index: &u32| costs.get(index as usize).copied().map_or(0, u64::from);
     units.iter().map(|unit| unit.messages.iter().map(cost).sum()).collect()
+}
+
+/// Return what a person or a model said in a message that is one text.
+fn version(view: &MessageView) -> Option<Version<'_>> {
+    let role = match view.role {
+        Role::User if !view.is_summary && !view.is_recalled => "user",
+        Role::Assistant => "assistant",
+        _ => return None,
+    };
+    match &view.parts[..] {
+        [part] if part.kind == Kind::Text => Some(Version { role, text: part.text.as_deref()?.body() }),
+        _ => None,
+    }
 }
 
 /// A trim under way.
@@ -200,6 +219,25 @@ impl<'a> Trim<'a> {
         let Conversation { units, views, .. } = self.conversation;
         let unit = &units[unit];
         unit.tokens <= FEW_WORDS && unit.messages.iter().all(|&index| views[index as usize].is_person())
+    }
+
+    /// Remove what a person took back: it costs little, and misleads whoever reads it beside what holds.
+    fn by_correction(&mut self, request: &Request<'_>) {
+        if !request.spares_people {
+            return;
+        }
+        let Conversation { units, views, .. } = self.conversation;
+        let (indices, said): (Vec<usize>, Vec<Version<'_>>) =
+            views.iter().enumerate().filter_map(|(index, view)| Some((index, version(view)?))).unzip();
+        let outdated: FxHashSet<usize> =
+            indices.into_iter().zip(outdated(&said)).filter_map(|(index, is_out)| is_out.then_some(index)).collect();
+        let is_outdated = |unit: usize| {
+            let mut messages = units[unit].messages.iter();
+            messages.all(|&index| outdated.contains(&(index as usize)))
+        };
+        if !outdated.is_empty() {
+            self.remove_all(Layer::Replaced, is_outdated);
+        }
     }
 
     /// Remove the least relevant units first, among equals the oldest. Units without text are not scored.

@@ -277,6 +277,29 @@ fn rest(talk: &Conversation, plan: &Plan) -> Conversation {
     talk.without(&plan.removed_messages())
 }
 
+#[test]
+fn corrected_messages_leave_first() {
+    let filler =
+        |at: usize| said(Role::Assistant, &format!("{} {at}", "the oven was cleaned and the shelf moved ".repeat(12)));
+    let mut views = vec![said(Role::User, "Help me with the office.")];
+    views.extend([
+        said(Role::User, "The projector in room Lisbon is an Alpha 15."),
+        said(Role::Assistant, "The projector in room Lisbon is an Alpha 15."),
+        said(Role::User, "The printer is on the second floor."),
+    ]);
+    views.extend((0..6).map(filler));
+    views
+        .push(said(Role::User, "Sorry, I was wrong: the projector in room Lisbon is not an Alpha 15 but an Alpha 25."));
+    views.push(filler(6));
+    let talk = conversation(views);
+    let request = Request { spares_people: true, target: 700, ..bare("Which projector is in room Lisbon?", 700) };
+    let plan = plan(&talk, &request);
+    assert_eq!(removed(&plan)[..2], [(1, Layer::Replaced), (2, Layer::Replaced)]);
+    assert!(removed(&plan)[2..].iter().all(|(_, layer)| *layer == Layer::Relevance), "{plan:?}");
+    let plain = super::plan(&talk, &Request { spares_people: false, ..request });
+    assert!(removed(&plain).iter().all(|(_, layer)| *layer != Layer::Replaced), "OpenClaw's trim knows no corrections");
+}
+
 proptest! {
     #[test]
     fn scores_are_those_of_an_index_of_the_same_texts(
