@@ -19,7 +19,7 @@ import tempfile
 import tomllib
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from memctx._core import SearchHit
 
 Array = NDArray[np.float64]
+Powers = tuple[float, float, float]
 ROOT = Path(__file__).parents[2]
 WEIGHTS = ROOT / "rust/memctx-core/src/store/warm/gate.json"
 ENCODER = ROOT / "packages/memctx-model/src/memctx_model/encoder.safetensors"
@@ -61,20 +62,22 @@ SHARES = {"own": 2 / 3, "foreign": 4 / 15, "talk": 1 / 15}
 # How many times as high the odds of an answer are there; as in `gate.rs`.
 MORE_ANSWERED = (2 / 1) / (3 / 7)
 # False recall at which sets are compared, and that of a certainty of 0.7, the default of `recall.min_score`.
-FALSE_RECALL, FALSE_BY_DEFAULT, DEFAULT = 0.04, 0.06, 0.7
+FALSE_RECALL, FALSE_BY_DEFAULT, DEFAULT = 0.04, 0.085, 0.7
 # What is added before a logarithm, and what the pieces of a usual question tell; as in `gate.rs`.
 LEAST = {"words": 0.3, "meaning": 0.05, "told": 0.5}
 USUALLY_TOLD, LEAST_ODDS = 12.0, 1e-12
 # Where the odds of a side are even, and the power with which they rise: as they were before pieces counted.
 EVEN = {"words": (3.5, 3.0), "meaning": (0.44, 6.0)}
-# Powers that are tried with which the odds of words and of meaning rise with what the pieces tell.
-TRIED = [
-    (words, meaning) for words in (0.0, 0.9, 1.8, 2.7) for meaning in (0.0, 0.3, 0.6, 0.9, 1.2)
-]
+# Words of a memory, from and to, by which the odds fall; as in `gate.rs`.
+FEWEST_HELD, MOST_HELD = 500.0, 400_000.0
+# Powers that are tried: with which the odds of words and of meaning rise with what the pieces tell, and with which both
+# fall with the words of the memory.
+TRIED = list(product((0.0, 0.9, 1.8, 2.7), (0.0, 0.3, 0.6, 0.9, 1.2), (0.0, 0.2, 0.3, 0.4)))
 NAMES = {
     "best evidence of words": "words",
     "best cosine above the mean": "meaning",
     "what its three best pieces tell": "told",
+    "words in the memory": "held",
 }
 BANDS = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0001)
 
@@ -240,8 +243,9 @@ def collected(folder: Path, model: Encoder, *, is_fresh: bool) -> dict[str, list
     return sets
 
 
-def log_odds(asked: Sequence[Asked], told: tuple[float, float]) -> Array:
-    """Return the log odds of both sides together, given the powers of what the pieces tell."""
+def log_odds(asked: Sequence[Asked], powers: Powers) -> Array:
+    """Return the log odds of both sides together."""
+    *told, held = powers
     odds = np.zeros(len(asked))
     pieces = np.array([one.evidence.get("told", np.nan) for one in asked])
     pieces = np.nan_to_num(np.log((pieces + LEAST["told"]) / USUALLY_TOLD))
@@ -249,7 +253,9 @@ def log_odds(asked: Sequence[Asked], told: tuple[float, float]) -> Array:
         values = np.array([one.evidence.get(side, -np.inf) for one in asked])
         logs = power * np.log((np.maximum(values, 0) + LEAST[side]) / even) + with_pieces * pieces
         odds += np.where(values > 0, np.exp(logs), 0)
-    return np.log(np.maximum(odds, LEAST_ODDS))
+    words = np.array([one.evidence["held"] for one in asked])
+    size = np.log(np.minimum(words, MOST_HELD) + FEWEST_HELD)
+    return np.log(np.maximum(odds, LEAST_ODDS)) - held * size
 
 
 def weighed(
@@ -272,9 +278,9 @@ def weighed(
 
 @dataclass(frozen=True)
 class Gate:
-    """The powers of what the pieces tell, and from odds to the certainty."""
+    """The powers that make the odds, and from odds to the certainty."""
 
-    told: tuple[float, float]
+    powers: Powers
     slope: float
     bias: float
 
@@ -284,31 +290,32 @@ class Gate:
 
         Likelihood would do for both, but it cares for questions that no line would ever part.
         """
-        told = max(TRIED, key=lambda each: _passing(sets, each))
+        powers = max(TRIED, key=lambda each: _passing(sets, each))
         asked, weights = weighed(sets, TURNS, findable=True)
-        odds = log_odds(asked, told)
+        odds = log_odds(asked, powers)
         answered = np.array([float(one.kind == "own") for one in asked])
         slope = float(Regression.fit(odds[:, None], answered, weights).weights[0])
-        line = line_of([_groups(each, told) for each in sets], FALSE_BY_DEFAULT)
-        return cls(told, slope, float(np.log(DEFAULT / (1 - DEFAULT)) - slope * line))
+        line = line_of([_groups(each, powers) for each in sets], FALSE_BY_DEFAULT)
+        return cls(powers, slope, float(np.log(DEFAULT / (1 - DEFAULT)) - slope * line))
 
     def logit(self, asked: Sequence[Asked]) -> Array:
-        return self.slope * log_odds(asked, self.told) + self.bias
+        return self.slope * log_odds(asked, self.powers) + self.bias
 
 
-def _groups(asked: Sequence[Asked], told: tuple[float, float]) -> dict[str, Array]:
+def _groups(asked: Sequence[Asked], powers: Powers) -> dict[str, Array]:
     """Return the log odds of each kind of question of a set; of its own those that a search answers."""
     return {
         kind: log_odds(
-            [one for one in asked if one.kind == kind and (kind != "own" or one.is_findable)], told
+            [one for one in asked if one.kind == kind and (kind != "own" or one.is_findable)],
+            powers,
         )
         for kind in SHARES
     }
 
 
-def _passing(sets: Sequence[list[Asked]], told: tuple[float, float]) -> float:
+def _passing(sets: Sequence[list[Asked]], powers: Powers) -> float:
     """Return the share of questions that pass at a line for all sets, and at one for each, in the middle."""
-    groups = [_groups(each, told) for each in sets]
+    groups = [_groups(each, powers) for each in sets]
     line = line_of(groups, FALSE_RECALL)
     lines = [line_of([each], FALSE_RECALL) for each in groups]
     return float(
@@ -358,7 +365,7 @@ def judge(sets: dict[str, list[Asked]]) -> None:
     for name, asked in sets.items():
         rest = [each for other, each in sets.items() if other != name]
         gate = Gate.fit(rest)
-        odds = _groups(asked, gate.told)
+        odds = _groups(asked, gate.powers)
         logits[name] = {kind: gate.slope * values + gate.bias for kind, values in odds.items()}
         x, y, w, _ = shares(*weighed(rest, SHARES, findable=False), gate)
         share = Regression.fit(x, y, w)
@@ -425,10 +432,11 @@ def write(sets: dict[str, list[Asked]]) -> None:
     gate = Gate.fit(list(sets.values()))
     x, y, w, _ = shares(*weighed(sets.values(), SHARES, findable=False), gate)
     share = np.round(Regression.fit(x, y, w).weights, 3).tolist()
-    weights = {
+    weights: dict[str, Any] = {
         side: {"even": even, "power": power, "told": told}
-        for (side, (even, power)), told in zip(EVEN.items(), gate.told, strict=True)
+        for (side, (even, power)), told in zip(EVEN.items(), gate.powers[:2], strict=True)
     }
+    weights["held"] = gate.powers[2]
     weights["certainty"] = {"slope": round(gate.slope, 3), "bias": round(gate.bias, 3)}
     weights["share"] = dict(
         zip(("certainty", "rank", "crowd", "best", "lead", "bias"), share, strict=True)

@@ -218,3 +218,22 @@ def test_a_custom_estimator_holds_with_companions(tmp_path: Path) -> None:
         block = next(message for message in turn.messages if "<recalled" in message["content"])
         assert len(entries(turn)) == 2
         assert turn.report.tokens.recalled == len(block["content"]) // 2
+
+
+def test_what_a_tool_printed_is_found_by_its_call(tmp_path: Path) -> None:
+    """A number answers no question by itself, and stands far inside of what was printed."""
+    lines = [f"-rw-r--r-- 1 dev staff {1_000 + line} module_{line}" for line in range(60)]
+    lines[40] = "-rw-r--r-- 1 dev staff 48213 total"
+    others = [
+        message
+        for number in range(1, 12)
+        for message in (call(number, f'{{"path": "src/part_{number}.py"}}'), result(number, "ok"))
+    ]
+    with archived(
+        tmp_path,
+        call(0, '{"command": "wc -c exports/ledger_snapshot"}'),
+        result(0, "\n".join(lines)),
+        *others,
+    ) as memory:
+        hits = memory.search("How big is the ledger snapshot of the exports?", limit=3)
+    assert [hit.segment.content.split()[0] for hit in hits[:2]] == ["read_file", "-rw-r--r--"]

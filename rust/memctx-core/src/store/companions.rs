@@ -138,6 +138,17 @@ impl Warm {
         companions
     }
 
+    /// Return the result of a segment that is a tool call, as far as it is in memory.
+    pub(super) fn result_of(&self, number: u32) -> Result<Option<u32>> {
+        if self.roles.name(self.entries[number as usize].role) != "tool" {
+            return Ok(None);
+        }
+        let segment = self.read(number)?;
+        let is_call = Metadata::of(&segment).tool.is_some_and(|tool| tool.kind == "call");
+        let found = if is_call { self.companion(&segment, number, |_| true)? } else { None };
+        Ok(found.map(|(result, ..)| result))
+    }
+
     /// Return the companion of a segment if it is wanted, its number, and whether it was said before.
     fn companion(
         &self,

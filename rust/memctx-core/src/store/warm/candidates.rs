@@ -195,7 +195,9 @@ impl Warm {
         let spread = center.spread();
         let candidates = self.smoothed(&race, spread, candidates, bm25, admit)?;
         let meaning = race.scale.meaning(candidates.iter().map(|candidate| candidate.cosine));
-        Ok(Ranked { candidates, evidence: Evidence { words, meaning, told: None } })
+        let statistics = self.texts.statistics();
+        let held = statistics.documents as f64 * statistics.average_length;
+        Ok(Ranked { candidates, evidence: Evidence { words, meaning, told: None, held } })
     }
 
     /// The passages of segments that say the query again, up to case and punctuation.
@@ -405,7 +407,39 @@ impl Warm {
             all[best].rank = all.iter().map(|candidate| candidate.rank).fold(0.0, f64::max);
             all.swap(0, best);
         }
+        self.lift_results(race, &mut all, cosine.as_ref(), &bm25, &admit);
         Ok(ranked(all, pool(race.request)))
+    }
+
+    /// Give the results of calls that are among the best most of the rank of their calls: what a tool printed rarely
+    /// repeats what it was asked.
+    fn lift_results(
+        &self,
+        race: &Race<'_, '_>,
+        all: &mut Vec<Candidate>,
+        cosine: Option<&impl Fn(u32) -> f64>,
+        bm25: &impl Fn(u32) -> f64,
+        admit: &impl Fn(u32) -> bool,
+    ) {
+        const SHARE: f64 = 0.9;
+        /// Passages at most of a long result of which the most similar one is chosen.
+        const LOOKED_AT: usize = 64;
+        let mut best: Vec<(u32, f64)> = all.iter().map(|candidate| (candidate.segment, candidate.rank)).collect();
+        best.sort_by(|a, b| b.1.total_cmp(&a.1));
+        for (call, rank) in best.into_iter().take(BEST) {
+            // What is damaged is noted when it is read for its own sake.
+            let Ok(Some(result)) = self.result_of(call) else { continue };
+            let passages = self.entries[result as usize].passages.clone().take(LOOKED_AT).filter(|&each| admit(each));
+            let candidates = passages.map(|passage| {
+                self.candidate(race, passage, cosine.map_or(0.0, |cosine| cosine(passage)), bm25(passage))
+            });
+            let Some(mut found) = candidates.reduce(|a, b| if b.rank > a.rank { b } else { a }) else { continue };
+            found.rank = found.rank.max(SHARE * rank);
+            match all.iter_mut().find(|candidate| candidate.segment == result) {
+                Some(known) => known.rank = known.rank.max(found.rank),
+                None => all.push(found),
+            }
+        }
     }
 }
 

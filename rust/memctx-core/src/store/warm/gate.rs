@@ -16,6 +16,9 @@ const LEAST_MEANING: f64 = 0.05;
 const LEAST_TOLD: f64 = 0.5;
 /// Told by the three best pieces of a usual question.
 const USUALLY_TOLD: f64 = 12.0;
+/// Least and most words of a memory that make a difference, as in those that the gate was fitted with.
+const FEWEST_HELD: f64 = 500.0;
+const MOST_HELD: f64 = 400_000.0;
 /// Power of the ranks by which candidates count as good as the best.
 const CROWD: i32 = 8;
 /// Ranks below this share of the best are alike.
@@ -34,6 +37,8 @@ static WEIGHTS: LazyLock<Weights> =
 struct Weights {
     words: Side,
     meaning: Side,
+    /// The power with which the odds fall with the words of the memory: the more it holds, the more is like any question.
+    held: f64,
     certainty: Line,
     share: ShareWeights,
 }
@@ -89,15 +94,18 @@ pub(crate) struct Evidence {
     pub(crate) meaning: Option<f64>,
     /// The most that the three best pieces of the question tell of a candidate, where pieces can be compared.
     pub(crate) told: Option<f64>,
+    /// Words of all texts in the memory.
+    pub(crate) held: f64,
 }
 
 impl Evidence {
     /// Return the probability that the question is answered: the odds of both sides are added, each as far as the
-    /// question says something that a candidate has.
+    /// question says something that a candidate has, and fall with the size of the memory.
     pub(crate) fn certainty(&self) -> f64 {
         let words = WEIGHTS.words.odds(self.words, LEAST_WORDS, self.told);
         let meaning = WEIGHTS.meaning.odds(self.meaning.unwrap_or_default(), LEAST_MEANING, self.told);
-        sigmoid(WEIGHTS.certainty.bias + WEIGHTS.certainty.slope * (words + meaning).ln())
+        let held = WEIGHTS.held * (self.held.min(MOST_HELD) + FEWEST_HELD).ln();
+        sigmoid(WEIGHTS.certainty.bias + WEIGHTS.certainty.slope * ((words + meaning).ln() - held))
     }
 
     /// Take in what the question's pieces tell of a candidate.
@@ -109,7 +117,8 @@ impl Evidence {
         let words = Explanation::leaf("best evidence of words", self.words);
         let meaning = self.meaning.map(|meaning| Explanation::leaf("best cosine above the mean", meaning));
         let told = self.told.map(|told| Explanation::leaf("what its three best pieces tell", told));
-        [words].into_iter().chain(meaning).chain(told).collect()
+        let held = Explanation::leaf("words in the memory", self.held);
+        [words].into_iter().chain(meaning).chain(told).chain([held]).collect()
     }
 }
 
@@ -190,7 +199,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn evidence(words: f64, meaning: f64, told: f64) -> Evidence {
-        Evidence { words, meaning: Some(meaning), told: Some(told) }
+        Evidence { words, meaning: Some(meaning), told: Some(told), held: 20_000.0 }
     }
 
     fn scores(certain: &Evidence, ranks: &[f64]) -> Vec<f64> {
@@ -203,7 +212,7 @@ mod tests {
         let sure = |words, meaning, told| evidence(words, meaning, told).certainty();
         assert!(sure(4.5, 0.1, 5.0) < 0.5, "a word or two that small talk has by accident");
         assert!(sure(4.5, 0.1, 5.0) < sure(4.5, 0.1, 15.0), "the same evidence of a question that says something");
-        assert!(sure(3.0, 0.38, 14.0) > 0.7 && sure(3.0, 0.0, 14.0) < 0.7 && sure(0.0, 0.38, 14.0) < 0.7);
+        assert!(sure(2.2, 0.33, 14.0) > 0.7 && sure(2.2, 0.0, 14.0) < 0.7 && sure(0.0, 0.33, 14.0) < 0.7);
         assert!(sure(0.0, 0.6, 8.0) > 0.7, "another language");
     }
 
@@ -229,12 +238,14 @@ mod tests {
 
         #[test]
         fn more_evidence_never_makes_it_less_sure(
-            words in 0.0..30.0, cosine in 0.0..1.0, best in 0.0..24.0, more in 0.0..5.0,
+            words in 0.0..30.0, cosine in 0.0..1.0, best in 0.0..24.0, more in 0.0..5.0, held in 0.0..1e7,
         ) {
             let of = |words, cosine, told| evidence(words, cosine, told).certainty();
             prop_assert!(of(words, cosine, best) <= of(words + more, cosine, best) + 1e-12);
             prop_assert!(of(words, cosine, best) <= of(words, cosine + more, best) + 1e-12);
             prop_assert!(of(words, cosine, best) <= of(words, cosine, best + more) + 1e-12);
+            let sure = |held| Evidence { held, ..evidence(words, cosine, best) }.certainty();
+            prop_assert!(sure(held + more) <= sure(held), "the same evidence in a larger memory");
         }
     }
 }
