@@ -106,18 +106,25 @@ def nothing_is_made_up_or_moved(given: Sequence[Message], turn: Turn) -> None:
 
 
 def the_protected_stay(given: Sequence[Message], turn: Turn, format: FormatName) -> None:
-    """Assert that system prompts, summaries, the task, the newest messages and the last tool group are there."""
+    """Assert that system prompts, summaries, the task, the newest messages and the last tool group are there.
+
+    Where these do not fit the window, the task and all but the newest message of a person may leave.
+    """
     sent = _sent(turn, given)
+    is_tight = any(unit.layer == "oversized" for unit in turn.report.trimmed)
     # A command that the person ran is neither's message: it does not count and may leave.
     tail = [piece for piece in all_pieces(given[-PROTECTED_RECENT:]) if piece[0] != "bashExecution"]
     said = [piece for piece in sent if piece[0] != "bashExecution"]
-    assert said[len(said) - len(tail) :] == tail, "one of the newest messages left"
+    assert is_tight or said[len(said) - len(tail) :] == tail, "one of the newest messages left"
     for message in given:
         is_system = message.get("role") in {"system", "developer", "compactionSummary"}
         if is_system or message.get("type") == "compaction":
             assert message in turn.messages, f"{message} left"
-    first = next((found for message in given if (found := _spoken(message))), [])
-    assert _is_within(first, sent), f"the task left: {first}"
+    spoken = [found for message in given if (found := _spoken(message))]
+    if is_tight:
+        assert not spoken or _is_within(spoken[-1], sent), f"the question left: {spoken[-1]}"
+    else:
+        assert not spoken or _is_within(spoken[0], sent), f"the task left: {spoken[0]}"
     conversation = _core.MessageReader().read(given, format)
     groups = [unit for unit in conversation.units if _has_call(given, unit)]
     if groups:

@@ -123,3 +123,43 @@ def test_a_result_shortened_to_fit_outlasts_a_restart(tmp_path: Path) -> None:
         with memories.opened(tmp_path / "memory", WINDOW, auto_recall=False) as memory:
             sent.append(invariants.wire(memory.prepare(given, format="openai").messages))
     assert sent[0] == sent[1]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("begun", [(), (User(("Check the logs.",)), Assistant(("Which?",)))])
+def test_pasted_texts_that_do_not_fit_together_leave_room_for_the_newest(
+    begun: tuple[Step, ...], format: FormatName, tmp_path: Path
+) -> None:
+    """The provider would refuse the request. The first is in the store, and is not sent whole again."""
+    pasted = [f"Look at this log:\n{listing(number, 30_000)}" for number in (3, 4)]
+    steps: list[Step] = [
+        *begun,
+        User((pasted[0],)),
+        Assistant(("It is fine.",)),
+        User((pasted[1],)),
+    ]
+    with memories.opened(tmp_path / "memory", WINDOW) as memory:
+        given = whole(steps, format)
+        turn = memory.prepare(given, format=format)
+        assert not turn.report.is_over_limit
+        assert "too large for the window" in turn.report.trimmed[0].reason
+        invariants.check_turn(given, turn, memory, format)
+        steps += [Assistant(("Fine, too.",)), User(("What does file 3 end with?",))]
+        later = memory.prepare(whole(steps, format), format=format)
+        assert not later.report.is_over_limit
+        assert not any(unit.is_new for unit in later.report.trimmed)
+        assert "file 4" in str(later.messages)
+        assert "the end of file 3" in str(later.messages), "recalled"
+
+
+def test_a_question_larger_than_the_window_is_reported(tmp_path: Path) -> None:
+    """Nothing else leaves for it in vain."""
+    steps: list[Step] = [
+        User(("Fix the bug.",)),
+        Assistant(("Which?",)),
+        User((listing(5, 200_000),)),
+    ]
+    with memories.opened(tmp_path, WINDOW) as memory:
+        turn = memory.prepare(whole(steps, "openai"), format="openai")
+    assert turn.report.is_over_limit
+    assert not turn.report.trimmed

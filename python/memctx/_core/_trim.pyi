@@ -90,6 +90,7 @@ class Replay:
         sticky: Sequence[int],
         *,
         protected_recent: int = 6,
+        protect_task: bool = True,
         pinned: Sequence[int] = ...,
     ) -> tuple[Trim, Conversation, array[int]]:
         """Remove the units of these keys; return the trim, the rest, and for each remaining message its previous index.

@@ -13,7 +13,15 @@ from memctx import _core
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, MutableSequence, Sequence
 
-    from memctx._core import Captured, Conversation, Pruned, SearchHit, Trim, VisibleSegments
+    from memctx._core import (
+        Captured,
+        Conversation,
+        Pruned,
+        Removed,
+        SearchHit,
+        Trim,
+        VisibleSegments,
+    )
     from memctx.config import Config
     from memctx.context.budget import Budget
     from memctx.context.read import SourceIndex
@@ -24,6 +32,12 @@ T = TypeVar("T")
 UNLIMITED = 1 << 62
 # Share of the limit from which on a trim is near enough to come while the cache is cold, when it costs nothing.
 NEARLY_DUE = 0.8
+# Layer of what left although it was protected, since the request would have been larger than the window.
+OVERSIZED = "oversized"
+# Newest messages that are protected then, beside the newest question.
+TIGHTLY_RECENT = 1
+# Reasons to protect messages that a provider accepts before the first of a person.
+LEADING = {"system", "summary"}
 
 
 class RemovedUnit(NamedTuple):
@@ -60,6 +74,8 @@ class Cut:
     """True if the messages were over the limit."""
     spare: int = UNLIMITED
     """Cost of the messages up to which no trim is due."""
+    _oversized: frozenset[int] = frozenset()
+    """Keys of the units of this turn's trim that are protected while the request fits the window."""
 
     @property
     def tokens(self) -> int:
@@ -119,14 +135,18 @@ class Cut:
             yield RemovedUnit(messages, unit.key, unit.tokens, *earlier[unit.key], is_new=False)
         for unit in self._trim.removed:
             messages = [self._source_indices[index] for index in unit.messages]
-            yield RemovedUnit(messages, unit.key, unit.tokens, unit.layer, unit.score, is_new=True)
+            layer = self._layer(unit)
+            yield RemovedUnit(messages, unit.key, unit.tokens, layer, unit.score, is_new=True)
 
     def decisions(self, earlier: Mapping[int, Decision]) -> Mapping[int, Decision]:
         """Return the decision for each removed unit, by its key."""
         if len(self._replayed) == len(earlier) and len(self._trim) == 0:
             return earlier
         out = {key: earlier[key] for key in self._replayed.removed_keys}
-        return out | {unit.key: (unit.layer, unit.score) for unit in self._trim.removed}
+        return out | {unit.key: (self._layer(unit), unit.score) for unit in self._trim.removed}
+
+    def _layer(self, unit: Removed) -> str:
+        return OVERSIZED if unit.key in self._oversized else unit.layer
 
     def find_visible(self, contents: Sequence[SearchHit | str]) -> list[bool]:
         """Return for each text whether the model reads it in a message that is sent whole."""
@@ -158,6 +178,7 @@ class Replay:
         self._replay = _core.Replay()
         self._trimmed: Mapping[int, Decision] = {}
         self._keys: Sequence[int] = ()
+        self._is_tight = False
 
     def apply(
         self,
@@ -170,8 +191,16 @@ class Replay:
         """Return the removed units, the remaining messages, and the source index of each."""
         if trimmed is not self._trimmed:  # never changed in place
             self._trimmed, self._keys = trimmed, array("Q", trimmed)
+            self._is_tight = any(layer == OVERSIZED for layer, _ in trimmed.values())
+        if self._is_tight:
+            protected_recent = min(protected_recent, TIGHTLY_RECENT)
+            pinned = _with_newest(conversation, pinned)
         replayed, kept, indices = self._replay.of(
-            conversation, self._keys, protected_recent=protected_recent, pinned=pinned
+            conversation,
+            self._keys,
+            protected_recent=protected_recent,
+            protect_task=not self._is_tight,
+            pinned=pinned,
         )
         return replayed, kept, cast("MutableSequence[SourceIndex]", indices)
 
@@ -214,25 +243,33 @@ class CutPlanner:
             pruned = self._prune(kept, state, is_free=True)
         kept_indices = {old: new for new, old in enumerate(indices)} if pinned else {}
         target = min(_subtract(self.budget.target, 0, state.excess), spare)
-        trim_to_fit = partial(
-            self._trim,
-            query=query,
-            target=target,
-            pinned=[kept_indices[index] for index in pinned if index in kept_indices],
-        )
+        places = [kept_indices[index] for index in pinned if index in kept_indices]
+        trim_to_fit = partial(self._trim, query=query, target=target, pinned=places)
         shortened = _shorten(kept, pruned)
         nearly_due = max(target, int(spare * NEARLY_DUE))
         # A cut goes all the way down, so that many turns follow without one.
         limit = target if is_due else nearly_due if is_cold else spare
         trim = trim_to_fit(shortened, limit=limit, ceiling=ceiling)
+        oversized: frozenset[int] = frozenset()
         if is_due and trim.tokens_after > spare and self._may_trim(query):
             # Everything left is protected: it must get shorter, or the provider refuses the request.
+            whole = pruned, shortened
             above_target, above_limit = trim.tokens_after - target, trim.tokens_after - spare
             overflow = (above_target, above_limit, trim.removed_messages)
             pruned = self._prune(kept, state, is_free=True, overflow=overflow)
             shortened = _shorten(kept, pruned)
             trim = trim_to_fit(shortened, limit=target, ceiling=target)
-        return Cut(replayed, trim, indices, pruned, kept, shortened, is_due, spare)
+            most = max(ceiling - self.budget.reserve, 0)
+            for pruned_so, shortened_so in (whole, (pruned, shortened)):
+                if trim.tokens_after <= most:
+                    break
+                if tight := self._trim_tightly(shortened_so, query, target, most, places):
+                    protected = {index for index, _ in trim.protected}
+                    oversized = frozenset(
+                        unit.key for unit in tight.removed if protected.intersection(unit.messages)
+                    )
+                    pruned, shortened, trim = pruned_so, shortened_so, tight
+        return Cut(replayed, trim, indices, pruned, kept, shortened, is_due, spare, oversized)
 
     def _trim(  # noqa: PLR0913 - all that a trim depends on
         self,
@@ -261,6 +298,37 @@ class CutPlanner:
             pinned=pinned,
         )
 
+    def _trim_tightly(
+        self,
+        conversation: Conversation,
+        query: str,
+        target: int,
+        most: int,
+        pinned: Sequence[int],
+    ) -> Trim | None:
+        """Plan a trim that keeps what the newest question needs and the task or, if that is too large, nothing else.
+
+        Return None if more than ``most`` tokens would be left all the same.
+        """
+        recent = min(self.config.trim.protected_recent, TIGHTLY_RECENT)
+        pinned = _with_newest(conversation, pinned)
+        for keeps_task in (True, False):
+            trim = _core.plan_trim(
+                conversation,
+                query,
+                limit=target if keeps_task else 0,
+                protected_recent=recent,
+                protect_task=keeps_task,
+                spare_people=True,
+                pinned=pinned,
+            )
+            # Without the task the question must be the first message of the conversation.
+            newest = conversation.newest_user or 0
+            ahead = {reason for index, reason in trim.protected if index < newest}
+            if trim.tokens_after <= most and (keeps_task or ahead <= LEADING):
+                return trim
+        return None
+
     def _may_trim(self, query: str) -> bool:
         # By relevance to a query of a word or two, a trim would remove what the next question is about.
         config = self.config
@@ -287,6 +355,12 @@ class CutPlanner:
             is_cold=is_free,
             overflow=overflow,
         )
+
+
+def _with_newest(conversation: Conversation, pinned: Sequence[T]) -> Sequence[T]:
+    """Return the messages that stay, with the newest one of a person."""
+    newest = conversation.newest_user
+    return pinned if newest is None else [*pinned, cast("T", newest)]
 
 
 def _shorten(conversation: Conversation, pruned: Sequence[Pruned]) -> Conversation:

@@ -139,7 +139,11 @@ class Pruned:
     """True if this turn decided it; otherwise it is sent as in earlier turns."""
 
 
-_CRITERIA = {"replaced": "replaced since", "relevance": "least relevant"}
+_CRITERIA = {
+    "oversized": "too large for the window",
+    "replaced": "replaced since",
+    "relevance": "least relevant",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +156,8 @@ class Trimmed:
     score: float
     """Relevance to the query of the turn that decided it."""
     layer: str
-    """``replaced`` by something said later, ``relevance`` or ``age``: the criterion."""
+    """Criterion: ``replaced`` by something said later, ``relevance``, ``age``, or ``oversized`` for what is protected
+    while the request fits the window."""
     is_new: bool
     """True if this turn decided it."""
 

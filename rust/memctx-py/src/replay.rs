@@ -23,20 +23,22 @@ impl Replay {
 
     /// Repeat the removal of the units of these keys. Return the plan, the rest, and the earlier index of each message
     /// left.
-    #[pyo3(signature = (conversation, sticky, *, protected_recent = 6, pinned = Vec::new()))]
+    #[pyo3(signature = (conversation, sticky, *, protected_recent = 6, protect_task = true, pinned = Vec::new()))]
     fn of<'py>(
         &self,
         py: Python<'py>,
         conversation: &Conversation,
         sticky: &Bound<'py, PyAny>,
         #[pyo3(from_py_with = checked)] protected_recent: i64,
+        protect_task: bool,
         #[pyo3(from_py_with = checked)] pinned: Vec<i64>,
     ) -> PyResult<(Trim, Conversation, Bound<'py, PyAny>)> {
         let (sticky, pinned) = (keys_of(sticky)?, conversation.checked(&pinned)?);
         let recent = amount_of("protected_recent", protected_recent)?;
+        let protected = trim::Protected { recent, task: protect_task, pinned: &pinned };
         let trim::Replayed { plan, kept, indices } = enter_core(py, || {
             let mut replay = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            Ok(replay.of(&conversation.0, &sticky, recent, &pinned))
+            Ok(replay.of(&conversation.0, &sticky, protected))
         })?;
         Ok((Trim(plan), Conversation(kept), new_indices(py, &indices)?))
     }

@@ -13,7 +13,7 @@ mod wanted;
 pub use plan::{Layer, Plan, Removed, plan};
 pub use protect::Reason;
 pub use relevance::most_relevant;
-pub use replay::{Replay, Replayed};
+pub use replay::{Protected, Replay, Replayed};
 pub use request::Request;
 
 #[cfg(test)]

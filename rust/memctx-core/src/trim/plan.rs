@@ -221,7 +221,7 @@ impl<'a> Trim<'a> {
         unit.tokens <= FEW_WORDS && unit.messages.iter().all(|&index| views[index as usize].is_person())
     }
 
-    /// Remove what a person took back: it costs little, and misleads whoever reads it beside what holds.
+    /// Remove what a person took back: it costs little, and misleads a model that reads it beside what holds.
     fn by_correction(&mut self, request: &Request<'_>) {
         if !request.spares_people {
             return;

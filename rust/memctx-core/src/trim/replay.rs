@@ -16,12 +16,24 @@ pub struct Replay {
 #[derive(Debug)]
 struct Last {
     sticky: Vec<u64>,
-    protected_recent: usize,
+    recent: usize,
+    task: bool,
     lineage: u64,
     /// Number of messages and units of the conversation.
     views: usize,
     units: usize,
     replayed: Replayed,
+}
+
+/// What stays although it was trimmed before: another message may read the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Protected<'a> {
+    /// Number of the last messages of the person and the model.
+    pub recent: usize,
+    /// True for the first message of the person.
+    pub task: bool,
+    /// Indices of messages that the host wants to stay.
+    pub pinned: &'a [u32],
 }
 
 /// A conversation without the units that were trimmed before.
@@ -37,16 +49,18 @@ pub struct Replayed {
 
 impl Replay {
     /// Remove the units of these keys that are not protected.
-    pub fn of(&mut self, conversation: &Conversation, sticky: &[u64], recent: usize, pinned: &[u32]) -> Replayed {
-        let last = self.last.take().filter(|last| pinned.is_empty() && last.leads_to(conversation, sticky, recent));
+    pub fn of(&mut self, conversation: &Conversation, sticky: &[u64], protected: Protected<'_>) -> Replayed {
+        let may_continue = protected.pinned.is_empty();
+        let last = self.last.take().filter(|last| may_continue && last.leads_to(conversation, sticky, protected));
         let replayed = match last {
             Some(last) => last.extended(conversation),
-            None => replay_all(conversation, sticky, recent, pinned),
+            None => replay_all(conversation, sticky, protected),
         };
-        if pinned.is_empty() {
+        if may_continue {
             self.last = Some(Last {
                 sticky: sticky.to_vec(),
-                protected_recent: recent,
+                recent: protected.recent,
+                task: protected.task,
                 lineage: conversation.lineage(),
                 views: conversation.views.len(),
                 units: conversation.units.len(),
@@ -62,11 +76,11 @@ impl Last {
     ///
     /// What is protected by its place is near the end, so that a unit that left once is never protected later; and none
     /// that could have left must have been protected then.
-    fn leads_to(&self, conversation: &Conversation, sticky: &[u64], recent: usize) -> bool {
+    fn leads_to(&self, conversation: &Conversation, sticky: &[u64], protected: Protected<'_>) -> bool {
         let Plan { removed, recognized, .. } = &*self.replayed.plan;
         self.lineage == conversation.lineage()
             && self.views <= conversation.views.len()
-            && self.protected_recent == recent
+            && (self.recent, self.task) == (protected.recent, protected.task)
             && removed.len() == *recognized
             && self.sticky == sticky
             && !conversation.units[self.units..].iter().any(|unit| sticky.contains(&unit.key))
@@ -86,8 +100,10 @@ impl Last {
     }
 }
 
-fn replay_all(conversation: &Conversation, sticky: &[u64], recent: usize, pinned: &[u32]) -> Replayed {
-    let request = Request { sticky, protected_recent: recent, pinned, ..Request::new("", u64::MAX) };
+fn replay_all(conversation: &Conversation, sticky: &[u64], protected: Protected<'_>) -> Replayed {
+    let Protected { recent, task, pinned } = protected;
+    let request =
+        Request { sticky, protected_recent: recent, protects_task: task, pinned, ..Request::new("", u64::MAX) };
     let plan = Plan { protected: Vec::new(), ..plan(conversation, &request) };
     let mut units: Vec<u32> = plan.removed.iter().map(|removed| removed.unit).collect();
     units.sort_unstable();
@@ -119,6 +135,7 @@ mod tests {
             steps in prop::collection::vec(1..5_usize, 40),
             gone in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
             recent in 0..4_usize,
+            task: bool,
             keeps_turns: bool,
         ) {
             let whole = Conversation::new(Format::Anthropic, views.clone());
@@ -130,7 +147,8 @@ mod tests {
                 let (more, behind) = rest.split_at(step.min(rest.len()));
                 rest = behind;
                 growth.extend(&mut grown, more.to_vec());
-                let (again, first) = (replay.of(&grown, &sticky, recent, &[]), replay_all(&grown, &sticky, recent, &[]));
+                let protected = Protected { recent, task, pinned: &[] };
+                let (again, first) = (replay.of(&grown, &sticky, protected), replay_all(&grown, &sticky, protected));
                 prop_assert_eq!(&again.plan, &first.plan);
                 prop_assert_eq!(&again.indices, &first.indices);
                 prop_assert_eq!(&again.kept.units, &first.kept.units);

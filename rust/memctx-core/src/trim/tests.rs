@@ -280,7 +280,7 @@ fn rest(talk: &Conversation, plan: &Plan) -> Conversation {
 #[test]
 fn corrected_messages_leave_first() {
     let filler =
-        |at: usize| said(Role::Assistant, &format!("{} {at}", "the oven was cleaned and the shelf moved ".repeat(12)));
+        |at: usize| said(Role::Assistant, &format!("{} {at}", "the oven was cleaned and the table moved ".repeat(12)));
     let mut views = vec![said(Role::User, "Help me with the office.")];
     views.extend([
         said(Role::User, "The projector in room Lisbon is an Alpha 15."),
