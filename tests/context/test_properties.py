@@ -108,11 +108,7 @@ def test_every_turn_of_a_session_keeps_the_invariants(
 def test_the_same_input_gives_the_same_bytes(
     format: FormatName, script: Script, window: int, placement: str
 ) -> None:
-    """Again in the same session, and in another store that has the same texts and vectors.
-
-    Vectors are made in the background and change what a search finds, so each turn begins when all are there. A turn
-    with the placement `stable` keeps what it sent, whichever have come.
-    """
+    """Again in the same session, and in another store that has the same texts."""
     messages = Rendering(script, format).whole()
     with memories.fresh(window, placement=placement) as memory:
         memory.reembed()
@@ -132,6 +128,26 @@ def test_the_same_input_gives_the_same_bytes(
         other.reembed()
         sent = other.prepare(messages, format=format).messages
     assert invariants.MOMENT.sub(r"[\1]", first) == invariants.timeless(sent)
+
+
+@settings(max_examples=40)
+@given(format=formats, script=strategies.scripts(), window=windows, placement=placements)
+@pytest.mark.slow
+def test_vectors_on_their_way_change_no_byte(
+    format: FormatName, script: Script, window: int, placement: str
+) -> None:
+    """One session waits for all vectors before each turn, the other never does."""
+    turns = list(Rendering((*script, Assistant(("Done.",))), format).turns())
+    sent: list[list[str]] = []
+    for waits in (True, False):
+        sent.append([])
+        with memories.fresh(window, placement=placement) as memory:
+            for messages in turns:
+                if waits:
+                    memory.reembed()
+                turn = memory.prepare(messages, format=format)
+                sent[-1].append(invariants.timeless(turn.messages))
+    assert sent[0] == sent[1]
 
 
 @in_all_formats
