@@ -69,10 +69,10 @@ USUALLY_TOLD, LEAST_ODDS = 12.0, 1e-12
 # Where the odds of a side are even, and the power with which they rise: as they were before pieces counted.
 EVEN = {"words": (3.5, 3.0), "meaning": (0.44, 6.0)}
 # Words of a memory, from and to, by which the odds fall; as in `gate.rs`.
-FEWEST_HELD, MOST_HELD = 500.0, 400_000.0
+FEWEST_HELD, MOST_HELD = 6_000.0, 400_000.0
 # Powers that are tried: with which the odds of words and of meaning rise with what the pieces tell, and with which both
-# fall with the words of the memory.
-TRIED = list(product((0.0, 0.9, 1.8, 2.7), (0.0, 0.3, 0.6, 0.9, 1.2), (0.0, 0.2, 0.3, 0.4)))
+# fall with the words of the memory. Few pieces of a paraphrase are told, so that for meaning they count little.
+TRIED = list(product((0.0, 0.9, 1.8, 2.7, 3.6), (0.0, 0.3), (0.0, 0.2, 0.3, 0.4, 0.5)))
 NAMES = {
     "best evidence of words": "words",
     "best cosine above the mean": "meaning",

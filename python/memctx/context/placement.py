@@ -202,7 +202,8 @@ def stable(
         earlier = []
         made = found.block((), limits.room(()))
     while made and earlier and made.tokens > limits.free(earlier):
-        earlier.pop()
+        while earlier and made.tokens > limits.free(earlier):
+            earlier.pop()
         # What made way may be what is asked for now.
         made = found.block(_items(earlier), limits.room(earlier))
     return Blocks((*earlier, _block(made, newest)), made.items) if made else Blocks(tuple(kept))

@@ -30,7 +30,7 @@ LEAST_SCORE, LEAST_OF_MANY = 0.005, 0.001
 # Candidates that are looked at where a question asks for many: a list, an order of events, a summary.
 POOL_OF_MANY = 200
 # Passages in earlier blocks that a search finds beside its candidates, at most.
-MOST_SHOWN = 64
+MOST_SHOWN = 16
 # Time in which a turn makes vectors that are still missing. Most take less than a millisecond.
 EMBEDDING_MS = 250.0
 # Weights of OpenClaw's plugin, for the score that a report shows beside ours.

@@ -22,8 +22,8 @@ const SHORT: usize = 6;
 
 /// Return for each message what replaced it; they are given oldest first.
 ///
-/// A message of a tool neither replaces nor is replaced, and what a model says counts where it tells of a change that it
-/// made: "I moved the port to 9443".
+/// A message of a tool neither replaces nor is replaced. What a model says counts where it tells of a change that it
+/// made, "I moved the port to 9443", and where it corrects what a model said.
 ///
 /// ```
 /// use memctx_core::facts::{Version, replaced};
@@ -38,8 +38,7 @@ const SHORT: usize = 6;
 pub fn replaced(said: &[Version<'_>]) -> Vec<Option<Replaced>> {
     let read: Vec<Vec<Sentence>> = said.iter().map(|version| sentences_of(version)).collect();
     let newest_of = |old: usize, sentence: &Sentence| {
-        let sureness =
-            |new: usize| read[new].iter().filter(|new| new.counts).filter_map(|new| new.replaces(sentence)).max();
+        let sureness = |new: usize| read[new].iter().filter_map(|new| new.replaces(sentence)).max();
         (old + 1..said.len()).rev().find_map(|new| Some((new, sureness(new)?)))
     };
     let mut found: Vec<Option<Replaced>> = Vec::with_capacity(said.len());
@@ -79,7 +78,7 @@ pub fn outdated(said: &[Version<'_>]) -> Vec<bool> {
     let correcting: Vec<(usize, &Sentence)> = (0..)
         .zip(&read)
         .flat_map(|(at, sentences)| sentences.iter().map(move |sentence| (at, sentence)))
-        .filter(|(_, sentence)| sentence.corrects && sentence.counts)
+        .filter(|(_, sentence)| sentence.corrects)
         .collect();
     let is_replaced = |old: usize, sentence: &Sentence| {
         let mut later = correcting.iter().filter(|(new, _)| *new > old);
@@ -98,15 +97,17 @@ pub fn outdated(said: &[Version<'_>]) -> Vec<bool> {
 struct Sentence {
     statement: Statement,
     corrects: bool,
-    /// True if it may replace others.
+    /// True if it may replace what anybody said; a model's own correction may replace what a model said.
     counts: bool,
+    is_model: bool,
     /// True if it is two sentences, of which the second is short.
     is_joined: bool,
 }
 
 impl Sentence {
     fn replaces(&self, old: &Self) -> Option<Sureness> {
-        replaces(&old.statement, &self.statement, self.corrects)
+        let may_replace = self.counts || self.corrects && self.is_model && old.is_model;
+        if may_replace { replaces(&old.statement, &self.statement, self.corrects) } else { None }
     }
 }
 
@@ -125,13 +126,14 @@ fn sentences_of(version: &Version<'_>) -> Vec<Sentence> {
         if may_state(text) {
             let statement = Statement::read(text);
             let words = statement.words().count();
-            let counts = version.role != "assistant" || statement.announces() && is_told_by_speaker(text);
+            let is_model = version.role == "assistant";
+            let counts = !is_model || statement.announces() && is_told_by_speaker(text);
             if words > 0 {
-                found.push(Sentence { statement, corrects: own || is_announced, counts, is_joined: false });
+                found.push(Sentence { statement, corrects: own || is_announced, counts, is_model, is_joined: false });
             }
             if let Some((previous, _)) = before.filter(|_| words <= SHORT) {
                 let statement = Statement::read(&format!("{previous} {text}"));
-                found.push(Sentence { statement, corrects: own || is_announced, counts, is_joined: true });
+                found.push(Sentence { statement, corrects: own || is_announced, counts, is_model, is_joined: true });
             }
         }
         before = Some((text, own));
@@ -248,6 +250,17 @@ mod tests {
         };
         assert!(of("I moved the gateway to port 9443."));
         assert!(!of("Now let's move the gateway to port 9443."));
+        assert!(!of("Correction: the gateway does not listen on port 8443 but on port 9443."), "a person said it");
+    }
+
+    #[test]
+    fn a_model_corrects_what_a_model_said() {
+        let said = [
+            ("assistant", "The shop is deployed to the region us-east-1."),
+            ("assistant", "Correction: the shop is deployed to the region eu-west-3 now, no longer to us-east-1."),
+        ];
+        let found = replaced(&said.map(|(role, text)| Version { role, text }));
+        assert_eq!(found, [Some(Replaced { by: Some(1), is_whole: true }), None]);
     }
 
     #[test]

@@ -18,6 +18,8 @@ const UNASKED: f64 = 0.25;
 const SAME_QUESTION: f64 = 0.8;
 /// Bytes of the longest text that is looked at as a question or as a repetition.
 const LONGEST: usize = 4096;
+/// Words that turn a sentence into its opposite.
+const DENYING: [&str; 12] = ["not", "no", "never", "don", "doesn", "isn", "won", "can", "不", "没", "ない", "안"];
 /// Share of the pairs of neighboring words that two long texts have in common if one repeats the other.
 const SAME_PAIRS: f64 = 0.95;
 
@@ -211,6 +213,10 @@ struct Word {
 struct Words {
     all: Vec<Word>,
     keys: FxHashSet<Term>,
+    /// Neighbors among the words that tell something.
+    pairs: FxHashSet<(Term, Term)>,
+    /// Number of words that turn a sentence into its opposite.
+    denials: usize,
 }
 
 impl Words {
@@ -224,7 +230,11 @@ impl Words {
             all.push(Word { key, weight: aboutness(token), is_exact });
         });
         let keys = all.iter().map(|word| word.key).collect();
-        Self { all, keys }
+        let topics: Vec<Term> = all.iter().filter(|word| word.weight > 0.0).map(|word| word.key).collect();
+        let pairs = topics.windows(2).map(|pair| (pair[0], pair[1])).collect();
+        let denying = DENYING.map(Term::new);
+        let denials = all.iter().filter(|word| denying.contains(&word.key)).count();
+        Self { all, keys, pairs, denials }
     }
 
     fn has(&self, key: Term) -> bool {
@@ -257,18 +267,10 @@ impl Words {
         if own.len() < FEWEST || own.len() > other.len() + other.len() / 16 {
             return own.len() == other.len() && !own.is_empty() && text.all == self.all;
         }
-        if own.iter().any(|word| word.is_exact && !self.has(word.key)) || text.denials() != self.denials() {
+        if text.denials != self.denials || own.iter().any(|word| word.is_exact && !self.has(word.key)) {
             return false;
         }
-        let pairs: FxHashSet<(Term, Term)> = other.windows(2).map(|pair| (pair[0].key, pair[1].key)).collect();
-        let common = own.windows(2).filter(|pair| pairs.contains(&(pair[0].key, pair[1].key))).count();
+        let common = own.windows(2).filter(|pair| self.pairs.contains(&(pair[0].key, pair[1].key))).count();
         common as f64 >= SAME_PAIRS * (own.len() - 1) as f64
-    }
-
-    /// Return the number of words that turn a sentence into its opposite.
-    fn denials(&self) -> usize {
-        let words =
-            ["not", "no", "never", "don", "doesn", "isn", "won", "can", "不", "没", "ない", "안"].map(Term::new);
-        self.all.iter().filter(|word| words.contains(&word.key)).count()
     }
 }

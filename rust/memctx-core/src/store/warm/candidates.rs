@@ -32,8 +32,10 @@ const GUESSED: usize = 2;
 /// So many of the best texts are looked at to see whether one of them covers the question.
 const COVERING: usize = 20;
 
-/// Segments at most that are looked at to see whether they only say the query again.
+/// Segments at most that are looked at to see whether they only say the query again,
 const REPEATS: usize = 256;
+/// and those that are looked at first.
+const FEW_REPEATS: usize = 8;
 /// Bytes by which they may be longer or shorter.
 const REPETITION: usize = 8;
 
@@ -215,7 +217,17 @@ impl Warm {
             let segment = self.read(self.passages[*passage as usize].segment);
             segment.is_ok_and(|segment| letters(&segment.content) == query)
         };
-        accumulator.best(REPEATS, is_alike).iter().map(|hit| hit.number).filter(is_repeat).collect()
+        // A copy has all words of the query and no other, so copies come before what is only as long.
+        let mut repeats = FxHashSet::default();
+        let mut looked_at = FEW_REPEATS;
+        loop {
+            let alike = accumulator.best(looked_at, is_alike);
+            repeats.extend(alike.iter().map(|hit| hit.number).filter(is_repeat));
+            if repeats.len() < looked_at || looked_at >= REPEATS {
+                return repeats;
+            }
+            looked_at *= 2;
+        }
     }
 
     /// The center of what a request may find. What is left out must not move it: the vectors of what a model sees may

@@ -50,8 +50,9 @@ impl Center {
         if length == 0.0 {
             return false;
         }
+        let scale = times / length;
         for (sum, value) in self.sum.iter_mut().zip(vector) {
-            *sum += times * f64::from(*value) / length;
+            *sum += scale * f64::from(*value);
         }
         true
     }

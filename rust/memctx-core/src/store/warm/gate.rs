@@ -17,7 +17,7 @@ const LEAST_TOLD: f64 = 0.5;
 /// Told by the three best pieces of a usual question.
 const USUALLY_TOLD: f64 = 12.0;
 /// Least and most words of a memory that make a difference, as in those that the gate was fitted with.
-const FEWEST_HELD: f64 = 500.0;
+const FEWEST_HELD: f64 = 6_000.0;
 const MOST_HELD: f64 = 400_000.0;
 /// Power of the ranks by which candidates count as good as the best.
 const CROWD: i32 = 8;
