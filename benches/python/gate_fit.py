@@ -62,7 +62,7 @@ SHARES = {"own": 2 / 3, "foreign": 4 / 15, "talk": 1 / 15}
 # How many times as high the odds of an answer are there; as in `gate.rs`.
 MORE_ANSWERED = (2 / 1) / (3 / 7)
 # False recall at which sets are compared, and that of a certainty of 0.7, the default of `recall.min_score`.
-FALSE_RECALL, FALSE_BY_DEFAULT, DEFAULT = 0.04, 0.085, 0.7
+FALSE_RECALL, FALSE_BY_DEFAULT, DEFAULT = 0.04, 0.075, 0.7
 # What is added before a logarithm, and what the pieces of a usual question tell; as in `gate.rs`.
 LEAST = {"words": 0.3, "meaning": 0.05, "told": 0.5}
 USUALLY_TOLD, LEAST_ODDS = 12.0, 1e-12
