@@ -31,6 +31,8 @@ LEAST_SCORE, LEAST_OF_MANY = 0.005, 0.001
 POOL_OF_MANY = 200
 # Passages in earlier blocks that a search finds beside its candidates, at most.
 MOST_SHOWN = 16
+# Share of the best score from which what somebody said stands beside the best passage, in the order of saying.
+NEARLY = 0.5
 # Time in which a turn makes vectors that are still missing. Most take less than a millisecond.
 EMBEDDING_MS = 250.0
 # Weights of OpenClaw's plugin, for the score that a report shows beside ours.
@@ -238,14 +240,19 @@ class Candidates:
         return select(self.query, self.hits, seen, self.companions, self.taken_back)
 
     def _best(self, hits: Sequence[SearchHit]) -> Collection[str]:
-        """Return the ids of the best hit and its other half, which stand nearest to the question.
+        """Return the ids of what stands nearest to the question: the best hit, its other half, what is nearly as good.
 
-        Of many that are asked for, the order is part of the answer.
+        Versions of a statement are often alike, and the newest of them must stand last. Of many that are asked for, the
+        order is part of the answer.
         """
         if not hits or _core.asks_for_many(self.query):
             return ()
         pair = self.companions.store.companions(hits[:1], limit=1)
-        return {hits[0].segment.id, *(segment.id for _, segment, _ in pair)}
+        least = NEARLY * hits[0].score
+        nearly = [each for each in hits if each.segment.role != "tool" and each.score >= least]
+        return {each.segment.id for each in [hits[0], *nearly]}.union(
+            segment.id for _, segment, _ in pair
+        )
 
     def reason(self, segment_id: str) -> tuple[Reason, str | None] | None:
         """Return why a segment is not worth showing and for which other one; None if it is, or if nothing was shown.

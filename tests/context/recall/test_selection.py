@@ -172,3 +172,13 @@ def test_the_best_stands_nearest_to_the_question(tmp_path: Path) -> None:
     told, turn = recalled(tmp_path, messages, QUESTION)
     best = max(turn.report.recalled, key=lambda item: item.score)
     assert told[-1] == best.text
+
+
+def test_of_passages_nearly_as_good_the_newest_stands_nearest(tmp_path: Path) -> None:
+    """Whether one takes back the other or not."""
+    messages = [
+        ("user", "I usually drink my coffee with oat milk."),
+        ("user", "By the way, I no longer take oat milk in my coffee, I drink it black."),
+    ]
+    told, _ = recalled(tmp_path, messages, "How do I drink my coffee?")
+    assert told[-1] == messages[1][1]
