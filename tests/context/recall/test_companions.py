@@ -220,7 +220,7 @@ def test_a_custom_estimator_holds_with_companions(tmp_path: Path) -> None:
         assert turn.report.tokens.recalled == len(block["content"]) // 2
 
 
-def test_what_a_tool_printed_is_found_by_its_call(tmp_path: Path) -> None:
+def test_a_result_is_found_by_its_call(tmp_path: Path) -> None:
     """A number answers no question by itself, and stands far inside of what was printed."""
     lines = [f"-rw-r--r-- 1 dev staff {1_000 + line} module_{line}" for line in range(60)]
     lines[40] = "-rw-r--r-- 1 dev staff 48213 total"

@@ -175,7 +175,7 @@ def test_the_best_stands_nearest_to_the_question(tmp_path: Path) -> None:
 
 
 def test_of_passages_nearly_as_good_the_newest_stands_nearest(tmp_path: Path) -> None:
-    """Whether one takes back the other or not."""
+    """Newer versions of a statement are often not recognized as such."""
     messages = [
         ("user", "I usually drink my coffee with oat milk."),
         ("user", "By the way, I no longer take oat milk in my coffee, I drink it black."),

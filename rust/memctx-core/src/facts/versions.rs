@@ -118,7 +118,7 @@ fn sentences_of(version: &Version<'_>) -> Vec<Sentence> {
     let mut found = Vec::new();
     let mut before: Option<(&str, bool)> = None;
     for text in sentences(version.text) {
-        if !text.contains(char::is_alphanumeric) {
+        if !text.contains(char::is_alphanumeric) || is_order(text) {
             continue;
         }
         let (own, text) = (corrects(text), without_speaker(text));
@@ -139,6 +139,17 @@ fn sentences_of(version: &Version<'_>) -> Vec<Sentence> {
         before = Some((text, own));
     }
     found
+}
+
+/// Return whether a sentence tells the model what to do next, "Now translate page 3", and not what is so now.
+fn is_order(text: &str) -> bool {
+    const OPEN_STATEMENTS: [&str; 22] = [
+        "the", "a", "an", "my", "our", "your", "his", "her", "their", "its", "i", "we", "you", "he", "she", "they",
+        "it", "this", "that", "these", "those", "there",
+    ];
+    let mut words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase);
+    words.next().is_some_and(|word| word == "now")
+        && words.next().is_some_and(|word| !OPEN_STATEMENTS.contains(&&*word))
 }
 
 /// Return a sentence without the name of its speaker: "Ann: it is 8443".
@@ -291,6 +302,7 @@ mod tests {
             ("Is the port 3000?", "The port is 8080 now."),
             ("会议室的投影仪是 Alpha 15。", "办公室的打印机换成了 Magna 32。"),
             ("My dentist is Dr. Keller.", "I am tired now."),
+            ("Now translate page 1.", "Now translate page 2."),
             (
                 "Lisa felt anxious at school before the exam.",
                 "Lisa was happy at school, but now she misses her friends.",

@@ -25,7 +25,7 @@ struct Last {
     replayed: Replayed,
 }
 
-/// What stays although it was trimmed before: another message may read the same.
+/// Messages that stay although one that reads alike was trimmed before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Protected<'a> {
     /// Number of the last messages of the person and the model.
