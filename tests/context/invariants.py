@@ -120,12 +120,14 @@ def the_protected_stay(given: Sequence[Message], turn: Turn, format: FormatName)
         is_system = message.get("role") in {"system", "developer", "compactionSummary"}
         if is_system or message.get("type") == "compaction":
             assert message in turn.messages, f"{message} left"
-    spoken = [found for message in given if (found := _spoken(message))]
-    if is_tight:
-        assert not spoken or _is_within(spoken[-1], sent), f"the question left: {spoken[-1]}"
-    else:
-        assert not spoken or _is_within(spoken[0], sent), f"the task left: {spoken[0]}"
     conversation = _core.MessageReader().read(given, format)
+    if is_tight:
+        newest = conversation.newest_user
+        question = [] if newest is None else _spoken(given[newest])
+        assert _is_within(question, sent), f"the question left: {question}"
+    else:
+        first = next((found for message in given if (found := _spoken(message))), [])
+        assert _is_within(first, sent), f"the task left: {first}"
     groups = [unit for unit in conversation.units if _has_call(given, unit)]
     if groups:
         last = all_pieces([given[index] for index in groups[-1]])

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memctx import store_files
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
     from os import PathLike
 
 
@@ -43,7 +43,7 @@ class StoreMark:
         return Sizes(_size(self._segments), _size(self._facts))
 
     @contextmanager
-    def storing(self, *, is_answer: bool) -> Iterator[None]:
+    def storing(self, *, is_answer: bool) -> Generator[None]:
         """Count what is stored in the meantime as messages of a turn, or as the model's answer to it."""
         before = _size(self._segments)
         yield

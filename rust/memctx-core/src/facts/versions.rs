@@ -93,20 +93,28 @@ pub fn outdated(said: &[Version<'_>]) -> Vec<bool> {
     found
 }
 
+/// Speaker of a sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Speaker {
+    Person,
+    /// It tells of a change that it made.
+    ModelThatChanged,
+    Model,
+}
+
 /// A sentence that states something.
 struct Sentence {
     statement: Statement,
     corrects: bool,
-    /// True if it may replace what anybody said; a model's own correction may replace what a model said.
-    counts: bool,
-    is_model: bool,
+    speaker: Speaker,
     /// True if it is two sentences, of which the second is short.
     is_joined: bool,
 }
 
 impl Sentence {
     fn replaces(&self, old: &Self) -> Option<Sureness> {
-        let may_replace = self.counts || self.corrects && self.is_model && old.is_model;
+        // A correction of a model goes for what a model said.
+        let may_replace = self.speaker != Speaker::Model || self.corrects && old.speaker != Speaker::Person;
         if may_replace { replaces(&old.statement, &self.statement, self.corrects) } else { None }
     }
 }
@@ -126,14 +134,17 @@ fn sentences_of(version: &Version<'_>) -> Vec<Sentence> {
         if may_state(text) {
             let statement = Statement::read(text);
             let words = statement.words().count();
-            let is_model = version.role == "assistant";
-            let counts = !is_model || statement.announces() && is_told_by_speaker(text);
+            let speaker = match version.role {
+                "assistant" if statement.announces() && is_told_by_speaker(text) => Speaker::ModelThatChanged,
+                "assistant" => Speaker::Model,
+                _ => Speaker::Person,
+            };
             if words > 0 {
-                found.push(Sentence { statement, corrects: own || is_announced, counts, is_model, is_joined: false });
+                found.push(Sentence { statement, corrects: own || is_announced, speaker, is_joined: false });
             }
             if let Some((previous, _)) = before.filter(|_| words <= SHORT) {
                 let statement = Statement::read(&format!("{previous} {text}"));
-                found.push(Sentence { statement, corrects: own || is_announced, counts, is_model, is_joined: true });
+                found.push(Sentence { statement, corrects: own || is_announced, speaker, is_joined: true });
             }
         }
         before = Some((text, own));

@@ -296,8 +296,11 @@ fn corrected_messages_leave_first() {
     let plan = plan(&talk, &request);
     assert_eq!(removed(&plan)[..2], [(1, Layer::Replaced), (2, Layer::Replaced)]);
     assert!(removed(&plan)[2..].iter().all(|(_, layer)| *layer == Layer::Relevance), "{plan:?}");
-    let plain = super::plan(&talk, &Request { spares_people: false, ..request });
-    assert!(removed(&plain).iter().all(|(_, layer)| *layer != Layer::Replaced), "OpenClaw's trim knows no corrections");
+    let unspared = super::plan(&talk, &Request { spares_people: false, ..request });
+    assert!(
+        removed(&unspared).iter().all(|(_, layer)| *layer != Layer::Replaced),
+        "OpenClaw's trim knows no corrections"
+    );
 }
 
 proptest! {
