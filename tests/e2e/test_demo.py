@@ -35,8 +35,9 @@ def test_demo_answers_what_truncation_has_lost(tmp_path: Path) -> None:
         assert asked.startswith(question.text)
         assert question.wanted in answer
         assert truncated == "I do not know."
-    block = done.stdout.partition("<recalled-context")[2]
-    assert block.index("us-east-1.") < block.index("eu-west-3")
+    block = done.stdout.partition("<recalled-context")[2].partition("</recalled-context>")[0]
+    assert "eu-west-3" in block
+    assert "deployed to the region us-east-1" not in block, "it was corrected"
     lines = done.stdout.splitlines()
     assert len(lines) < 40
     assert lines[-1] == f"Open the page in a browser: {(tmp_path / 'page.html').as_uri()}"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 FOUND = [f"FOUND {needle.value}" for needle in conversation.NEEDLES]
 CALLS = 2 * conversation.STEPS + 1 + len(conversation.NEEDLES)
-BREAKS = 15
+BREAKS = 25
 """Requests that change earlier messages: the trims that so small a window costs, one in four or five calls, and two
 recalled blocks that make way for the next, where three questions follow one another."""
 WAYS: dict[str, Callable[[Provider, memctx.Memory], list[Any]]] = {

@@ -11,8 +11,13 @@ fuzz_target!(|bytes: &[u8]| {
     }
     let (kind, content) = text.split_at((0..=text.len() / 4).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0));
     let fact = Fact { kind: kind.to_owned(), content: content.to_owned() };
-    let detail =
-        |timestamp| Detail { timestamp, role: kind.to_owned(), id: kind.to_owned(), content: content.to_owned() };
+    let detail = |timestamp| Detail {
+        timestamp,
+        role: kind.to_owned(),
+        id: kind.to_owned(),
+        replaced: None,
+        content: content.to_owned(),
+    };
     let records =
         Parsed { facts: vec![fact.clone(), fact], details: vec![detail(0.0), detail(60_000.0)], has_note: true };
     let block = write(&records);
