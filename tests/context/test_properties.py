@@ -186,9 +186,12 @@ def test_a_turn_over_its_own_output_cuts_nothing_more(
     """A host may take what was sent as its history: blocks are not doubled, and nothing else leaves."""
     messages = Rendering(script, format).whole()
     with memories.fresh(window, placement=placement) as memory:
-        sent = memory.prepare(messages, format=format).messages
+        first = memory.prepare(messages, format=format)
+        sent = first.messages
         again = memory.prepare(sent, format=format)
         invariants.memory_did_not_fail(again)
+        if any(unit.layer == "oversized" for unit in first.report.trimmed):
+            return  # beside its blocks, even what is left may not fit
         assert pieces(again.messages) == pieces(sent)
         assert not any(item.is_new for item in again.report.trimmed)
         # What still does not fit may have more of its results shortened, now that fewer stand around them.

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 FOUND = [f"FOUND {needle.value}" for needle in conversation.NEEDLES]
 CALLS = 2 * conversation.STEPS + 1 + len(conversation.NEEDLES)
 BREAKS = 25
-"""Requests that change earlier messages: the trims that so small a window costs, one in four or five calls, and two
-recalled blocks that make way for the next, where three questions follow one another."""
+"""Requests that change earlier messages: the trims that so small a window costs, and blocks of earlier questions that
+make way for the newest one, which always has room."""
 WAYS: dict[str, Callable[[Provider, memctx.Memory], list[Any]]] = {
     "anthropic-dicts": clients.anthropic_turns,
     "anthropic-objects": partial(clients.anthropic_turns, way="objects"),
