@@ -157,26 +157,6 @@ def test_an_encoder_without_layers_adds_its_rows(tmp_path: Path) -> None:
     np.testing.assert_allclose(encoder.embed("the database"), expected, atol=1e-3)
 
 
-def test_a_query_that_says_little_is_not_answered_by_its_like(tmp_path: Path) -> None:
-    """Small talk is near to small talk; its short vectors tell."""
-    texts = [("user", text, None, None) for text in ("the port", "zz abc", "base data")]
-
-    def is_answered(full_norm: str, folder: str) -> bool:
-        path = write(
-            tmp_path / f"{folder}.safetensors", HEADER | {"full_norm": full_norm}, tensors()
-        )
-        options = StoreOptions(session_id="s", model=Encoder.load(path))
-        with closing(Store(tmp_path / folder, options)) as store:
-            store.add(texts)
-            while store.embedding().lacking:
-                store.embed_some()
-            # Other words than any text's, so that vectors alone answer.
-            return bool(store.search_within("dataport", 1000.0, min_certainty=0.2)[0])
-
-    assert is_answered("0.001", "much")
-    assert not is_answered("1000", "little")
-
-
 @pytest.mark.parametrize(
     ("header", "changes", "fault"),
     [
